@@ -108,7 +108,7 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
       ]),
-    .executableTarget(name: "graph-sim", dependencies: ["GraphModel", "GraphSimulation", arguments]),
+    .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
     // Writes the codec of the wire. It depends on nothing, because GraphModel contains a part of its output.
     .executableTarget(name: "wire-generate"),
@@ -116,7 +116,7 @@ let package = Package(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
     .target(
       name: "GraphTesting",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools"]),
+      dependencies: ["GraphModel", "GraphWire", "GraphStore", "GraphStoreTools"]),
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(
@@ -127,44 +127,50 @@ let package = Package(
     .testTarget(
       name: "GraphStoreToolsTests",
       dependencies: ["GraphModel", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb]),
-    .testTarget(name: "GraphHubTests", dependencies: ["GraphHub", "GraphStore", "GraphTesting"]),
+    .testTarget(
+      name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphServerTests",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphServer", "GraphTesting", log] + nio),
-    .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log] + nio),
+    .testTarget(
+      name: "GraphClientTests",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphTesting", log,
+      ]),
+    .testTarget(
+      name: "GraphReplicaTests",
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphControllersTests",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphTesting"]),
     .testTarget(
       name: "GraphSimulationTests",
       dependencies: [
-        "GraphModel", "GraphStore", "GraphStoreFaults", "GraphSimulation", "GraphTesting", "graph-sim",
+        "GraphModel", "GraphReplica", "GraphStore", "GraphStoreFaults", "GraphSimulation", "GraphTesting",
+        "graph-sim",
       ]),
     .testTarget(
       name: "GraphShellTests",
       dependencies: [
-        "CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell", "GraphTesting", arguments,
+        "GraphModel", "GraphWire", "GraphClient", "GraphShell", "GraphTesting", arguments,
       ]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
-    .testTarget(
-      name: "StickiesModelTests", dependencies: ["GraphModel", "GraphTesting", "GraphWire", "StickiesModel"]),
+    .testTarget(name: "StickiesModelTests", dependencies: ["GraphWire", "GraphTesting", "StickiesModel"]),
     .testTarget(
       name: "StickiesFilesTests", dependencies: ["GraphModel", "GraphTesting", "StickiesFiles", "StickiesModel"]),
     .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells", "GraphTesting"]),
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit", "StickiesFiles",
-        "TerminalCells",
-        "TerminalApplication", "StickiesTerminal", "stickiesd",
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit",
+        "TerminalCells", "TerminalApplication", "StickiesTerminal", "stickiesd",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "StickiesFiles", "stickiesd", "stickies",
-        "first-program",
-        "company-guides",
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
+        "stickiesd", "stickies", "first-program", "company-guides",
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

@@ -1,3 +1,4 @@
+// Tests: GraphClientTests.swift
 import GraphWire
 
 /// No connection could be made to the server.

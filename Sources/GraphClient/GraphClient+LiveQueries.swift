@@ -1,3 +1,4 @@
+// Tests: LiveQueryTests.swift
 import FoundationEssentials
 import GraphModel
 import GraphReplica

@@ -1,3 +1,4 @@
+// Tests: SavingTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire

@@ -1,3 +1,4 @@
+// Tests: HubTests.swift
 import GraphModel
 
 /// The commits that the writer has and that are not answered yet.

@@ -1,3 +1,4 @@
+// Tests: HistoryRequestTests.swift
 import GraphModel
 import GraphWire
 

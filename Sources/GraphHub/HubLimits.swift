@@ -1,3 +1,4 @@
+// Tests: HubTests.swift, IncompleteFrameTests.swift
 import GraphWire
 
 /// The limits of a server; docs/protocol.md and docs/operating.md describe each.

@@ -1,3 +1,4 @@
+// Tests: GraphClientTests.swift
 import GraphModel
 import GraphWire
 

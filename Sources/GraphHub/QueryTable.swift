@@ -1,3 +1,4 @@
+// Tests: HubTests.swift
 import GraphModel
 
 /// The live queries of all sessions.

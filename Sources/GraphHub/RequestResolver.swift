@@ -1,3 +1,4 @@
+// Tests: HubTests.swift
 import GraphModel
 import GraphWire
 

@@ -1,3 +1,4 @@
+// Tests: BatchTests.swift, BatchHistoryTests.swift
 import GraphModel
 import GraphWire
 

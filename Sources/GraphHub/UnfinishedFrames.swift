@@ -1,3 +1,4 @@
+// Tests: IncompleteFrameTests.swift
 import GraphModel
 
 /// The incomplete frames of all sessions.

@@ -1,3 +1,4 @@
+// Tests: ChangeTrackerTests.swift
 import GraphModel
 
 /// Counts the changes of a context's objects, and passes each changed id to the context's trackers.

@@ -1,3 +1,5 @@
+// Tests: TimeLimitTests.swift, UnresponsiveServerTests.swift
+
 /// The times of a connection, in milliseconds of a monotonic clock. It says when to ping, when the server is silent,
 /// and when the connection counts as lost.
 ///

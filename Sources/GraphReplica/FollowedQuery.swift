@@ -1,3 +1,4 @@
+// Tests: ReconnectTests.swift
 import GraphModel
 import GraphWire
 

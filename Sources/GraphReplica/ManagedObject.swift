@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift
 import GraphModel
 
 /// A local instance of an object of the served graph.

@@ -1,3 +1,4 @@
+// Tests: ChildContextTests.swift, ContextTwinTests.swift
 import GraphModel
 
 /// Child contexts: scratch pads.

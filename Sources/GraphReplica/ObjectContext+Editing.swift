@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift, OneToOneTests.swift
 import GraphModel
 
 /// Inserts, edits and deletes. The context keeps them until `save`; reads of the context include them at once.

@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift, RefusedSaveTests.swift
 import GraphModel
 import GraphWire
 

@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift
 import GraphModel
 
 /// An unanswered save. A context has one transaction in flight: it builds the next one after the answer, which allows

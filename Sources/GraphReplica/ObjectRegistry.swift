@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift
 import GraphModel
 
 /// The identity map of a context: the states of its objects by id, held weakly.

@@ -1,3 +1,4 @@
+// Tests: TextTypingTests.swift, ConcurrentTypingTests.swift
 import GraphModel
 
 /// Tracks where locally typed text ends (`typed`). Text that continues there leans to the left, so that no other

@@ -1,3 +1,4 @@
+// Tests: OrderedReplicaTests.swift
 import GraphModel
 
 /// Changes to the order of an ordered relationship. They are kept as they were made and sent as such to the server,

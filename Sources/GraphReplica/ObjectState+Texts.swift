@@ -1,3 +1,4 @@
+// Tests: TextSavingTests.swift, TextTypingTests.swift
 import GraphModel
 
 /// Rebases unsaved texts over the commits of other clients.

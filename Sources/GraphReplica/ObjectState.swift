@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift
 import GraphModel
 
 /// The state of one object in a context. The object's instance and every query that contains it share it; it is

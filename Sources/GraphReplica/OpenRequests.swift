@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift
 import GraphModel
 
 /// The requests of one connection that have answers, or further parts of answers, to come.

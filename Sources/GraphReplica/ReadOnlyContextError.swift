@@ -1,3 +1,4 @@
+// Tests: PastContextTests.swift
 import GraphModel
 
 /// An attempt to edit the graph as it was: a programming error.

@@ -1,3 +1,4 @@
+// Tests: ReplicaTests.swift
 import GraphModel
 import GraphWire
 

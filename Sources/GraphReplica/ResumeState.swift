@@ -1,3 +1,4 @@
+// Tests: RestoredStoreTests.swift, ReconnectTests.swift
 import GraphModel
 
 /// The newest state of which the client holds anything, however it arrived. An answer to a save or a fetch may be

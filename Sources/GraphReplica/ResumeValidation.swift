@@ -1,3 +1,4 @@
+// Tests: RestoredStoreTests.swift, ReconnectTests.swift
 import GraphModel
 
 /// The server's answers, on this connection, about the states that this side holds.

@@ -1,3 +1,4 @@
+// Tests: OlderServerTests.swift
 import GraphWire
 
 /// The features of the server of the last welcome.

@@ -1,3 +1,4 @@
+// Tests: ReconnectTests.swift
 import GraphWire
 
 /// The subscriptions of a connection that the server has not answered.

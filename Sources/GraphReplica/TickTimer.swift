@@ -1,3 +1,5 @@
+// Tests: TimeLimitTests.swift, UnresponsiveServerTests.swift
+
 /// The timer that wakes a replica's owner for the next tick.
 ///
 /// The deadline moves with almost every frame, and restarting a sleep costs more than handling most frames. So a

@@ -1,3 +1,4 @@
+// Tests: DeletedObjectTests.swift
 import GraphModel
 
 /// The revisions at which objects were deleted, as far as the client has received them.

@@ -72,7 +72,9 @@ struct CounterCheck {
     }
     steps.modifyIfPresent(counter) { $0.modifyIfPresent(undoes) { $0.isUndone = true } }
     // A redo makes the undone step valid again.
-    if let redoes = record.redoes { steps.modifyIfPresent(counter) { $0.modifyIfPresent(redoes) { $0.isUndone = false } } }
+    if let redoes = record.redoes {
+      steps.modifyIfPresent(counter) { $0.modifyIfPresent(redoes) { $0.isUndone = false } }
+    }
     return others.keys.min().map { "\(name), although revision \($0) of another author has incremented it since" }
   }
 }

@@ -1,3 +1,4 @@
+// Tests: OpeningTests.swift, LowDiskSpaceTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite

@@ -1,3 +1,4 @@
+// Tests: LargeLogTests.swift, FollowTests.swift
 import GRDB
 import GraphModel
 

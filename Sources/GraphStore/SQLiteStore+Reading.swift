@@ -1,3 +1,4 @@
+// Tests: FetchTests.swift, RandomGraphTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite

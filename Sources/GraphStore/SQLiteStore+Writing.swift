@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift, DurabilityTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

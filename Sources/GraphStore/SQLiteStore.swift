@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift, DurabilityTests.swift
 import Foundation
 import GRDB
 import GraphModel

@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift
 import GraphModel
 
 /// Test only: places at which the simulation and tests change what the store does, so that a check must notice it.

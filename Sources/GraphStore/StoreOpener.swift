@@ -1,3 +1,4 @@
+// Tests: OpeningTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite

@@ -1,3 +1,4 @@
+// Tests: DurabilityTests.swift, MigrationFailureTests.swift
 import Foundation
 import GraphModel
 import Synchronization

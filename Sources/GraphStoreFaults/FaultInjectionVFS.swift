@@ -1,3 +1,4 @@
+// Tests: DurabilityTests.swift, LowDiskSpaceTests.swift
 import Foundation
 import GRDBSQLite
 import GraphModel

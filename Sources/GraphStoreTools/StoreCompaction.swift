@@ -1,3 +1,4 @@
+// Tests: CompactTests.swift, PruningFailureTests.swift
 import Foundation
 import GraphModel
 import GraphStore

@@ -4,7 +4,7 @@ import Testing
 /// The compiler and the generator, as a build runs them: on files in a folder of their own, against the modules that the
 /// tests were built with.
 struct Compiler {
-  /// What a program has said, and how it ended.
+  /// The output of a program, and its exit code.
   struct Result {
     let status: Int32
     let text: String

@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// What a model file says of its parts stands at their declarations in Swift, where editors show it.
+/// Generated declarations carry the documentation of the model file, where editors show it.
 @Suite struct GeneratedDocumentationTests {
   private static let source = """
     {"format": 1, "name": "Garden", "version": 1, "documentation": "Of a garden.\\n\\nIn two paragraphs.",
@@ -63,7 +63,7 @@ import Testing
     #expect(comments(swift, "public struct Spot:") == ["Of a spot."])
     #expect(comments(swift, "open class Grown:") == ["Of what grows."])
     #expect(comments(swift, "open class Tree:") == ["Of a tree."])
-    // What says nothing has its name.
+    // An undocumented part has its name as its documentation.
     #expect(comments(swift, "public enum Soil:") == ["Soil"])
     #expect(comments(swift, "open class Bed:") == ["Bed"])
 
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// Of the guides' model, part by part, as the model itself has it.
-  @Test func theGuidesModelIsDocumentedToo() throws {
+  @Test func guidesModelIsDocumentedToo() throws {
     let compiler = try Compiler()
     let swift = try compiler.classes(ofSchema: "Company")
     try compiler.clean()

@@ -20,7 +20,7 @@ import Testing
     try same(Person.self, "department", [\.department])
     try same(Person.self, "manager.manager,projects", [\.projects, \.manager.manager])
     try same(Project.self, "members.manager.department,client", [\.members.each.manager.department, { $0.client }])
-    // What begins alike is followed once; a subentity has its parents' relationships.
+    // Paths with a common beginning share it; a subentity has its parents' relationships.
     try same(Contractor.self, "department.projects.members", [\.department, \.department.projects.each.members])
     // An attribute does not compile: \.name          'TypedExpression<…>' does not conform to 'LoadPath'
     // Nor does a to-many without each:  \.projects.client

@@ -1,6 +1,6 @@
 import Testing
 
-/// What the compiler refuses. Each mistake is compiled, and so is what was meant, which stands behind it.
+/// The mistakes that the compiler refuses. Each mistake is compiled, and so is its correction, which stands after it.
 @Suite struct TypedCompileErrorTests {
   private static let projects = [
     // No such case.
@@ -47,7 +47,7 @@ import Testing
     (#"\.manager.ascending"#, #"\.manager.name.ascending"#),
     // Many values have none.
     (#"\.projects.any.title.ascending"#, #"\.projects.count.ascending"#),
-    // What is calculated is in no index.
+    // No index has calculated values.
     (#"\.name.lowercased.ascending"#, #"\.name.localized.ascending"#),
     // A number has digits and no words.
     (#"\.number.natural.ascending"#, #"\.number.ascending"#),

@@ -2,8 +2,8 @@ import GraphModel
 import GraphReplica
 import Testing
 
-/// What the compiler has checked says the same as the text that people write, over the classes that the plugin makes of
-/// Schema/Company. TypedCompileErrorTests.swift has what does not compile.
+/// Predicates that the compiler checks equal those in text form, over the classes that the plugin generates from
+/// Schema/Company. TypedCompileErrorTests.swift has those that do not compile.
 @Suite struct TypedPredicateTests {
   private let model = CompanyModel.model
 
@@ -263,7 +263,7 @@ import Testing
 
   // MARK: - What is generated
 
-  @Test func aRequiredAttributeWithoutAValueReadsAsItsDefault() throws {
+  @Test func requiredAttributeWithoutValueReadsAsDefault() throws {
     let context = ObjectContext(
       model: model, replica: Replica(id: .zero, author: "", program: "", model: model.hash),
       classes: CompanyModel.classes)

@@ -31,7 +31,7 @@ import Testing
       .replacing(#/process \d+/#, with: "process N")
   }
 
-  @Test func everyCommandDoesWhatThePageSays() throws {
+  @Test func everyCommandPrintsDocumentedOutput() throws {
     let steps = try steps()
     #expect(steps.count >= 11)
     let daemon = try Daemon()

@@ -13,7 +13,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: daemon.home.path).filter { $0.hasPrefix("copy") }.sorted()
   }
 
-  @Test func aServedStoreIsBackedUpWhileClientsWrite() throws {
+  @Test func servedStoreIsBackedUpWhileClientsWrite() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "B")
@@ -68,9 +68,9 @@ import Testing
     #expect(again.status == 1)
     #expect(
       again.errors == "stickiesd: \(file) already exists. Give another name, or use --replace; it was not touched.\n")
-    let told = try daemon.stickiesd("backup", file, "--json")
-    let error = try JSON(parsing: told.errors.trimmingCharacters(in: .newlines))["error"]
-    #expect(told.status == 1 && told.output.isEmpty)
+    let reported = try daemon.stickiesd("backup", file, "--json")
+    let error = try JSON(parsing: reported.errors.trimmingCharacters(in: .newlines))["error"]
+    #expect(reported.status == 1 && reported.output.isEmpty)
     #expect(error?["code"] == .string("alreadyThere"))
     #expect(error?["message"]?.stringValue?.hasPrefix("\(file) already exists. ") == true)
     #expect(try names(daemon) == ["copy"])
@@ -79,7 +79,7 @@ import Testing
     #expect(try check.status == 0 && check.json() == JSON(parsing: #"{"sound": true, "findings": []}"#))
   }
 
-  /// A rename would put a file in their place, whatever they are there for: a device is as little a file as a pipe.
+  /// A rename would replace them by a file, although they have another purpose: a device is as little a file as a pipe.
   @Test func backupReplacesOnlyRegularFiles() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -117,7 +117,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// The disk takes some pages and then no more.
+  /// The disk has space for a few pages only.
   @Test func fullDiskIsReportedAndLeavesNoFile() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -229,7 +229,7 @@ import Testing
     #expect(client.context.result(of: query).count == 1)
     #expect(try daemon.stickiesd("backup", daemon.home.path + "/copy").status == 0)
 
-    // What the backup does not know: a change, a new note, and revisions that will be given again.
+    // Changes after the backup: an edit, a new note, and revisions that the restored store will assign again.
     note.text = "after the backup"
     let lost = try #require(client.context.insert(Note.self))
     (lost.text, lost.board) = ("lost", board)

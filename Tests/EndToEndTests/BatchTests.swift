@@ -6,9 +6,10 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// Batches over a socket: rows, progress, who hears of it, and what is left when somebody ends in the middle.
+/// Batches over a socket: rows, progress, the clients that receive the result, and the state after a client disconnects
+/// in the middle.
 @Suite struct BatchTests {
-  /// What the server said of a batch: how far it was, and at last what became of it.
+  /// The server's answers to a batch: its progress, and at last its outcome.
   private struct BatchTranscript {
     var steps = [BatchProgress]()
     var committed: CommitResult?
@@ -145,7 +146,7 @@ import Testing
       Issue.record("a batch is not undone")
       return
     }
-    scene.bystander.forgetUnasked()
+    scene.bystander.dropUnasked()
     let deletion = BatchRequest(id: id(client, 4), entity: scene.entity.number, operation: .delete(predicate: "x >= 0"))
     let deleted = try await course(client, client.send(.batch(deletion)))
     #expect(deleted.steps.last?.changed == 2_500)
@@ -160,13 +161,13 @@ import Testing
       let client = try await scene.client(address)
       try await send(1_500, client, id(client, 1), board: board)
       client.close()
-      // Its rows went with it: whoever comes back under its name has to send them again.
-      let heir = try RawClient(address, replica: client.replica)
-      try await heir.hello()
+      // Its rows were dropped with it: a client that reconnects under its id has to send them again.
+      let successor = try RawClient(address, replica: client.replica)
+      try await successor.hello()
       let batch = BatchRequest(
-        id: id(heir, 1), entity: scene.entity.number,
+        id: id(successor, 1), entity: scene.entity.number,
         operation: .insert(properties: [try scene.property("text").number], rows: 1_500))
-      #expect(try await course(heir, heir.send(.batch(batch))).refusal?.code == .malformed)
+      #expect(try await course(successor, successor.send(.batch(batch))).refusal?.code == .malformed)
       try await scene.expectUndisturbed()
     }
     let files = try FileManager.default.contentsOfDirectory(atPath: scene.daemon.data)
@@ -208,9 +209,9 @@ import Testing
     #expect(first.done < first.total)
     scene.daemon.kill()
     try scene.daemon.start()
-    let heir = try RawClient(scene.daemon.socket, replica: client.replica)
-    try await heir.hello()
-    let (objects, at) = try await heir.fetch(Fetch(entity: scene.entity.number))
+    let successor = try RawClient(scene.daemon.socket, replica: client.replica)
+    try await successor.hello()
+    let (objects, at) = try await successor.fetch(Fetch(entity: scene.entity.number))
     let xs = Set(try objects.map { $0[try scene.property("x")] })
     #expect(objects.count == 6_000)
     if at.revision == revision {
@@ -219,18 +220,18 @@ import Testing
       #expect(!xs.contains(.double(0)) && xs.contains(.double(6_000)))
     }
     for _ in 0..<2 {
-      let again = try await course(heir, heir.send(shift(scene, id(heir, 2))))
+      let again = try await course(successor, successor.send(shift(scene, id(successor, 2))))
       #expect(again.committed?.revision == revision + 1)
     }
     let after = Set(
-      try await heir.fetch(Fetch(entity: scene.entity.number)).objects.map { $0[try scene.property("x")] })
+      try await successor.fetch(Fetch(entity: scene.entity.number)).objects.map { $0[try scene.property("x")] })
     #expect(after.contains(.double(6_000)) && !after.contains(.double(6_001)))
     try scene.end()
   }
 
   // MARK: - The library
 
-  /// What a bar on a screen is drawn from: it fills, and is full when all is done.
+  /// The steps of a progress bar: it fills, and is full at the end.
   @Test @MainActor func batchProgressIsReported() async throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -253,7 +254,7 @@ import Testing
     let inserted = try await client.batchInsert(
       note, ["text", "board", "x"].map { try property($0, note) }, rows: rows
     ) { steps.append($0) }
-    // While its rows are on their way nobody knows how many there will be.
+    // While rows are being sent, their total is unknown.
     let sent = steps.prefix { $0.total == 0 }
     #expect(!sent.isEmpty && sent.allSatisfy { $0.changed == 0 && $0.done <= count })
     expectRising(Array(sent))
@@ -273,7 +274,7 @@ import Testing
     #expect(deleted.changed == count)
     #expect(try await client.count(of: Note.self) == 0)
 
-    // So small a batch is one step, and it is told all the same.
+    // A batch this small is one step, which is reported anyway.
     steps = []
     let few = try await client.batchInsert(tag, [property("name", tag)], rows: [[.string("a")], [.string("b")]]) {
       steps.append($0)
@@ -316,15 +317,15 @@ import Testing
     let lines = (0..<40_000).map { "{\"name\": \"tag \($0)\"}\n" }.joined()
     try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
     process.interrupt()
-    let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let reported = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    #expect(told == "stickies: interrupted: either all of it is committed, or nothing; the log shows which\n")
+    #expect(reported == "stickies: interrupted: either all of it is committed, or nothing; the log shows which\n")
     #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
     #expect(try daemon.run("graph", "fetch", "Tag", "--count").output == "0\n")
     #expect(daemon.stop() == 0)
   }
 
-  /// Who runs a daemon reads there which attributes of the model want an index.
+  /// The log names, for an operator, the attributes of the model that need an index.
   @Test func fullTableScansOfBatchesAreLogged() throws {
     let company = try CompanyDaemon()
     let department = try company.department()
@@ -333,22 +334,24 @@ import Testing
     }
     let made = try company.run("insert", "Person", "-", "--one-commit", input: lines.joined(separator: "\n"))
     #expect(made.status == 0, "\(made.errors)")
-    func told() -> [Substring] {
+    func reported() -> [Substring] {
       company.daemon.errorText.split(separator: "\n").filter { $0.contains("reads all of") }
     }
     // An index leads to these.
     #expect(try company.count("Person", where: "hired == \"2021-01-01\"") == 0)
-    #expect(told() == [])
+    #expect(reported() == [])
     #expect(try company.count("Person", where: "remote == TRUE AND name == \"nobody\"") == 0)
     let updated = try company.run(
       "update", "Person", "--where", "vacationDays == 60", "--one-commit", "remote=yes", "--json")
     #expect(try updated.json()["changed"] == .integer(0))
     #expect(company.daemon.stop() == 0)
-    #expect(told().count == 2, "\(told())")
+    #expect(reported().count == 2, "\(reported())")
     let remedy = { (names: String) in "reads all of Party; with \"indexed\": true on \(names) in the model it would not"
     }
-    #expect(told().first?.contains("a fetch of Person \(remedy("Person.remote and Party.name"))") == true, "\(told())")
-    #expect(told().last?.contains("a batch of Person \(remedy("Person.vacationDays"))") == true, "\(told())")
+    #expect(
+      reported().first?.contains("a fetch of Person \(remedy("Person.remote and Party.name"))") == true, "\(reported())"
+    )
+    #expect(reported().last?.contains("a batch of Person \(remedy("Person.vacationDays"))") == true, "\(reported())")
     #expect(!company.daemon.errorText.contains("nobody"), "the log has somebody's words")
   }
 
@@ -363,7 +366,7 @@ import Testing
     #expect(try updated.json()["changed"] == .integer(2))
     #expect(try company.run("fetch", "Person", "--where", "remote == true", "--json").json().arrayValue?.count == 2)
     #expect(try company.run("fetch", "Person", "--where", "name == \"ANN\"", "--json").json().arrayValue?.count == 1)
-    // Nobody is called so, and nothing is committed.
+    // No object has this name, and nothing is committed.
     func here(_ arguments: [String]) throws -> Daemon.Result {
       try Daemon.run(arguments, server: company.daemon.socket.description, author: "ann@test", input: nil)
     }

@@ -99,7 +99,7 @@ import Testing
     #expect(found.errors == "stickies: the connection was lost; trying again\n")
     #expect(try revision.end().json()["revision"] == .integer(3))
 
-    // Nobody is there to ask, and the time is over all the same.
+    // No server is there to ask, and the time runs out anyway.
     let alone = try BackgroundProcess(daemon, ["wait", "--where", "text == \"four\"", "--timeout", "2s"])
     try daemon.expectQueries(1)
     daemon.kill()

@@ -62,10 +62,10 @@ import Testing
     let usage = try daemon.run("move", "1", "--json")
     #expect(usage.status == 64)
     #expect(usage.errors == #"{"error":{"code":"usage","message":"Missing expected argument '<X,Y>'"}}"# + "\n")
-    let told = try daemon.run("move", "1").errors
-    #expect(told.hasPrefix("stickies: Missing expected argument '<X,Y>'"))
-    #expect(told.contains("Usage: stickies move"))
-    // What is found out only while it runs is a command's own, too.
+    let reported = try daemon.run("move", "1").errors
+    #expect(reported.hasPrefix("stickies: Missing expected argument '<X,Y>'"))
+    #expect(reported.contains("Usage: stickies move"))
+    // Errors found while a command runs are reported under its name, too.
     let screenless = try daemon.run("open").errors
     #expect(screenless.hasPrefix("stickies: open draws a screen"))
     #expect(screenless.contains("\nUsage: stickies open [") && screenless.contains("See 'stickies open --help'"))
@@ -171,7 +171,7 @@ import Testing
     #expect(
       result.errors
         == "stickies: no stickiesd answers at \(daemon.socket); start one with: stickiesd --listen \(daemon.socket)\n")
-    // What was written wrongly is told first.
+    // Mistakes of the command line are reported first.
     let unknown = try daemon.run("open", "--interface", "lst")
     #expect(unknown.status == 64)
     #expect(unknown.errors.contains("no interface is called 'lst'; the interfaces are board, list"))
@@ -185,7 +185,7 @@ import Testing
     #expect(result.errors.contains("\n^"))
   }
 
-  @Test func anAmbiguousPrefixListsTheCandidates() throws {
+  @Test func ambiguousPrefixListsTheCandidates() throws {
     let daemon = try Daemon()
     try daemon.start()
     var ids = [String]()

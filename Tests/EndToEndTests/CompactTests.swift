@@ -30,7 +30,7 @@ import Testing
         "no commit would be removed: no limit was given. Give the number of commits to keep (--keep-commits 10000), "
           + "their age (--keep-age 90d), or both"))
 
-    // Somebody who was here a moment ago may come back.
+    // A client that was connected a moment ago may reconnect.
     let held = try daemon.stickiesd("compact", "--keep-commits", "2", "--dry-run", "--json").json()
     #expect(held["commits"]?.integerValue == 0 && held["held"]?.integerValue == 5)
     let rehearsal = try daemon.stickiesd("compact", "--keep-commits", "2", "--minimum-retention", "0s", "--dry-run")
@@ -62,7 +62,7 @@ import Testing
       #expect(
         after.errors.contains("the commit of revision 3 was pruned; the oldest that is kept is 6"), "\(after.errors)")
     }
-    // Nor does anybody hear that there was nothing of what is not known any more.
+    // Nor does the answer claim that there was nothing in the unknown part.
     let pruned = "stickies: older history was pruned: the oldest commit that is kept is revision 6\n"
     for filter in [
       ["--entity", "Tag"], ["--author", "bob@test"], ["--until", "2001-01-01"], ["--since", "2001-01-01"],
@@ -88,7 +88,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// Pruning takes what history told of objects, and never their names.
+  /// Pruning removes the history of objects, and never their names.
   @Test func objectsAreFoundByNumberAfterTheirHistoryIsPruned() throws {
     let company = try CompanyDaemon()
     let daemon = company.daemon
@@ -114,7 +114,7 @@ import Testing
     let difference = try daemon.run("diff", String(deleted.prefix(10)), "4")
     #expect(difference.status == 0)
     #expect(difference.output.hasPrefix("- Department \(deleted.prefix(8))"), "\(difference.output)")
-    // It is gone, and so is what told of it.
+    // The object was removed, and so was its history.
     let gone = try daemon.run("diff", String(forgotten.prefix(10)), "4")
     #expect(gone.status == 4)
     #expect(

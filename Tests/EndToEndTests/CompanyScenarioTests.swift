@@ -6,7 +6,7 @@ import Testing
 /// The model that docs/model-format.md ends with, served from its file and used through `stickies graph` alone, with one of
 /// everything that it has. One daemon, one story.
 @Suite struct CompanyScenarioTests {
-  @Test func everyPartOfTheModelDoesWhatThePageSays() throws {
+  @Test func everyPartOfModelWorksAsDocumented() throws {
     let company = try CompanyDaemon()
     let people = try hire(company)
     try reorganize(company, people)
@@ -80,8 +80,8 @@ import Testing
     let violation = try #require(try same.refusal()["violations"]?[0])
     #expect(violation["property"] == .string("department") && violation["value"] == .string(eng))
     #expect(violation["others"] == .object([.init("key", .string("launch"))]))
-    let told = try company.run("insert", "Project", "title=LAUNCH", "department=\(eng)").errors
-    #expect(told.contains("(unique, department Department \(eng.prefix(8)) ENG, key \"launch\")"), "\(told)")
+    let reported = try company.run("insert", "Project", "title=LAUNCH", "department=\(eng)").errors
+    #expect(reported.contains("(unique, department Department \(eng.prefix(8)) ENG, key \"launch\")"), "\(reported)")
     _ = try company.insert("Project", "title=LAUNCH", "department=\(try #require(ids["ops"]))")
     try must(company, "update", project, "--add", "members=\(try #require(ids["ben"]))", "--remove", "members=\(con)")
     #expect(try show(company, con)["projects"] == .array([]))
@@ -105,7 +105,7 @@ import Testing
     #expect(try show(company, project)["steps"] == .array([ids[3], ids[2], ids[1]].map(JSON.string)))
   }
 
-  /// Each is refused by its name, and nothing of it is written.
+  /// The refusal of each names it, and nothing of it is written.
   private func breakEveryRule(_ company: CompanyDaemon, _ ids: [String: String], _ project: String) throws {
     let (ann, ben) = (try #require(ids["ann"]), try #require(ids["ben"]))
     let mistakes: [([String], String)] = [
@@ -164,7 +164,8 @@ import Testing
     #expect((late.arrayValue ?? []).map { $0["title"]?.stringValue } == ["Launch"])
   }
 
-  /// Whoever is in the way goes first; a department without staff takes its projects along, and they their steps.
+  /// Objects that prevent the delete are deleted first; a department without staff takes its projects along, and they
+  /// their steps.
   private func close(_ company: CompanyDaemon, _ ids: [String: String], _ project: String) throws {
     try must(company, "delete", try #require(ids["cli"]))
     #expect(try show(company, project)["client"] == .null)

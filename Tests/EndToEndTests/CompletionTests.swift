@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// Completion: what the program says to the shells. What they make of it is tested before them (scripts/terminal-tests).
+/// Completion: the program's answers to the shells. scripts/terminal-tests tests the shells themselves.
 @Suite struct CompletionTests {
   private static func words(_ daemon: Daemon, _ typed: String...) throws -> [String] {
     let result = try Daemon.run(
@@ -53,8 +53,8 @@ import Testing
   /// Tabs, line ends, control characters, and one that turns the direction of the line: no shell can offer them.
   private static let unofferedNames = ["tab\there", "line\nend", "bell\u{7}", "turned\u{202E}eman"]
 
-  /// What bash's line is when readline has replaced its end by the only candidate: it takes a quotation mark at the
-  /// beginning of the candidate for the one that is open, and closes the one that is open unless it ends with one.
+  /// The line of bash after readline has replaced its end by the only candidate: it takes a quotation mark at the
+  /// beginning of the candidate for the open one, and closes the open one unless the candidate ends with one.
   private static func completed(_ line: String, _ candidate: String, mark: String) -> String {
     guard !mark.isEmpty else { return line + candidate }
     let line = candidate.hasPrefix(mark) ? String(line.dropLast()) : line

@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What the generic commands say when somebody else was faster: who, when, and which side stands.
+/// The generic commands report an earlier change by another author: the author, the time, and the side that won.
 @Suite struct ConflictCommandTests {
   @Test func editOfDeletedObjectReportsAuthorAndTimeOfDelete() throws {
     let company = try CompanyDaemon()
@@ -27,7 +27,7 @@ import Testing
     #expect(conflict["kind"] == .string("deleted") && conflict["object"] == .string(ann))
     #expect(conflict["author"] == .string("ben@test") && conflict["revision"] == .integer(3))
     #expect(conflict["time"] == time)
-    // An id that never was, and one of another entity, are told as before.
+    // An id that never existed, and one of another entity, are reported as before.
     #expect(
       try company.run("update", "aaaaaaaaaa", "name=x").errors.contains("there is no object whose id begins with"))
     #expect(try company.run("show", "Project", ann).errors.contains("there is no Project whose id begins with"))
@@ -57,7 +57,7 @@ import Testing
       #expect(try company.run("update", project, "plan=abX", "--base", "\(revision)", "--policy", "error").status == 0)
     }
     #expect(try company.run("show", project, "--json").json()["plan"] == .string("abX"))
-    // Nobody has read what is yet to come, and nobody anything at the beginning.
+    // No object was read at a future revision, and none at revision 0.
     for command in [["update", ann, "name=Anna"], ["delete", ann]] {
       let result = try Daemon.run(
         ["graph"] + command + ["--base", "999"], server: company.daemon.socket.description, author: "ann@test",
@@ -77,7 +77,7 @@ import Testing
     let refused = try company.run("update", ann, "department=\(ann)", "name=")
     #expect(refused.status == 2)
     #expect(refused.errors.contains("department takes a Department, and Person \(ann.prefix(8)) Ann is not one"))
-    // And the rest is told with it.
+    // The rest is reported with it.
     #expect(refused.errors.contains("Person.name"), "\(refused.errors)")
     #expect(company.daemon.stop() == 0)
   }
@@ -114,7 +114,7 @@ import Testing
     #expect(kept.status == 0)
     #expect(kept.errors == "stickies: not changed: ben@test has changed department of \(ann.prefix(8)) since\n")
     #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[1]))
-    // Who reads it now has seen Ben's change, however long ago the department itself was changed.
+    // A reader of the present has seen Ben's change, however long ago the department itself was changed.
     let hired = try company.run("update", departments[2], "--add", hire, "--policy", "error")
     #expect(hired.status == 0 && hired.errors.isEmpty, "\(hired.errors)")
     #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[2]))
@@ -141,7 +141,7 @@ import Testing
         kept.errors == "stickies: not deleted: ben@test has changed \(ids[0].prefix(8)) since (revision 6)\n")
     }
     #expect(try company.count("Person") == 4)
-    // Nobody has changed it behind this base; and without one it is the object as it is now.
+    // No commit after this base has changed it; without a base it is the present object.
     let same = try company.run("delete", ids[0], "--base", "6", "--policy", "error")
     #expect(same.status == 0 && same.errors.isEmpty, "\(same.errors)")
     #expect(try company.run("delete", ids[1], "--policy", "error").errors.isEmpty)

@@ -10,7 +10,7 @@ import Testing
 /// One session through the typed interface, again and again, the connection cut after its first frame, its second, and
 /// so on to its last: in the end the client has seen what it sees when nothing is cut.
 @Suite struct CutConnectionTests {
-  /// What a client and the daemon hold when the session is over.
+  /// The state of a client and of the daemon at the end of the session.
   private struct ObservedState: Equatable {
     var notes = [String]()
     var pink = [String]()
@@ -35,16 +35,16 @@ import Testing
     #expect((16..<1_000).contains(cut), "the session has \(cut - 1) frames")
   }
 
-  /// Whoever is told that the connection is back may say something at once: it goes out behind what the client itself asks.
+  /// A handler of the new connection may send at once: its message follows the client's own requests.
   @Test @MainActor func clientIsUsableInsideConnectionCallback() async throws {
     let daemon = try Daemon()
     try daemon.start()
     let client = try await Self.connect(to: daemon.socket)
     let notes = try await client.follow(try #require(client.context.model.entity(named: "Note")))
-    var told = 0
+    var reported = 0
     client.stateDidChange = { [unowned client] state in
       guard state == .connected else { return }
-      told += 1
+      reported += 1
       client.showPresence([1])
     }
     daemon.kill()
@@ -54,7 +54,7 @@ import Testing
     let note = try #require(client.context.insert(Note.self))
     (note.text, note.board) = ("one", board)
     try await client.save()
-    #expect(told > 0 && client.context.result(of: notes).map(\.id) == [note.id])
+    #expect(reported > 0 && client.context.result(of: notes).map(\.id) == [note.id])
     client.stateDidChange = nil
     await client.close()
     #expect(daemon.stop() == 0)

@@ -200,7 +200,7 @@ import Testing
     #expect(try home.listening(listen).count == 1)
   }
 
-  /// Nothing tells the version from the one before, so nothing would be done.
+  /// The version equals the previous one, so nothing would be done.
   @Test(arguments: [
     (#""mapping": {"A.n": "n * 2"},"#, "", "has a mapping"),
     ("", #", "renamed": "m""#, "renames entities or properties"),

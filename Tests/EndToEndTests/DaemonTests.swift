@@ -79,8 +79,8 @@ import Testing
     try daemon.expectSound()
   }
 
-  /// Written from docs/protocol.md alone: as long as it passes, the page tells the truth.
-  @Test func aClientInAnotherLanguageFollowsAndResumes() throws {
+  /// Written from docs/protocol.md alone: as long as it passes, the page is right.
+  @Test func clientInAnotherLanguageFollowsAndResumes() throws {
     let daemon = try Daemon()
     try daemon.start()
     for address in [daemon.socket.description, daemon.tcp] {
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test @MainActor func aProgramWithTypedObjectsFollowsTheGraph() async throws {
+  @Test @MainActor func programWithTypedObjectsFollowsTheGraph() async throws {
     let daemon = try Daemon()
     try daemon.start()
     let ann = try await Stickies.connect(to: daemon.socket, author: "ann")

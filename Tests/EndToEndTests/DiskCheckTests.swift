@@ -5,9 +5,9 @@ import GraphTesting
 import StickiesKit
 import Testing
 
-/// What the daemon does to the disk, and the disk to the daemon: seen from outside, by the system calls.
+/// The daemon's use of the disk, and its reaction to failures of the disk, observed through system calls.
 @Suite struct DiskTests {
-  /// Needed, not wished for: without tracing nobody knows whether a commit was on the disk.
+  /// Required: only tracing shows whether a commit was on the disk.
   private static func tracing(_ arguments: String...) -> [String] { ["strace", "-D", "-f", "-qq"] + arguments }
 
   private struct TracingUnavailable: Error, CustomStringConvertible {
@@ -67,7 +67,7 @@ import Testing
 
   // MARK: - Errors of opening
 
-  /// A store with a note in it, closed; and a program that anybody may run.
+  /// A closed store with a note, and a program that every user may run.
   private static func prepared() throws -> (daemon: Daemon, program: String) {
     let daemon = try Daemon()
     try daemon.start()
@@ -93,7 +93,7 @@ import Testing
   private static func run(_ command: [String]) throws -> (status: Int32, words: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // Nobody may not look into root's folders.
+    // The user `nobody` may not read root's folders.
     process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": "/nonexistent"]) { $1 }
     process.arguments = command
     let errors = Pipe()
@@ -106,7 +106,7 @@ import Testing
     return (process.terminationStatus, words)
   }
 
-  /// Root may write everywhere, so it becomes nobody first.
+  /// Root may write everywhere, so the program becomes the user `nobody` first.
   private static let asOtherUser =
     getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
 
@@ -159,10 +159,10 @@ import Testing
     #expect(try Self.state(daemon) == before)
   }
 
-  /// Whatever it would lack: a connection to the database, the event loop's own, or one for a client.
+  /// At each number of descriptors one is missing: of a connection to the database, of the event loop, or for a client.
   @Test(arguments: [20, 30, 40]) func daemonDoesNotStartWithTooFewDescriptors(limit: Int) throws {
     let (daemon, program) = try Self.prepared()
-    // A daemon that starts all the same is ended.
+    // A daemon that starts anyway is ended.
     let end = try Self.run(
       [
         "timeout", "30", "bash", "-c", "ulimit -n \(limit); exec \"$0\" \"$@\"", program, "--data", daemon.data,

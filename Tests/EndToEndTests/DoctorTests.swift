@@ -17,7 +17,7 @@ import Testing
     func mend(_ check: String) -> String { findings[check]?["mend"]?.stringValue ?? "" }
   }
 
-  /// Everything of the environment is said: whoever runs the tests has one of their own.
+  /// The environment is complete, because the user who runs the tests has another one.
   private static func diagnose(
     _ home: String, _ server: String?, _ more: [String: String] = [:], through wrapper: [String] = []
   ) throws -> Diagnosis {
@@ -48,21 +48,21 @@ import Testing
     return Diagnosis(status: process.terminationStatus, findings: Dictionary(uniqueKeysWithValues: named))
   }
 
-  @Test func aHealthyDaemonHasNoProblem() throws {
+  @Test func healthyDaemonHasNoProblem() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "one")
     let found = try Self.diagnose(daemon.home.path, daemon.socket.description)
     #expect(found.status == 0)
     for check in ["address", "daemon", "version", "model", "store", "disk", "clock", "colors", "letters"] {
-      // The disk of whoever runs the tests may be nearly full.
+      // The disk of the machine that runs the tests may be nearly full.
       #expect(found.state(check) == "fine" || check == "disk", "\(check): \(found.message(check))")
     }
     #expect(found.message("address") == "\(daemon.socket), from STICKIES_SERVER")
     #expect(found.message("disk").contains(daemon.data))
-    let told = try daemon.run("doctor")
-    #expect(told.lines.first == "fine     address    \(daemon.socket), from STICKIES_SERVER")
-    #expect(told.lines.last == "no problem found")
+    let reported = try daemon.run("doctor")
+    #expect(reported.lines.first == "fine     address    \(daemon.socket), from STICKIES_SERVER")
+    #expect(reported.lines.last == "no problem found")
     #expect(daemon.stop() == 0)
   }
 
@@ -199,9 +199,9 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  @Test func aFullDiskIsAProblem() throws {
+  @Test func fullDiskIsAProblem() throws {
     let home = try TemporaryDirectory()
-    // A small disk of its own, seen by nobody else.
+    // A small disk of its own, invisible to other processes.
     let script = "mount -t tmpfs -o size=64k none \"$HOME\" && exec \"$@\""
     let found = try Self.diagnose(
       home.path, nil, ["XDG_DATA_HOME": home.path], through: ["unshare", "-rm", "sh", "-c", script, "sh"])

@@ -2,8 +2,8 @@ import GraphModel
 import GraphWire
 import Testing
 
-/// Searches without an end, each on one of the few threads that read: whoever asks for them holds up nobody else, and no
-/// thread is theirs forever.
+/// Endless searches, each on one of the few threads that read: their session delays no other, and keeps no thread
+/// forever.
 @Suite struct FairReadsTests {
   @Test func searchesOfOneClientLeaveThreadsToOthers() async throws {
     // Nothing but fairness helps: the searches may go on for longer than the tests.
@@ -21,7 +21,7 @@ import Testing
     for _ in 0..<3 {
       #expect(try await other.fetch(Fetch(entity: scene.entity.number, limit: 1)).objects.count == 1)
     }
-    // What the server itself reads for somebody does not wait for them either.
+    // Reads by the server itself do not wait for them either.
     guard case .status = try await other.reply(to: other.send(.status)) else {
       Issue.record("status has another answer")
       return

@@ -6,7 +6,7 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// What docs/guides/fetching.md promises a Swift programmer, against a daemon.
+/// The promises of docs/guides/fetching.md to a Swift programmer, against a daemon.
 @Suite struct FetchingClientTests {
   /// Twenty-five notes on one board: every fifth is pink, the others are yellow.
   @MainActor
@@ -28,7 +28,7 @@ import Testing
     _ = try await client.commit(changes, policy: .error)
   }
 
-  @Test @MainActor func aClientCountsPagesGroupsAndAsksWhy() async throws {
+  @Test @MainActor func clientCountsPagesGroupsAndExplains() async throws {
     let daemon = try Daemon()
     try daemon.start()
     let client = try await Stickies.connect(to: daemon.socket, author: "ann@test", reconnects: false)

@@ -2,9 +2,9 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// What the README shows is a program of this package: it is built with it and does what the page says.
+/// The README's program belongs to this package: it is built with it and does what the page says.
 @Suite struct FirstProgramTests {
-  @Test func theReadmeShowsTheProgramWordForWord() throws {
+  @Test func readmeShowsProgramVerbatim() throws {
     let readme = try String(contentsOfFile: Fixtures.root + "/README.md", encoding: .utf8)
     let program = try String(contentsOfFile: Fixtures.root + "/docs/examples/first-program/main.swift", encoding: .utf8)
     let block = try #require(readme.firstMatch(of: #/```swift\n([^`]*)```/#)).output.1
@@ -12,7 +12,7 @@ import Testing
     #expect(program.split(separator: "\n").count <= 10)
   }
 
-  @Test func theProgramListsTheYellowNotesAndWritesOne() throws {
+  @Test func programListsYellowNotesAndWritesOne() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "Buy milk")

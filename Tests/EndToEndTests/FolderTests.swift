@@ -117,7 +117,7 @@ import Testing
     #expect(Self.counts(again) == [0, 0, 0, 0, 0] && again["compared"]?.arrayValue?.isEmpty == true)
   }
 
-  /// Nothing is moved over a delete; the others' edits go all the same.
+  /// Nothing is moved over a delete; the others' edits are written anyway.
   @Test func restoredNoteIsMergedWithItsPresentState() throws {
     let desk = try SyncFixture("one", "two", "three")
     try desk.export()

@@ -34,7 +34,7 @@ import Testing
     #expect(unknown.errors.contains("Did you mean \"Person\"?"))
   }
 
-  /// Whoever has no model file sees what the daemon will hold a value to.
+  /// A user without a model file sees the rules of each value.
   @Test func rulesOfModelAreRequestedFromDaemon() throws {
     let company = try CompanyDaemon()
     let model = try company.run("entities", "--json").json()
@@ -72,7 +72,7 @@ import Testing
     #expect(shown["entity"] == .string("Person"))
     #expect(shown["salary"] == .string("1200.5"))
     #expect(shown["remote"] == .bool(true))
-    // What no store has is not shown as if it were null.
+    // An object that no store has is not shown as null.
     #expect(shown["isSelected"] == nil)
     let person = try company.run("show", "Person", ann).output
     #expect(person.contains("name: Ann\n"))
@@ -130,7 +130,7 @@ import Testing
     #expect(titles == ["three", "one", "two"])
   }
 
-  /// What is shown is what was written, or nobody knows what is wrong with it.
+  /// An error shows the value as it was written; otherwise the user can't find the mistake.
   @Test(arguments: [
     ("vacationDays:=42.0", "and not 42.0\n"), ("vacationDays:=1e3", "and not 1e3\n"),
     ("salary:=120.0", "and not 120.0\n"),
@@ -196,7 +196,8 @@ import Testing
     #expect(same["id"] == .string(engineering))
   }
 
-  /// Under every policy but `error` an insert becomes the object that has its key: whoever made it is told what of it counts.
+  /// Under every policy but `error` an insert becomes the existing object with its key: the user learns which of the
+  /// values count.
   @Test func insertWithExistingKeyReportsItsEffect() throws {
     let company = try CompanyDaemon()
     let department = try company.department()
@@ -242,10 +243,10 @@ import Testing
     #expect(Set(gone) == [.string(engineering), .string(project)])
     let again = try company.department("OPS")
     _ = try company.insert("Project", "title=Audit", "department=\(again)")
-    let told = try company.run("delete", again).lines
-    #expect(told.count == 2)
-    #expect(told.first?.hasPrefix("deleted Department \(again.prefix(8)) OPS") == true)
-    #expect(told.last?.hasPrefix("  with Project ") == true)
+    let reported = try company.run("delete", again).lines
+    #expect(reported.count == 2)
+    #expect(reported.first?.hasPrefix("deleted Department \(again.prefix(8)) OPS") == true)
+    #expect(reported.last?.hasPrefix("  with Project ") == true)
     #expect(try company.run("delete", again).status == 4)
   }
 
@@ -291,7 +292,7 @@ import Testing
     #expect(result.output == "updated 3 Person objects in 2 commits\n")
     #expect(try company.count("Person", where: "vacationDays == 26") == 3)
     #expect(try company.run("show", other, "--json").json()["vacationDays"] == .integer(10))
-    // Who has the value already is not changed, and is not said to be.
+    // An object that has the value already is not changed, and not reported as changed.
     let again = try company.run(
       "update", "Person", "--where", "vacationDays == 26 OR name == \"Dan\"", "vacationDays=26")
     #expect(again.output == "updated 1 of 4 Person objects in 1 commit; the rest are unchanged\n")

@@ -192,7 +192,7 @@ import Testing
     #expect(try count("--group-by", "name", "--json") == "{\"count\":4}\n")
   }
 
-  @Test func aRefusedCombinationSaysWhatToDo() throws {
+  @Test func refusedCombinationGivesAdvice() throws {
     let company = try company()
     for (words, sentence) in [
       (["--count", "--properties", "name"], "leave out --properties, or use --distinct to count the different rows"),

@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// What the guides show is built with this package and says what the page says that it does.
+/// The guides' programs are built with this package and print what the page says.
 @Suite struct GuideTests {
   /// The blocks of a page in their order, each with its language; none for blocks without.
   private func blocks(_ page: String) -> [(language: String, text: String)] {
@@ -35,7 +35,7 @@ import Testing
     let program = try file("docs/examples/guides/\(name).swift")
     let place = try #require(
       blocks.firstIndex { $0 == ("swift", program) }, "docs/guides/\(page).md shows another program")
-    // What it prints stands behind it.
+    // Its output stands after it.
     let expected = try #require(blocks[place...].first { $0.language.isEmpty }).text
 
     let company = try CompanyDaemon()

@@ -64,7 +64,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// A department counts its people: whoever comes back changes the number, and sets nothing back in it.
+  /// A department counts its people: a restored person changes the count, which is not reset by it.
   @Test func derivedCountIsNotRestored() throws {
     let company = try CompanyDaemon()
     let person = try company.person("Ann", in: try company.department())
@@ -148,7 +148,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// The daemon leaves out objects for which an answer has no room: which they are is told all the same.
+  /// The daemon omits objects that do not fit into an answer, but names them.
   @Test func tooLargeCommitReportsItsObjects() throws {
     let company = try CompanyDaemon()
     let department = try company.department()
@@ -162,8 +162,8 @@ import Testing
     let ids = try company.run("fetch", "Person", "--ids").lines
     let log = try Daemon.run(
       ["log", "--limit", "1"], server: company.daemon.socket.description, author: "ann@test", input: nil)
-    let told = log.output.split(separator: "\n").dropFirst().map(String.init)
-    #expect(Set(told) == Set(ids.map { "    ~ Person \($0.prefix(8))" }), "\(told)")
+    let reported = log.output.split(separator: "\n").dropFirst().map(String.init)
+    #expect(Set(reported) == Set(ids.map { "    ~ Person \($0.prefix(8))" }), "\(reported)")
     let json = try Daemon.run(
       ["log", "--limit", "1", "--json"], server: company.daemon.socket.description, author: "ann@test", input: nil
     ).json()
@@ -331,7 +331,7 @@ import Testing
     #expect(rest.lines.count == 2)
     let end = try #require(try JSON(parsing: rest.lines[1])["token"]?.stringValue)
     #expect(try daemon.run("follow", "--since", end, "--until-now").output.isEmpty)
-    // What does not fit moves the token all the same.
+    // A commit that does not match advances the token anyway.
     let nothing = try daemon.run("follow", "--since", "0", "--until-now", "--entity", "Link")
     #expect(try nothing.json() == .object([.init("token", .string(end))]))
     #expect(try daemon.run("follow", "--since", "0", "--until-now", "--author", "bob@test").lines.count == 1)

@@ -139,7 +139,7 @@ import Testing
       #expect(boards.last?["color"] == .string("teal"))
     }
     #expect(try two.run("log", "--json").json().arrayValue?.count == 2, "a run that brings nothing commits nothing")
-    // What was renamed here is not made again under its old name.
+    // A note that was renamed here is not created again under its old name.
     try one.run("board", "rename", "Empty", "Void")
     try one.run("board", "rename", "Notes", "Paper")
     try one.run("delete", "1")
@@ -164,7 +164,7 @@ import Testing
     #expect(Set(notes.compactMap { $0["board"]?.stringValue }).count == 2)
     let again = try daemon.run("import", lines, "--json").json()
     #expect(again["imported"] == .integer(0) && again["unchanged"] == .integer(2))
-    // Labels of lines are told apart as well.
+    // Labels of lines are distinguished as well.
     let labels = [
       #"{"$entity":"Tag","$id":"caf\u00e9","name":"one"}"#, #"{"$entity":"Tag","$id":"cafe\u0301","name":"two"}"#,
     ].joined(separator: "\n")

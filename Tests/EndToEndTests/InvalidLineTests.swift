@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What `stickies graph` is given that no model takes, and what a daemon is asked that other engines never answer.
+/// Lines for `stickies graph` that no model accepts, and requests to a daemon that other engines never answer.
 @Suite struct InvalidLineTests {
   /// Each property of a person, with JSON of every wrong shape.
   @Test func lineWithWrongTypeIsReportedWithItsProperty() throws {
@@ -30,7 +30,7 @@ import Testing
     #expect(mistakes.map { $0["line"]?.integerValue } == expected.map(\.line))
     for (mistake, wanted) in zip(mistakes, expected) {
       let message = mistake["message"]?.stringValue ?? ""
-      // What stands for an object is told by what it does not name.
+      // The error names the object's place in the input, since the line does not name the object.
       let isNamed = message.contains(wanted.property) || message.contains("neither an id nor the label")
       #expect(isNamed, "\(wanted): \(message)")
     }

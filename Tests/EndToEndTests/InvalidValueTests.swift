@@ -5,8 +5,8 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// Requests that can be read and not carried out: each is refused in words, nothing of it is written, and the connection
-/// goes on. What can't even be read ends the connection.
+/// Requests that can be read but not executed: each is refused with a reason, nothing of it is written, and the
+/// connection continues. An unreadable one ends the connection.
 @Suite struct InvalidValueTests {
   // MARK: - Types
 
@@ -311,7 +311,7 @@ import Testing
     #expect(note["x"] == .integer(0) && note["y"] == .integer(0) && note["revision"] == .integer(1))
   }
 
-  /// The program says where the limit is; who sends it to the daemon all the same is told so by the daemon.
+  /// The program names the limit; the daemon refuses a client that sends it anyway.
   @Test func deeplyNestedParenthesesAreRefusedWithoutCrash() async throws {
     let scene = try await DaemonFixture()
     let brackets = (open: String(repeating: "(", count: 10_000), close: String(repeating: ")", count: 10_000))

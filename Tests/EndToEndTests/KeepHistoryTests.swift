@@ -41,7 +41,7 @@ import Testing
     #expect(oldest == 10)
     try await scene.expectUndisturbed()
 
-    // The past below is refused in words; at the oldest revision it is told.
+    // The past below it is refused with a reason; at the oldest revision it is answered.
     await #expect {
       _ = try await writer.fetch(Fetch(entity: scene.entity.number, at: oldest - 1))
     } throws: {
@@ -49,7 +49,7 @@ import Testing
     }
     #expect(try await writer.fetch(Fetch(entity: scene.entity.number, at: oldest)).objects.count == 9)
 
-    // What the daemon has in memory is told whatever history has forgotten.
+    // The daemon answers from memory even after history was pruned.
     let returned = try await scene.client()
     let request = try await returned.send(.subscribe(Subscribe(entity: scene.entity.number, since: begun)))
     guard case .subscribed(_, let resumed, _) = try await returned.reply(to: request) else {
@@ -61,7 +61,7 @@ import Testing
     for client in [writer, returned] { client.close() }
     scene.bystander.close()
 
-    // A daemon that has begun anew has history alone.
+    // A restarted daemon has history only.
     #expect(scene.daemon.stop() == 0)
     try scene.daemon.start(Self.flags)
     for (token, isResumed) in [(begun, false), (newest, true)] {

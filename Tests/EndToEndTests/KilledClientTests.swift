@@ -5,8 +5,8 @@ import Testing
 
 /// Clients that vanish in the middle of something: what they registered goes, what they had committed stays, once.
 @Suite struct KilledClientTests {
-  /// Waits until nobody but the bystander is connected.
-  private static func expectNobodyElse(_ scene: DaemonFixture) async throws {
+  /// Waits until only the bystander is connected.
+  private static func expectOnlyBystander(_ scene: DaemonFixture) async throws {
     let asker = try await scene.client()
     let deadline = ContinuousClock.now + .seconds(20)
     while true {
@@ -35,11 +35,12 @@ import Testing
           changes: [try scene.insertion([("text", .string(text)), ("board", .object(board))])])
         try await victim.send(.commit(transaction, acknowledged: 0))
         victim.close()
-        // Whoever was cut off asks again under the same id: whether the first one landed makes no difference.
-        let heir = try RawClient(address, replica: victim.replica)
-        try await heir.hello()
-        let first = try await heir.reply(to: heir.send(.commit(transaction, acknowledged: 0)))
-        let second = try await heir.reply(to: heir.send(.commit(transaction, acknowledged: 0)))
+        // A client that was cut off sends the request again under the same id: whether the first one arrived makes no
+        // difference.
+        let successor = try RawClient(address, replica: victim.replica)
+        try await successor.hello()
+        let first = try await successor.reply(to: successor.send(.commit(transaction, acknowledged: 0)))
+        let second = try await successor.reply(to: successor.send(.commit(transaction, acknowledged: 0)))
         #expect(first.revision != nil && first.revision == second.revision)
         #expect(first.identities == second.identities)
         expected.insert(text)
@@ -51,7 +52,7 @@ import Testing
     }
     #expect(texts.count == expected.count, "a commit is there twice")
     #expect(Set(texts) == expected)
-    try await Self.expectNobodyElse(scene)
+    try await Self.expectOnlyBystander(scene)
     try scene.end()
   }
 
@@ -89,11 +90,11 @@ import Testing
     try await scene.expectUndisturbed()
     #expect(scene.held.count == 1_000)
     writer.close()
-    try await Self.expectNobodyElse(scene)
+    try await Self.expectOnlyBystander(scene)
     try scene.end()
   }
 
-  /// Searches that would take hours, each on one of the few threads that read: they end with whoever asked.
+  /// Searches that would take hours, each on one of the few threads that read: they end with their client.
   @Test func killedClientsWithSearchesReleaseThreads() async throws {
     let scene = try await DaemonFixture()
     let endless = try await scene.endlessSearch()
@@ -110,7 +111,7 @@ import Testing
     }
     #expect(try await writer.fetch(Fetch(entity: scene.entity.number, limit: 1)).objects.count == 1)
     writer.close()
-    try await Self.expectNobodyElse(scene)
+    try await Self.expectOnlyBystander(scene)
     // One that is still there does not hold up the end either.
     let last = try await scene.client()
     try await last.send(.fetch(endless))
@@ -136,13 +137,13 @@ import Testing
       let output = Pipe()
       export.standardOutput = output
       try export.run()
-      // It has begun, and can't end: nobody reads on from its pipe, which is smaller than the graph.
+      // The export has begun and can't end: its pipe, which is smaller than the graph, is no longer read.
       #expect(!output.fileHandleForReading.availableData.isEmpty)
       kill(export.processIdentifier, SIGKILL)
       export.waitUntilExit()
       try await scene.expectUndisturbed()
     }
-    try await Self.expectNobodyElse(scene)
+    try await Self.expectOnlyBystander(scene)
     try scene.end()
   }
 }

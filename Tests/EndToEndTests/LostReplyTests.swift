@@ -3,8 +3,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Commands whose connection goes after their first frame, their second, and so on to their last: whatever they say of it
-/// is so.
+/// Commands whose connection is lost after their first frame, their second, and so on to their last: each reports its
+/// outcome correctly.
 @Suite struct LostReplyTests {
   struct Command: CustomTestStringConvertible {
     let arguments: [String]
@@ -59,7 +59,7 @@ import Testing
     try daemon.expectSound()
   }
 
-  /// What is committed batch by batch stays, whichever question lost its answer: how much that is is said.
+  /// Committed batches stay, whichever request lost its answer: the command reports how many objects that is.
   @Test func committedBatchesAreReportedAfterConnectionLoss() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -68,7 +68,7 @@ import Testing
     let text = String(repeating: "many words ", count: 100)
     let lines = (0..<400).map { #"{"text": "\#($0) \#(text)", "board": "\#(board)"}"# + "\n" }.joined()
     #expect(try daemon.run("graph", "insert", "Note", "-", input: lines).status == 0)
-    var told = 0
+    var reported = 0
     for cut in [8, 16, 32] {
       let proxy = try CuttingProxy(to: daemon.socket, cutAfter: cut)
       let result = try Daemon.run(
@@ -78,10 +78,10 @@ import Testing
       guard proxy.wasCut, result.status != 0 else { continue }
       let made = try daemon.run("graph", "fetch", "Note", "--where", "x == \(cut)", "--count").output.dropLast()
       guard made != "0" else { continue }
-      told += 1
+      reported += 1
       #expect(result.errors.contains("\(made) objects before were updated"), "cut after frame \(cut): \(result.errors)")
     }
-    #expect(told > 0)
+    #expect(reported > 0)
     #expect(daemon.stop() == 0)
   }
 
@@ -98,7 +98,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// Nobody is there who could be asked.
+  /// No server is left to ask.
   @Test(arguments: [
     Command(arguments: ["add", "new", "--json"]),
     Command(arguments: ["graph", "insert", "Board", "-", "--one-commit", "--json"], input: lines),

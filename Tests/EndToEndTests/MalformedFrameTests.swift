@@ -5,8 +5,8 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// Frames that are no frames, and messages at the wrong time. The one who sent them is told why and hung up on; a client
-/// that was connected all the time notices nothing.
+/// Malformed frames, and messages at the wrong time. Their sender receives the reason and is disconnected; another
+/// client notices nothing.
 @Suite struct MalformedFrameTests {
   /// A frame around any bytes.
   private static func frame(_ body: [UInt8]) -> [UInt8] {
@@ -50,7 +50,7 @@ import Testing
         let stranger = try RawClient(address)
         try await stranger.send(bytes: bytes)
         #expect(try await stranger.goodbye() == Self.malformed(reason), "\(name) at \(address)")
-        // The same from somebody who has been welcomed.
+        // The same from a welcomed client.
         let guest = try await scene.client(address)
         try await guest.send(bytes: bytes)
         #expect(try await guest.goodbye() == Self.malformed(reason), "\(name) after hello at \(address)")
@@ -125,7 +125,7 @@ import Testing
         try await scene.expectUndisturbed()
       }
       let guest = try await scene.client(address)
-      // The length alone decides: nobody waits for what follows.
+      // The length alone decides: the server does not wait for the rest.
       try await guest.send(bytes: Array(Self.presence(as: 2, size: limit + 1).prefix(ProtocolLimits.headerSize)))
       #expect(
         try await guest.goodbye() == Self.malformed("a frame has \(limit + 1) bytes; at most \(limit) are allowed"))

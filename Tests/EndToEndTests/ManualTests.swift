@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// Manual pages are made of what the programs tell of themselves.
+/// Manual pages are generated from the programs' own help.
 @Suite struct ManualTests {
   @Test func everyCommandHasAValidManualPage() throws {
     let daemon = try Daemon()

@@ -33,7 +33,7 @@ import Testing
     return line.hasPrefix(parts[0]) && line.hasSuffix(parts[1]) && line.count >= shown.count - 1
   }
 
-  @Test func theCommandsOfTheGuideDoWhatThePageSays() throws {
+  @Test func commandsOfGuidePrintDocumentedOutput() throws {
     let steps = try Self.steps()
     #expect(steps.count > 20)
     let daemon = try Daemon()

@@ -56,7 +56,7 @@ import Testing
     return LabeledIDs(byLabel: ids)
   }
 
-  /// Who has never seen the model is told all that it will hold them to.
+  /// A user who has never seen the model can list all of its rules.
   private func readTheModel(_ museum: Museum) throws {
     let tour = try museum.run("entities", "Tour", "--json").json()
     let stops = try #require(tour["relationships"]?.arrayValue?.first { $0["name"] == .string("stops") })
@@ -68,7 +68,7 @@ import Testing
     #expect(late.arrayValue?.map { $0["name"] } == ["Coin", "Lake", "Vase"].map(JSON.string))
   }
 
-  /// One stands on one: whoever takes a pedestal takes it from whom it had, at both ends.
+  /// A one-to-one: an object that takes a pedestal takes it from its previous owner, at both ends.
   private func stand(_ museum: Museum, _ ids: LabeledIDs) throws {
     #expect(try museum.value("exhibit", of: ids["p1"]) == .string(ids["vase"]))
     try museum.must("update", ids["mask"], "pedestal=\(ids["p1"])")
@@ -144,7 +144,7 @@ import Testing
     #expect(try talks() == ["ship", "hello", "bye"])
   }
 
-  /// Each is refused in words that say what is wrong with what, and nothing of it is written.
+  /// Each refusal names the value and the rule, and nothing of it is written.
   private func breakEveryRule(_ museum: Museum, _ ids: LabeledIDs) throws {
     let (vase, mask, coin, short) = (ids["vase"], ids["mask"], ids["coin"], ids["short"])
     func title(_ label: String, _ entity: String = "Exhibit") -> String {
@@ -250,15 +250,17 @@ import Testing
     #expect(try museum.everything() == before)
   }
 
-  /// What goes together may go, in circles too, and an undo brings all of it back to where it stood.
+  /// Objects that are deleted together may refer to each other, in circles too, and an undo restores all of it.
   private func clear(_ museum: Museum, _ ids: LabeledIDs) throws {
     // A part of a part of itself.
     try museum.must("update", ids["coin"], "partOf=\(ids["mask"])")
     try museum.must("update", ids["helm"], "partOf=\(ids["coin"])")
     try museum.must("update", ids["mask"], "partOf=\(ids["helm"])")
     let before = try museum.everything()
-    let told = try museum.run("delete", ids["mask"])
-    #expect(told.lines.first == "deleted Exhibit \(ids["mask"].prefix(8)) Mask" && told.lines.count == 3, "\(told)")
+    let reported = try museum.run("delete", ids["mask"])
+    #expect(
+      reported.lines.first == "deleted Exhibit \(ids["mask"].prefix(8)) Mask" && reported.lines.count == 3,
+      "\(reported)")
     #expect(try museum.names("Exhibit") == ["Lake", "Vase"])
     #expect(try museum.members("stops", of: ids["short"]) == [ids["vase"], ids["lake"]])
     #expect(try museum.value("exhibit", of: ids["p1"]) == .null)

@@ -5,7 +5,7 @@ import GraphTesting
 import StickiesKit
 import Testing
 
-/// What a program saves while there is no server: what the rules take waits for it, what breaks one is told at once.
+/// Saves without a server: valid ones wait for it, and a violation is reported at once.
 @Suite struct OfflineSaveTests {
   @Test @MainActor func violationIsReportedOfflineAndRestIsCommittedOnce() async throws {
     let daemon = try Daemon()
@@ -30,10 +30,10 @@ import Testing
     #expect(refusal?.code == .invalid)
     #expect(refusal?.violations.map(\.property) == [color], "\(String(describing: refusal))")
     #expect(client.context.hasChanges, "the edits are there to be mended")
-    let told = await withCheckedContinuation { answer in
+    let reported = await withCheckedContinuation { answer in
       #expect(client.save { answer.resume(returning: $0) }, "who is told by a closure is told as well")
     }
-    guard case .failure(let same) = told else { return #expect(Bool(false), "\(told)") }
+    guard case .failure(let same) = reported else { return #expect(Bool(false), "\(reported)") }
     #expect(same == refusal)
 
     note.setValue(.string("pink"), for: color)

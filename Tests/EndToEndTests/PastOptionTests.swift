@@ -27,7 +27,7 @@ import Testing
       #expect(try daemon.run("show", "1", "--at", "r3", "--json").json()["text"] == .string("Buy oat milk"))
       let note = try daemon.run("show", "1", "--json").json()
       #expect(note["text"] == .string("Buy oat milk"))
-      // What is gone is found by its number, and by its id.
+      // A deleted object is found by its number, and by its id.
       let gone = try daemon.run("show", "2", "--at", "3", "--json").json()
       #expect(gone["text"] == .string("Call Ann") && gone["revision"] == .integer(2))
       let id = try #require(gone["id"]?.stringValue)
@@ -86,8 +86,8 @@ import Testing
       let named = try daemon.run("show", "1", "--at", revision.text, "--json").json()
       #expect(then == named && then["number"] == .integer(1))
     }
-    let told = try daemon.run("list", "--at", "now")
-    #expect(told.errors.hasPrefix("stickies: as of revision 4, ") && told.errors.hasSuffix(" by ann@test\n"))
+    let reported = try daemon.run("list", "--at", "now")
+    #expect(reported.errors.hasPrefix("stickies: as of revision 4, ") && reported.errors.hasSuffix(" by ann@test\n"))
     let before = try daemon.run("list", "--at", "2 hours ago")
     #expect(before.status == 0)
     #expect(
@@ -114,8 +114,8 @@ import Testing
     ] {
       let result = try daemon.run("list", "--at", text)
       #expect(result.status == 64 && result.errors.contains(words), "\(text): \(result.errors)")
-      let told = try daemon.run("graph", "fetch", "Note", "--json", "--at", text)
-      #expect(told.status == 64 && told.errors.contains("\"code\":\"usage\""), "\(text): \(told.errors)")
+      let reported = try daemon.run("graph", "fetch", "Note", "--json", "--at", text)
+      #expect(reported.status == 64 && reported.errors.contains("\"code\":\"usage\""), "\(text): \(reported.errors)")
     }
   }
 

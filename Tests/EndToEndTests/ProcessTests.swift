@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// What the programs do with signals, closed descriptors, a full output and a command line that can't be read.
+/// The programs' reaction to signals, closed descriptors, a full output and an unreadable command line.
 @Suite struct ProcessTests {
   /// Runs a script with the daemon's program, its directory and its socket as arguments.
   private static func python(_ script: String, _ daemon: Daemon) throws -> Daemon.Result {

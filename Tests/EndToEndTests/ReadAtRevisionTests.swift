@@ -58,7 +58,7 @@ import Testing
     #expect(try company.run("update", project, "weight=8", "--if-revision", "0").status == 64)
   }
 
-  /// What differs can't be told any more, and what others wrote would be overwritten unseen.
+  /// The difference is unknown then, and changes of others would be overwritten unseen.
   @Test func updateWithPrunedBaseIsRefused() throws {
     let daemon = company.daemon
     for word in ["five", "six"] { try company.run("update", project, "plan=one two three \(word)", author: "ben@test") }

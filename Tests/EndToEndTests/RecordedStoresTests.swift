@@ -48,7 +48,7 @@ import Testing
     try daemon.start(["--schema", schema])
     let exported = try daemon.run("graph", "export")
     #expect(try exported.output == String(decoding: Fixtures.file("Schema/Stores/\(name).jsonl"), as: UTF8.self))
-    // All of history can be told, from its first commit on.
+    // All of history can be read, from its first commit on.
     let log = try daemon.run("graph", "log", "--limit", "1000", "--oldest-first", "--json").json().arrayValue ?? []
     #expect(log.first?["revision"] == .integer(1) && log.count > 20)
     // A commit for each entity that needs nothing, and back.

@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// What is said of refusals: enough to go on, and no more than fits.
+/// Messages about refusals: enough to continue with, and no more than fits.
 @Suite struct RefusalMessageTests {
   @Test func deniedDeleteReportsTenObjectsAndCountOfRest() throws {
     let company = try CompanyDaemon()
@@ -17,7 +17,7 @@ import Testing
     #expect(lines.count == 12, "\(denied.errors)")
     #expect(lines.first?.contains("while 13 of its") == true)
     #expect(lines.last == "  and 3 more")
-    // A program is told of all of them.
+    // A program receives all of them.
     #expect(try company.run("delete", department, "--json").refusal()["violations"]?.count == 13)
     #expect(company.daemon.stop() == 0)
   }

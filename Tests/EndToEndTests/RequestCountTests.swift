@@ -122,7 +122,7 @@ import Testing
     #expect(stage.fetches() == ["Link", "Link", "Tag"])
     #expect(notes.reduce(0) { $0 + $1.incoming.count } == Self.count / 10 - 1)
 
-    // What is held is not read again.
+    // Held objects are not read again.
     try await reader.load(boards)
     for board in boards { try await reader.load(board) }
     #expect(stage.fetches() == [])
@@ -160,8 +160,8 @@ import Testing
     var following = changes.makeAsyncIterator()
     for number in 1...50 { try stage.add(Self.count + number) }
     try await stage.writer.save()
-    let told = try #require(await following.next())
-    #expect(told.inserted.count == 50 && told.queries == [query])
+    let reported = try #require(await following.next())
+    #expect(reported.inserted.count == 50 && reported.queries == [query])
     let loaded = try #require(await following.next())
     #expect(loaded.refreshed.count == 50 && loaded.queries == [query])
     #expect(stage.fetches() == ["Board"])

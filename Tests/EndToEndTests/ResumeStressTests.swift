@@ -99,7 +99,7 @@ private struct ProtocolFollower {
     var objects = [ObjectID: ObjectImage]()
     /// The state up to which `objects` is complete; nil before the first result.
     var token: Token?
-    /// What the server calls it on this connection.
+    /// The server's number for it on this connection.
     var number: UInt64?
     var request: UInt64 = 0
     /// A first result on its way, and where it was read once its last chunk is here.
@@ -119,7 +119,7 @@ private struct ProtocolFollower {
     queries = predicates.map { Query(predicate: $0) }
   }
 
-  /// A new connection, which subscribes to every query: to about half of them from their tokens, to the others anew.
+  /// A new connection, which subscribes to every query: to about half of them from their tokens, to the others without.
   mutating func connect() async throws {
     let client = try RawClient(address)
     store = try await client.hello(author: "follower@test").head.store

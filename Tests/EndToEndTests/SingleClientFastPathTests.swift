@@ -26,18 +26,18 @@ import Testing
       // One after the other: now it is known to be alone.
       for _ in 0..<9 { _ = try await writer.reply(to: writer.send(.commit(tags(1), acknowledged: 0))) }
       let large = try await writer.send(.commit(tags(9), acknowledged: 0))
-      // Whenever the large one is done, the small one comes in that very moment, some of the time: so many round trips
-      // of somebody who commits nothing lie between.
+      // Some of the time the small commit arrives at the very moment when the large one ends: the client makes so many
+      // round trips without a commit in between.
       for _ in 0..<Int.random(in: 0...20, using: &random) { _ = try await other.reply(to: other.send(.ping)) }
       let small = try await writer.send(.commit(tags(1), acknowledged: 0))
       let first = try #require(try await writer.reply(to: large).revision)
       let second = try #require(try await writer.reply(to: small).revision)
       #expect(second == first + 1)
       #expect(writer.unasked.isEmpty, "the small one was answered first")
-      writer.forgetUnasked()
+      writer.dropUnasked()
       last = second
     }
-    // The hub stands where the store stands: whoever comes now is told so.
+    // The hub has the store's revision: a client that connects now receives it.
     guard case .pong(let token) = try await writer.reply(to: writer.send(.ping)) else {
       Issue.record("a ping has another answer")
       return

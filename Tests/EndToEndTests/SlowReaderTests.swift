@@ -3,24 +3,25 @@ import GraphModel
 import GraphWire
 import Testing
 
-/// A client that follows a query and then reads nothing, while others write as fast as they can: it costs the daemon what
-/// docs/protocol.md allows, and holds what everybody holds when it reads again.
+/// A client that follows a query and then reads nothing, while others write as fast as they can: its cost to the daemon
+/// stays within docs/protocol.md, and it has the same objects as the others when it reads again.
 ///
-/// `SLOW_READER_SECONDS` says for how long, `SLOW_READER_COMMITS` how many commits a second it must have been;
+/// `SLOW_READER_SECONDS` is the duration, `SLOW_READER_COMMITS` the least number of commits a second;
 /// scripts/soak-slow-reader sets both.
 @Suite struct SlowReaderTests {
   private static let seconds = number("SLOW_READER_SECONDS") ?? 5
   private static let leastCommitsPerSecond = number("SLOW_READER_COMMITS") ?? 0
-  /// Less than this told to everybody else would prove nothing: it is several times what may wait for the slow one.
+  /// With fewer bytes for the other clients the test would prove nothing: this is several times the backlog that the
+  /// slow one may have.
   private static let leastVolume = 48 << 20
 
   private static let notes = 64
   private static let text = String(repeating: "x", count: 8_000)
-  /// What may wait for one connection.
+  /// The backlog that one connection may have.
   private static let backlog = 4 << 20
-  /// What the allocator and SQLite's page caches may still take once everything has been used for a while.
+  /// Memory that the allocator and SQLite's page caches may still take after a while of full use.
   private static let slack = 12 << 20
-  /// What one lagging client may cost when it is fed again: what may wait for all connections together.
+  /// The cost of one lagging client that is fed again: the backlog that all connections may have together.
   private static let totalBacklog = 64 << 20
 
   private static func number(_ name: String) -> Double? {
@@ -61,17 +62,17 @@ import Testing
       try await load.run(witness, scene.bystander)
     }
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
-    let told = witness.bytesReceived - toldBefore
+    let reported = witness.bytesReceived - toldBefore
     let rate = Double(load.commits - commitsBefore) / elapsed
     let growth = try scene.daemon.memory("VmRSS") - before
     #expect(rate >= Self.leastCommitsPerSecond, "\(Int(rate)) commits a second")
-    #expect(told > 2 * (Self.backlog + Self.slack), "only \(told) bytes were told to those who read")
-    #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(told >> 10) KiB told to the others")
+    #expect(reported > 2 * (Self.backlog + Self.slack), "only \(reported) bytes were told to those who read")
+    #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(reported >> 10) KiB told to the others")
 
-    // It reads again, while nobody writes.
+    // It reads again, while no client writes.
     let (fresh, at) = try await witness.fetch(Fetch(entity: scene.entity.number))
     for message in slow.unasked { view.take(message) }
-    slow.forgetUnasked()
+    slow.dropUnasked()
     while view.reached < at.revision {
       let message = try #require(try await slow.next(), "the daemon hung up on the slow reader")
       if view.take(message) { try await slow.send(.more(of: request)) }
@@ -80,7 +81,7 @@ import Testing
     let peak = try scene.daemon.memory("VmHWM") - before
     #expect(peak < Self.totalBacklog, "\(peak >> 10) KiB more while the slow reader caught up")
     print(
-      "slow reader: \(Int(rate)) commits/s for \(Int(elapsed)) s, \(told >> 20) MiB told to the others, memory grew by "
+      "slow reader: \(Int(rate)) commits/s for \(Int(elapsed)) s, \(reported >> 20) MiB told to the others, memory grew by "
         + "\(growth >> 10) KiB, by \(peak >> 10) KiB at most, \(view.resets) resets")
     try await scene.expectUndisturbed()
     try scene.end()
@@ -113,17 +114,17 @@ import Testing
       }
       // Its answer comes behind every delta so far.
       _ = try await witness.reply(to: witness.send(.ping))
-      witness.forgetUnasked()
+      witness.dropUnasked()
       _ = try await bystander.reply(to: bystander.send(.ping))
     }
   }
 
-  /// What a client shows of a live query with whole objects, resets included.
+  /// The result of a live query with complete objects at a client, resets included.
   private struct ClientView {
     let query: UInt64
     let request: UInt64
     private(set) var objects = [ObjectID: ObjectImage]()
-    /// Everything up to here has been told.
+    /// All changes up to this revision have arrived.
     private(set) var reached: Revision = 0
     private(set) var resets = 0
     private var incoming: [ObjectID: ObjectImage]?

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// `stickies status`, of whatever the daemon serves.
+/// `stickies status` of a daemon with any model.
 @Suite struct StatusTests {
   @Test func statusWorksWithAnyModel() throws {
     let company = try CompanyDaemon()

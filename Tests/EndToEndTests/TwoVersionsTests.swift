@@ -43,7 +43,7 @@ import Testing
     return chunk
   }
 
-  /// The next delta, which nobody asked for.
+  /// The next delta, which answers no request.
   private func delta(_ client: RawClient) async throws -> Delta {
     while true {
       if case .delta(let delta) = try await client.reply(to: 0) { return delta }
@@ -65,7 +65,8 @@ import Testing
     let ann = try #require(found.objects.first)
     #expect(ann.values == [.string("Ann"), .string("5"), .integer(0)])
 
-    // It follows, and is told of what the other version's clients do, as far as it has a word for it.
+    // It follows a query, and receives the changes by clients of the other version as far as its model can express
+    // them.
     let subscribe = try await old.send(.subscribe(Subscribe(entity: member.number)))
     guard case .subscribed(_, resumed: false, _) = try await old.reply(to: subscribe),
       case .chunk(let result) = try await old.reply(to: subscribe)
@@ -78,15 +79,15 @@ import Testing
     #expect(hidden.status == 0, "\(hidden.errors)")
     let update = try daemon.run("graph", "update", ann.id.description, "fullName=Anna", "visits=2.5")
     #expect(update.status == 0, "\(update.errors)")
-    let told = try await delta(old)
+    let reported = try await delta(old)
     // The first of the two commits was none of its own.
-    #expect(told.revision > ann.revision + 1)
-    let edits = try #require(told.changes.first).edits
+    #expect(reported.revision > ann.revision + 1)
+    let edits = try #require(reported.changes.first).edits
     #expect(
       Set(edits) == [Edit(try number("name"), .set(.string("Anna"))), Edit(try number("visits"), .set(.integer(2)))])
 
     // It commits from a base before the change that it can't see, and the others see it.
-    let phone = Change(.update, ann.id, base: told.revision, edits: [Edit(try number("phone"), .set(.string("6")))])
+    let phone = Change(.update, ann.id, base: reported.revision, edits: [Edit(try number("phone"), .set(.string("6")))])
     let insert = Change(
       .insert, .temporary(1, entity: member.number), edits: [Edit(try number("name"), .set(.string("Bob")))])
     guard case .committed(let committed, let objects, true) = try await old.commit([phone, insert]) else {
@@ -109,7 +110,7 @@ import Testing
     #expect(refusal.violations.map(\.property) == [try number("name")])
     #expect(refusal.message.contains("Member.name") && !refusal.message.contains("fullName"))
 
-    // History is told in its words, too.
+    // History, too, is in the terms of its version.
     guard case .why(let origin) = try await old.reply(to: old.send(.why(ann.id, number("visits")))) else {
       Issue.record("the older client could not ask why")
       return
@@ -162,13 +163,13 @@ import Testing
     let difference = try daemon.run("diff", "#1", "1").output
     #expect(difference.contains("collapsed: ") && !difference.contains("folded"), "\(difference)")
     let log = try daemon.run("log", "--json").output
-    // What follows speaks as the log does.
+    // Followed commits are in the same terms as the log.
     let followed = try daemon.run("follow", "--since", "0", "--until-now").lines
     #expect(
       try followed.reversed().map { try JSON(parsing: $0)["changes"] }
         == JSON(parsing: log).arrayValue?.map { $0["changes"] })
     #expect(log.contains(#""collapsed""#) && !log.contains("folded") && !log.contains("gold"))
-    // What it sees as yellow it finds as yellow, and a new case stands where yellow does.
+    // An object that it sees as yellow is found as yellow, and a new case is sorted as yellow.
     #expect(try daemon.run("list", "--where", "color == 'yellow'", "--sort", "color", "--json").output.contains(id))
     // The commands of any model speak the daemon's.
     #expect(try daemon.run("graph", "why", "\(id.prefix(12)).folded").output.hasPrefix("true\n"))

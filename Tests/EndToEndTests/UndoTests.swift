@@ -93,7 +93,7 @@ import Testing
     #expect(try json.json()["skipped"]?[0]?["author"] == .string("bob@test"))
   }
 
-  /// The board itself is as its author made it: what keeps it is what somebody else has put there.
+  /// The board itself is as its author made it: an object that another author added keeps it.
   @Test func undoneBoardWithNotesOfOthersStaysAndIsReported() throws {
     let daemon = try Daemon()
     try daemon.start()

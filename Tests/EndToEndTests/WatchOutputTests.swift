@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// What `stickies watch` tells a person: who, what, from what to what.
+/// The output of `stickies watch` for people: the author, the object, and the values before and after.
 @Suite struct WatchOutputTests {
   /// The lines of a watch up to one that has the mark, without the time.
   private static func lines(_ watcher: BackgroundProcess, until mark: String) -> [String] {
@@ -101,7 +101,7 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  /// More than a thousand objects in one commit are not told one by one: who did it is, and what came of it here.
+  /// More than a thousand objects in one commit are not listed one by one: the output has the author and the number.
   @Test func largeBatchIsPrintedWithAuthorAndLocalEffect() throws {
     let company = try CompanyDaemon()
     let department = try company.department()
@@ -110,13 +110,13 @@ import Testing
     let some = try BackgroundProcess(company.daemon, ["graph", "watch", "Person", "--where", "name == \"Ann\""])
     let window = try BackgroundProcess(company.daemon, ["graph", "watch", "Person", "--sort", "name", "--limit", "1"])
     try company.daemon.expectQueries(3, sessions: 3)
-    let told = "Person \(ann.prefix(8)) Ann"
+    let reported = "Person \(ann.prefix(8)) Ann"
     let follow = "; changes follow"
     #expect(Self.lines(all, until: follow) == ["revision 2: 1 Person object; changes follow"])
     #expect(Self.lines(some, until: follow) == ["revision 2: 1 Person object; changes follow"])
-    #expect(Self.lines(window, until: follow) == [told, "revision 2: 1 of 1 rows; changes follow"])
+    #expect(Self.lines(window, until: follow) == [reported, "revision 2: 1 of 1 rows; changes follow"])
 
-    // What it makes and the department's headcount, which each slice of rows counts anew.
+    // The inserted objects and the department's headcount, which each slice of rows counts again.
     let rows = (0..<1_500).map { #"{"name":"P\#($0)","hired":"2020-01-01","department":"\#(department)"}"# }
     try company.run("insert", "Person", "-", "--one-commit", input: rows.joined(separator: "\n"))
     let made = "ann@test * 1502 changes by a batch, revision 3"
@@ -128,7 +128,7 @@ import Testing
       Self.lines(some, until: follow) == [
         made, "  Person: no watched objects changed", "revision 3: 1 Person object; changes follow",
       ])
-    #expect(Self.lines(window, until: follow) == [made, told, "revision 3: 1 of 1501 rows; changes follow"])
+    #expect(Self.lines(window, until: follow) == [made, reported, "revision 3: 1 of 1501 rows; changes follow"])
 
     try company.run("update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "vacationDays=26", "remote=yes")
     let changed = "ann@test * 1501 changes by a batch, revision 4"
@@ -138,7 +138,7 @@ import Testing
       ])
     #expect(
       Self.lines(some, until: follow) == [
-        changed, "  ~ \(told): vacationDays 25 → 26; remote false → true",
+        changed, "  ~ \(reported): vacationDays 25 → 26; remote false → true",
         "revision 4: 1 Person object; changes follow",
       ])
 
@@ -150,7 +150,7 @@ import Testing
       ])
     #expect(
       Self.lines(some, until: follow) == [
-        deleted, "  - \(told)  (deleted, or no longer matches)", "revision 5: 0 Person objects; changes follow",
+        deleted, "  - \(reported)  (deleted, or no longer matches)", "revision 5: 0 Person objects; changes follow",
       ])
     for watcher in [all, some, window] { watcher.kill() }
     #expect(company.daemon.stop() == 0)

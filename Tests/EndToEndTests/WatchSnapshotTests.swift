@@ -22,7 +22,7 @@ import Testing
     let snapshot = try watcher.next()
     #expect(Self.entities(snapshot) == ["Board": 1, "Note": 2_501, "Tag": 1])
     #expect(snapshot["reset"] == nil)
-    // What comes next comes behind it, and is no second snapshot.
+    // Later output follows it, and is no second snapshot.
     try daemon.run("color", "1", "pink")
     let commit = try watcher.next()
     #expect(commit["changes"]?.arrayValue?.count == 1)

@@ -251,7 +251,8 @@ import Testing
       if asksForIt { try await client.send(.importGraph(ImportRequest(id: id, rows: 20_000))) }
       client.close()
     }
-    // A fresh import waits behind whatever is left of the one before it. Cut too late, that one is there as a whole.
+    // A fresh import waits for the rest of the previous one. If the connection was cut too late, the previous one is
+    // complete.
     let last = try RawClient(daemon.socket)
     try await last.hello(model: model.hash)
     let id = TransactionID(replica: last.replica, sequence: 1)

@@ -1,7 +1,7 @@
 import GraphControllers
 import GraphModel
 
-/// A list that knows nothing but what it is told.
+/// A list that knows only the differences that it receives.
 final class ListReplayer: ResultsControllerDelegate {
   private(set) var sections: [(name: Value?, ids: [ObjectID])] = [(nil, [])]
   private(set) var mistakes = [String]()

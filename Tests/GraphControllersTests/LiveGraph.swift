@@ -4,8 +4,8 @@ import GraphReplica
 import GraphWire
 import Testing
 
-/// A context and the server that it speaks to, in one: books that tests insert, change and delete, each commit told to the
-/// queries that follow them.
+/// A context and its server in one: tests insert, change and delete books, and the queries that follow them receive
+/// each commit.
 final class LiveGraph {
   static let source = """
     {"format": 1, "name": "Library", "version": 1, "entities": [
@@ -31,7 +31,7 @@ final class LiveGraph {
   private(set) var revision: Revision = 0
   private(set) var stored = [ObjectID: ObjectImage]()
   private(set) var subscriptions = 0
-  /// Live queries that somebody follows.
+  /// The number of live queries.
   var followed: Int { queries.count }
   private var queries = [(number: UInt64, request: UInt64, subscribe: Subscribe)]()
   private var unanswered = [(request: UInt64, subscribe: Subscribe)]()
@@ -71,7 +71,7 @@ final class LiveGraph {
 
   // MARK: - Commits
 
-  /// Sets what it names, inserting what is not there, and tells everyone who follows it.
+  /// Sets the named properties, inserts missing objects, and sends the commit to each query that it touches.
   func commit(_ steps: [Step]) throws {
     let before = stored
     revision += 1
@@ -101,9 +101,9 @@ final class LiveGraph {
       let commit = CommitRecord(
         revision: revision, time: 100 * revision, author: "bob",
         transaction: TransactionID(replica: .zero, sequence: 0), fingerprint: UInt64(revision), changes: [])
-      hear(.delta(Delta(query: query.number, commit: commit, changes: changes)))
+      receive(.delta(Delta(query: query.number, commit: commit, changes: changes)))
     }
-    if queries.count > 1 { hear(.advance(revision: revision, fingerprint: UInt64(revision))) }
+    if queries.count > 1 { receive(.advance(revision: revision, fingerprint: UInt64(revision))) }
   }
 
   private func change(_ id: ObjectID, _ before: ObjectImage?, _ subscribe: Subscribe) throws -> Delta.Change? {
@@ -139,7 +139,7 @@ final class LiveGraph {
       switch message.body {
       case .hello:
         let head = Token(store: UniqueID(high: 7, low: 7), revision: revision, fingerprint: 0)
-        hear(
+        receive(
           .welcome(
             Welcome(
               model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
@@ -161,30 +161,30 @@ final class LiveGraph {
     for (request, subscribe) in waiting {
       let number = UInt64(subscriptions) * 100 + request
       queries.append((number, request, subscribe))
-      hear(.subscribed(query: number, resumed: false), request)
+      receive(.subscribed(query: number, resumed: false), request)
       load(request, subscribe)
     }
-    hear(.advance(revision: revision, fingerprint: UInt64(revision)))
+    receive(.advance(revision: revision, fingerprint: UInt64(revision)))
   }
 
   private func load(_ request: UInt64, _ subscribe: Subscribe) {
     let images = stored.values.filter { (try? matches($0, subscribe)) == true }.sorted { $0.id < $1.id }
     let at = Token(store: UniqueID(high: 7, low: 7), revision: revision, fingerprint: UInt64(revision))
-    hear(.chunk(Chunk(objects: images, end: (at: at, count: UInt64(images.count)))), request)
+    receive(.chunk(Chunk(objects: images, end: (at: at, count: UInt64(images.count)))), request)
   }
 
-  /// Changes what is stored without a word, then loads all queries anew, as after a gap that can't be told.
+  /// Changes the stored objects without sending a commit, then reloads all queries, as after a gap in history.
   func reset(_ steps: [Step]) throws {
     let followed = queries
     queries = []
     try commit(steps)
     queries = followed
     for query in followed {
-      hear(.reset(query: query.number, reason: ""))
-      hear(.subscribed(query: query.number, resumed: false), query.request)
+      receive(.reset(query: query.number, reason: ""))
+      receive(.subscribed(query: query.number, resumed: false), query.request)
       load(query.request, query.subscribe)
     }
-    hear(.advance(revision: revision, fingerprint: UInt64(revision)))
+    receive(.advance(revision: revision, fingerprint: UInt64(revision)))
   }
 
   /// Refuses the results that were held back, or the queries that are followed.
@@ -192,17 +192,17 @@ final class LiveGraph {
     let refusal = Refusal(.limit, message)
     let requests = unanswered.map(\.request) + queries.map(\.request)
     (unanswered, queries) = ([], [])
-    for request in requests { hear(.refused(refusal), request) }
+    for request in requests { receive(.refused(refusal), request) }
   }
 
   /// Refuses the results that were held back.
   func refuseUnanswered(_ message: String) {
     let waiting = unanswered
     unanswered = []
-    for (request, _) in waiting { hear(.refused(Refusal(.limit, message)), request) }
+    for (request, _) in waiting { receive(.refused(Refusal(.limit, message)), request) }
   }
 
-  private func hear(_ body: ToClient.Body, _ request: UInt64 = 0) {
+  private func receive(_ body: ToClient.Body, _ request: UInt64 = 0) {
     context.handle(.received(ToClient(request, body)))
     perform()
   }

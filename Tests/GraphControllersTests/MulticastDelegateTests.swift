@@ -125,13 +125,13 @@ import Testing
     #expect(door.slot.delegate === door.slot.several)
     door.slot.delegate?.doorDidOpen()
     #expect(log.lines == ["ann heard", "bob heard"])
-    // Whoever sets the delegate has it alone.
+    // Setting the delegate replaces all others.
     door.slot.delegate = bob
     door.slot.delegate?.doorDidOpen()
     #expect(log.lines == ["ann heard", "bob heard", "bob heard"])
   }
 
-  @Test func theSlotHoldsADelegateWeakly() {
+  @Test func slotHoldsADelegateWeakly() {
     let (log, door) = (Log(), Door())
     var ann: Observer? = Observer("ann", log)
     door.slot.delegate = ann
@@ -156,7 +156,7 @@ import Testing
     let behaviors = BehaviorOwner<BehavingDoor>()
   }
 
-  @Test func aBehaviorAttachesItselfAndLivesAsLongAsItsControl() {
+  @Test func behaviorLivesAsLongAsItsControl() {
     let log = Log()
     var door: BehavingDoor? = BehavingDoor()
     weak var knocker: SelfAttachingObserver?
@@ -166,7 +166,7 @@ import Testing
       door.behaviors.attach(made, to: door)
       door.behaviors.attach(made, to: door)
     }
-    // Nobody but the control has it.
+    // Only the control refers to it.
     #expect(knocker != nil && door?.behaviors.behaviors(SelfAttachingObserver.self).count == 1)
     door?.slot.delegate?.doorDidOpen()
     #expect(log.lines == ["knocker attached, 1 owned", "knocker heard"])

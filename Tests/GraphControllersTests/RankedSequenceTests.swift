@@ -10,7 +10,7 @@ import Testing
     let weight: Int
   }
 
-  /// Requires that both tell the same of everything.
+  /// Requires that both sequences answer everything alike.
   private func expectEqual(_ sequence: RankedSequence<Item>, _ array: [Item], _ context: String) throws {
     try #require(sequence.count == array.count, "\(context)")
     try #require(Array(sequence) == array, "\(context)")

@@ -20,7 +20,7 @@ import Testing
     #expect(ledger.finish(1) == [.notify(one, 1)])
     #expect(ledger.cancel(2) == [.stop(2), .busy(one, false), .notify(one, 2)])
     #expect(!ledger.isBusy(one) && ledger.isBusy(other))
-    // What arrives for it is dropped.
+    // Answers for it are dropped.
     #expect(ledger.finish(2) == [] && ledger.cancel(2) == [])
     #expect(ledger.finish(3) == [.busy(other, false), .notify(other, 3)])
     #expect(ledger.count == 0)
@@ -39,7 +39,7 @@ import Testing
 
 /// The same over real tasks: the performer's gates decide when an answer comes.
 @MainActor @Suite struct RequestCenterTests {
-  /// Performs requests when it is told to.
+  /// Performs requests when the test says so.
   private actor Performer {
     private var gates = [String: CheckedContinuation<String, any Error>]()
     private var early = [String: Result<String, Refusal>]()
@@ -60,20 +60,20 @@ import Testing
   @MainActor private final class View {
     var lines = [String]()
     var observer: RequestObserver<String, String>?
-    let (told, tell) = AsyncStream.makeStream(of: Void.self)
+    let (reported, report) = AsyncStream.makeStream(of: Void.self)
 
     func open(_ center: RequestCenter<String, String>) {
       let observer = center.observe { [unowned self] in
         MainActor.assertIsolated()
         let busy = self.observer?.isBusy == true ? "busy" : "idle"
         lines.append("\(last), \(busy)")
-        tell.yield()
+        report.yield()
       }
       observer.busyDidChange = { [unowned self] in lines.append($0 ? "starts" : "stops at \(last)") }
       self.observer = observer
     }
 
-    /// What it sees whenever it looks.
+    /// The state that it observes.
     private var last: String {
       guard let completed = observer?.last else { return "nothing" }
       return "\(completed.request): \(text(completed.outcome))"
@@ -98,30 +98,30 @@ import Testing
 
   @Test func answersAndErrorsCarryTheirRequestAndStopTheIndicator() async throws {
     let (center, performer, view) = script()
-    var told = view.told.makeAsyncIterator()
+    var reported = view.reported.makeAsyncIterator()
     view.observer?.send("one")
     view.observer?.send("two")
     #expect(view.lines == ["starts"] && center.count == 2)
     await performer.end("two", .success("2"))
-    await told.next()
+    await reported.next()
     await performer.end("one", .failure(Refusal(.unavailable, "away")))
-    await told.next()
+    await reported.next()
     #expect(view.lines == ["starts", "two: 2, busy", "stops at one: failed, away", "one: failed, away, idle"])
     #expect(center.count == 0)
   }
 
   @Test func cancelIsImmediateAndLaterAnswerDropped() async throws {
     let (center, performer, view) = script()
-    var told = view.told.makeAsyncIterator()
+    var reported = view.reported.makeAsyncIterator()
     let number = try #require(view.observer?.send("one"))
     view.observer?.cancel(number)
     #expect(view.lines == ["starts", "stops at one: cancelled", "one: cancelled, idle"])
-    await told.next()
+    await reported.next()
     await performer.end("one", .success("1"))
     // Behind it, so that it would have been heard before.
     view.observer?.send("two")
     await performer.end("two", .success("2"))
-    await told.next()
+    await reported.next()
     #expect(view.lines.suffix(3) == ["starts", "stops at two: 2", "two: 2, idle"] && center.count == 0)
   }
 
@@ -129,14 +129,14 @@ import Testing
     let (center, performer, view) = script()
     let other = View()
     other.open(center)
-    var told = other.told.makeAsyncIterator()
+    var reported = other.reported.makeAsyncIterator()
     view.observer?.send("one")
     view.observer?.close()
     #expect(view.observer?.isBusy == false && view.observer?.send("again") == nil)
     await performer.end("one", .success("1"))
     other.observer?.send("two")
     await performer.end("two", .success("2"))
-    await told.next()
+    await reported.next()
     #expect(view.lines == ["starts", "stops at nothing"])
     #expect(other.lines == ["starts", "stops at two: 2", "two: 2, idle"] && center.count == 0)
   }

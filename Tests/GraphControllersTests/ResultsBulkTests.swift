@@ -3,8 +3,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Commits and loads that touch most rows of a result, which are told by a walk over it: the same differences as any, for a
-/// list that is kept by hand.
+/// Commits and loads that touch most rows of a result. The controller walks over all rows then, and must report the
+/// same differences as otherwise.
 @Suite struct ResultsBulkTests {
   private static let books: UInt64 = 400
 

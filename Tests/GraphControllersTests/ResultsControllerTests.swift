@@ -53,9 +53,9 @@ import Testing
     controller.performFetch()
     #expect(transcript.taken() == ["0: will change", "0: did change 0 to 0"])
     #expect(controller.snapshot.sectionCount == 1)
-    let (grouped, heard) = try self.controller(graph, "rank > 100", section: "shelf")
+    let (grouped, received) = try self.controller(graph, "rank > 100", section: "shelf")
     grouped.performFetch()
-    #expect(heard.taken() == ["0: will change", "0: section - removed from 0", "0: did change 0 to 0"])
+    #expect(received.taken() == ["0: will change", "0: section - removed from 0", "0: did change 0 to 0"])
     #expect(grouped.snapshot.sectionCount == 0)
   }
 

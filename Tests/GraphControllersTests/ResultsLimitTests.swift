@@ -38,7 +38,7 @@ import Testing
     controller.performFetch()
     #expect(isTooMany(controller.state) && controller.count == 0)
     #expect(graph.followed == 0)
-    // Nothing of it is kept.
+    // The controller keeps nothing of it.
     #expect(graph.context.object(try graph.id(1)) == nil)
   }
 

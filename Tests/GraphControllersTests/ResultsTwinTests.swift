@@ -4,8 +4,8 @@ import GraphReplica
 import GraphTesting
 import Testing
 
-/// Random commits: what the controller holds is what a fresh fetch brings, and what it tells makes the new rows of the old
-/// ones, for a list in sections that is kept by hand.
+/// Random commits: the controller's rows equal a fresh fetch, and its differences turn the old rows of a list in
+/// sections into the new ones.
 @MainActor @Suite struct ResultsTwinTests {
   private func commit(_ graph: LiveGraph, _ random: inout SeededGenerator, books: UInt64) throws {
     var steps = [LiveGraph.Step]()

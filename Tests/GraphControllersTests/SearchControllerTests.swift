@@ -52,11 +52,11 @@ import Testing
       found.predicate = query.predicate(in: [title])
       return results(found)
     }
-    let face = SearchDelegate()
-    controller.delegate = face
+    let instance = SearchDelegate()
+    controller.delegate = instance
     controller.start()
-    #expect(face.taken() == ["changed: 1 2 3 4"])
-    return (graph, controller, face)
+    #expect(instance.taken() == ["changed: 1 2 3 4"])
+    return (graph, controller, instance)
   }
 
   private func find(_ text: String, _ controller: SearchController, at now: Milliseconds) throws {
@@ -65,80 +65,80 @@ import Testing
   }
 
   @Test func everyWordPrefixMatchesAndResultStaysLive() throws {
-    let (graph, controller, face) = try script()
+    let (graph, controller, instance) = try script()
     try find("mil", controller, at: 0)
-    #expect(face.taken() == ["busy", "idle", "mil: 1 4"])
+    #expect(instance.taken() == ["busy", "idle", "mil: 1 4"])
     try find("br mil", controller, at: 500)
-    #expect(face.taken() == ["busy", "idle", "br mil: 1"])
+    #expect(instance.taken() == ["busy", "idle", "br mil: 1"])
     try graph.commit([.set(3, ["title": .string("miles of brick")]), .set(9, ["title": .string("other")])])
-    #expect(face.taken() == ["changed: 1 3"])
+    #expect(instance.taken() == ["changed: 1 3"])
     #expect(controller.rows.count == 2 && controller.query?.words == ["br", "mil"])
   }
 
   @Test func allRowsAreLoadedOnceAndRestoredWithSelection() throws {
-    let (graph, controller, face) = try script()
-    face.place = ListViewState(selection: [try graph.id(2), try graph.id(3)], first: try graph.id(3))
+    let (graph, controller, instance) = try script()
+    instance.place = ListViewState(selection: [try graph.id(2), try graph.id(3)], first: try graph.id(3))
     try find("milk", controller, at: 0)
-    _ = face.taken()
-    face.place = ListViewState()
+    _ = instance.taken()
+    instance.place = ListViewState()
     try find("milk bread", controller, at: 500)
     // Meanwhile one of the selected goes, and a row comes that the search does not show.
     try graph.commit([.delete(3), .set(5, ["title": .string("new"), "rank": .integer(9)])])
-    _ = face.taken()
+    _ = instance.taken()
     controller.clear()
-    #expect(face.taken() == ["all: 1 2 4 5", "selected [2], at the top"])
+    #expect(instance.taken() == ["all: 1 2 4 5", "selected [2], at the top"])
     // One for all rows, two for the searches.
     #expect(graph.subscriptions == 3 && graph.followed == 1)
     #expect(controller.query == nil)
     try graph.commit([.delete(5)])
-    #expect(face.taken() == ["changed: 1 2 4"])
+    #expect(instance.taken() == ["changed: 1 2 4"])
   }
 
   @Test func scrollPositionIsRestoredAfterSearch() throws {
-    let (graph, controller, face) = try script()
+    let (graph, controller, instance) = try script()
     // Nothing is searched for: there is nothing to come back from.
     controller.saveState()
-    face.place = ListViewState(selection: [try graph.id(2)], first: try graph.id(2))
+    instance.place = ListViewState(selection: [try graph.id(2)], first: try graph.id(2))
     try find("milk", controller, at: 0)
-    face.place = ListViewState(selection: [try graph.id(4)])
+    instance.place = ListViewState(selection: [try graph.id(4)])
     controller.saveState()
-    face.place = ListViewState()
-    _ = face.taken()
+    instance.place = ListViewState()
+    _ = instance.taken()
     controller.clear()
-    #expect(face.taken() == ["all: 1 2 3 4", "selected [4], at the top"])
+    #expect(instance.taken() == ["all: 1 2 3 4", "selected [4], at the top"])
   }
 
   @Test func staleAnswerIsNotShown() throws {
-    let (graph, controller, face) = try script()
+    let (graph, controller, instance) = try script()
     graph.answers = false
     try find("tun", controller, at: 0)
-    #expect(face.taken() == ["busy"])
+    #expect(instance.taken() == ["busy"])
     try find("milk", controller, at: 500)
     #expect(controller.rows.count == 4)
     graph.answer()
-    #expect(face.taken() == ["idle", "milk: 1 4"])
+    #expect(instance.taken() == ["idle", "milk: 1 4"])
     #expect(graph.followed == 2)
   }
 
   @Test func clearingDropsPendingAnswer() throws {
-    let (graph, controller, face) = try script()
+    let (graph, controller, instance) = try script()
     graph.answers = false
     try find("tun", controller, at: 0)
     controller.clear()
     graph.answer()
-    #expect(face.taken() == ["busy", "idle", "all: 1 2 3 4", "selected [], at the top"])
+    #expect(instance.taken() == ["busy", "idle", "all: 1 2 3 4", "selected [], at the top"])
     #expect(graph.followed == 1)
   }
 
   @Test func refusedSearchIsReportedAndKeepsShownRows() throws {
-    let (graph, controller, face) = try script()
+    let (graph, controller, instance) = try script()
     graph.answers = false
     try find("milk", controller, at: 0)
     graph.refuseUnanswered("no index")
-    #expect(face.taken() == ["busy", "idle", "failed: no index"])
+    #expect(instance.taken() == ["busy", "idle", "failed: no index"])
     #expect(controller.rows.count == 4)
     graph.answers = true
     try find("milk", controller, at: 500)
-    #expect(face.taken() == ["busy", "idle", "milk: 1 4"])
+    #expect(instance.taken() == ["busy", "idle", "milk: 1 4"])
   }
 }

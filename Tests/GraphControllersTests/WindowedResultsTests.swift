@@ -20,7 +20,7 @@ import Testing
       context = ObjectContext(
         model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "ann", model: model.hash))
       context.handle(.connected)
-      hear(
+      receive(
         .welcome(
           Welcome(
             model: model, head: token(1), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
@@ -41,9 +41,9 @@ import Testing
       return image
     }
 
-    func hear(_ body: ToClient.Body, _ request: UInt64 = 0) { context.handle(.received(ToClient(request, body))) }
+    func receive(_ body: ToClient.Body, _ request: UInt64 = 0) { context.handle(.received(ToClient(request, body))) }
 
-    /// What the server is asked.
+    /// The requests to the server.
     func said() -> [ToServer.Body] {
       context.takeActions().compactMap { if case .send(let message) = $0 { message.body } else { nil } }
     }
@@ -60,10 +60,10 @@ import Testing
         return controller
       }
       #expect(subscribe.window == .init(sort: "rank", offset: 0, limit: 3))
-      hear(.subscribed(query: 4, resumed: false), 2)
+      receive(.subscribed(query: 4, resumed: false), 2)
       let objects = try [1, 2, 3].map { try image($0) }
-      hear(.chunk(Chunk(objects: objects, end: (at: token(1), count: 3), total: 9)), 2)
-      hear(.advance(revision: 1, fingerprint: 1))
+      receive(.chunk(Chunk(objects: objects, end: (at: token(1), count: 3), total: 9)), 2)
+      receive(.advance(revision: 1, fingerprint: 1))
       return controller
     }
 
@@ -74,7 +74,7 @@ import Testing
           revision: revision, time: 0, author: "bob", transaction: TransactionID(replica: .zero, sequence: 0),
           fingerprint: UInt64(revision), changes: []), changes: changes)
       delta.total = total
-      hear(.delta(delta))
+      receive(.delta(delta))
     }
   }
 
@@ -113,15 +113,15 @@ import Testing
     controller.move(to: ResultsWindow(offset: 2, limit: 3))
     #expect(script.said() == [.moveWindow(query: 4, offset: 2, limit: 3)])
     #expect(rows(controller) == [1, 2, 3])
-    script.hear(
+    script.receive(
       .windowMoved(
         WindowMoved(
           query: 5, rows: [3, 4, 5].map { script.id($0) }, objects: try [4, 5].map { try script.image($0) }, total: 9,
           at: script.token(1))), 3)
-    script.hear(.advance(revision: 1, fingerprint: 1))
+    script.receive(.advance(revision: 1, fingerprint: 1))
     #expect(rows(controller) == [3, 4, 5] && controller.offset == 2)
     #expect(transcript.taken().last == "3: did change 3 to 3")
-    // What slid out is not kept.
+    // Rows that left the window are not kept.
     #expect(script.context.object(script.id(1)) == nil)
   }
 

@@ -47,7 +47,7 @@ import Testing
     try script.open(1)
     try script.open(2)
     #expect(try script.send(follow(script.token(3)), 1) == [])
-    // It holds nobody up, and goes on living.
+    // It delays no other request, and continues.
     #expect(try script.send(.ping, 1) == ["1 < pong 3"])
     #expect(try script.save(2, sequence: 1) == ["commit #1"])
     #expect(try script.committed(1, script.record(4)) == ["2 < committed 4", "read #2 for 1"])

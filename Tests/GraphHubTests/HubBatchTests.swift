@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Batches as the hub sees them: rows, progress, the end, and who hears of what is too much to be told.
+/// Batches in the hub: rows, progress, the end, and the queries that a batch is too large to send to.
 @Suite struct HubBatchTests {
   private func id(_ session: UInt64, _ sequence: UInt64) -> TransactionID {
     TransactionID(replica: UniqueID(high: 1, low: session), sequence: sequence)
@@ -37,7 +37,7 @@ import Testing
     #expect(
       try script.committed(3, summary(script, 1))
         == ["1 < reset 1", "1 < query 1", "read #4 for 1", "3 < committed 1"])
-    // The new result holds the batch; what follows is told as ever.
+    // The new result contains the batch; later commits are sent as usual.
     #expect(try script.finishRead(4, at: 1) == ["1 < last chunk at 1", "1 < advance 1"])
     _ = try script.save(3, sequence: 2)
     #expect(try script.committed(5, script.record(2)) == ["1 < delta 1 of 2", "3 < committed 2"])
@@ -85,7 +85,7 @@ import Testing
     #expect(
       try script.handle(.rowsKept(StoreRequestID(1), request: 2, .failure(Refusal(.unavailable, "no room"))))
         == ["drop the rows #1", "1 < refused: unavailable"])
-    // Another client's rows are nobody's to send.
+    // A session can't send rows for another client's batch.
     #expect(
       try script.send(.batchRows(BatchRows(id: id(2, 1), rows: [])), 1)
         == ["drop the rows #2", "1 < refused: notAllowed"])
@@ -109,7 +109,7 @@ import Testing
     // The answer to an export waits for the commits before it.
     #expect(try script.send(.exportGraph, 1) == [])
     #expect(try script.committed(2, summary(script, 1)) == ["1 < committed 1", "read #3 for 1"])
-    // Another client's name is nobody's to commit under.
+    // A session can't commit under another client's id.
     #expect(
       try script.send(.importGraph(ImportRequest(id: id(2, 1), rows: 0)), 1) == ["1 < refused: notAllowed"])
   }

@@ -119,7 +119,8 @@ import Testing
     #expect(again == ["2 < committed 3"])
   }
 
-  /// What came on top of the gap would be taken for all there is: the object would be of its revision, and not its values.
+  /// A later change would be taken for the complete object: it would have the new revision without the values of the
+  /// gap.
   @Test func commitsAfterUndeliverableDeltaAreHeldBack() throws {
     for isUnknown in [true, false] {
       var limits = HubLimits()
@@ -177,7 +178,7 @@ import Testing
     }
   }
 
-  /// A commit that the hub was not told of, for the disk failed behind it: whoever has nothing else to hear catches up as well.
+  /// The disk failed after a commit, which the hub did not receive: an idle session catches up as well.
   @Test func commitsUnknownToHubAreReadFromHistory() throws {
     var script = try HubTranscript()
     try script.open(1)
@@ -241,15 +242,15 @@ import Testing
     // It takes everything up to here.
     _ = try script.handle(.drained(1, bytes: 1 << 20))
     let text = String(repeating: "x", count: 600)
-    var told = [String]()
+    var reported = [String]()
     for revision in 1...4 {
       _ = try script.save(2, sequence: UInt64(revision))
-      told += try script.committed(UInt64(revision + 1), script.record(Revision(revision), text: text)).filter {
+      reported += try script.committed(UInt64(revision + 1), script.record(Revision(revision), text: text)).filter {
         $0.hasPrefix("1 ")
       }
     }
     // Two find room; what comes after them is not even queued.
-    #expect(told == ["1 < delta 1 of 1", "1 < delta 1 of 2"])
+    #expect(reported == ["1 < delta 1 of 1", "1 < delta 1 of 2"])
     #expect(try script.send(.ping, 1) == ["1 < pong 0"])
     var later = [String]()
     for _ in 0..<4 { later += try script.handle(.drained(1, bytes: 1 << 20)) }
@@ -300,7 +301,8 @@ import Testing
     // The commit of its token is gone: the store does not know it, and nothing is replayed.
     #expect(try script.send(.subscribe(old), 1) == ["recognize #1: 4"])
     #expect(try script.handle(.recognized(StoreRequestID(1), false)) == ["1 < query 1", "read #2 for 1"])
-    // A slice of history goes between the two questions: what it lacks is refused, and it is told so.
+    // Pruning runs between the two requests: the second one, which needs the pruned commits, is refused with that
+    // reason.
     try script.open(2)
     #expect(try script.send(.subscribe(old), 2) == ["recognize #3: 4"])
     #expect(
@@ -323,7 +325,7 @@ import Testing
     #expect(script.hub.census == (1, 2))
     #expect(try script.handle(.closed(1)) == ["cancel #2"])
     #expect(script.hub.census == (0, 0))
-    // Its commit is carried out; nobody is there to be told.
+    // Its commit is executed without a session that could receive the answer.
     #expect(try script.committed(3, script.record(1)) == [])
   }
 }

@@ -45,7 +45,7 @@ import Testing
     _ = try script.handle(.tick(3))
     #expect(try script.handle(.receivedPart(bytes: 1, from: 4)) == ["2 < goodbye: unavailable", "close 2"])
     #expect(try script.handle(.closed(2)) == [])
-    // What ended, in any way, is not counted any longer.
+    // Frames that ended, in any way, no longer count.
     #expect(try script.handle(.closed(3)) == [])
     #expect(try script.handle(.receivedPart(bytes: 900, from: 4)) == [])
     #expect(try script.handle(.receivedPart(bytes: 901, from: 4)) == ["4 < goodbye: unavailable", "close 4"])

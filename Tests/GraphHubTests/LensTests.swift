@@ -135,7 +135,7 @@ import Testing
     #expect(code == "notAllowed")
     #expect(message.contains("(Club 1), the server's is") && message.contains("(Club 2)"))
     #expect(message.contains("a client of version 1 can't handle these changes: Member.phone is required now"))
-    // Whose model nobody knows is told so.
+    // A client with an unknown model is refused with that reason.
     let stranger = try Self.model(1, #"{"name": "Other", "attributes": [{"name": "a", "type": "string"}]}"#)
     guard case .close(_, let words) = try script.open(2, stranger) else { throw Refusal(.notAllowed, "") }
     #expect(!words.contains("version") && words.contains("use a client with the server's model"))
@@ -200,10 +200,10 @@ import Testing
     // Something that it has, in the same object, is.
     let renamed = try script.image(3, ["fullName": .string("Bea"), "active": .bool(false)])
     let name = Edit(try number("fullName", script.new), .set(.string("Bea")))
-    let told = try Self.deltas(
+    let reported = try Self.deltas(
       script.committed(
         92, ObjectChange(kind: .updated, id: before.id, before: after, after: renamed, edits: [name]), 3), 1)
-    #expect(told.first?.changes.first?.edits == [Edit(try number("name", script.old), .set(.string("Bea")))])
+    #expect(reported.first?.changes.first?.edits == [Edit(try number("name", script.old), .set(.string("Bea")))])
   }
 
   @Test func refusalUsesOlderPropertyName() throws {
@@ -220,12 +220,12 @@ import Testing
         message: "Member.fullName is required")
     ])
     let actions = script.hub.handle(.committed([(ticket, WriteResult(outcome: .refused(refusal), record: nil))]))
-    guard case .refused(let told)? = try Self.messages(actions, 1).first else {
+    guard case .refused(let reported)? = try Self.messages(actions, 1).first else {
       Issue.record("the author was not told")
       return
     }
-    #expect(told.message == "Member.name is required")
-    #expect(told.violations.first?.property == (try number("name", script.old)))
+    #expect(reported.message == "Member.name is required")
+    #expect(reported.violations.first?.property == (try number("name", script.old)))
   }
 
   // MARK: - Reads

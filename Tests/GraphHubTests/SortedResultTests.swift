@@ -5,8 +5,8 @@ import Testing
 @testable import GraphHub
 @testable import GraphModel
 
-/// The tree that windows are cut from, beside an array that is sorted anew each time; and what a commit does to windows,
-/// beside the difference of two lists.
+/// The tree of an ordered result equals an array that is sorted after each change; the changes of a window equal the
+/// difference of two lists.
 @Suite struct OrderedRowsTests {
   private struct WindowFixture {
     let model: Model
@@ -127,7 +127,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     var rows = SortedResult(order: scene.order)
     var twin = [ObjectID: ObjectImage]()
-    var (told, silent) = (0, 0)
+    var (reported, silent) = (0, 0)
     for step in 1...60 {
       var changes = [LiveQueryChange]()
       let before = scene.order.sorted(twin.values).map(\.id)
@@ -163,7 +163,7 @@ import Testing
           #expect(touched.isDisjoint(with: old), Comment(rawValue: words))
           continue
         }
-        told += 1
+        reported += 1
         var held = old
         let gone = Set(delta.changes.filter { $0.kind == .removed || $0.place != nil }.map(\.id))
         held.removeAll { gone.contains($0) }
@@ -172,7 +172,7 @@ import Testing
         }
         #expect(held == new.map(\.id), Comment(rawValue: words))
         #expect(delta.total == (before.count == after.count ? nil : UInt64(after.count)), Comment(rawValue: words))
-        // Whoever comes is told whole, and nobody is told of twice.
+        // A new row is sent with its complete object, and no row is sent twice.
         #expect(Set(delta.changes.map(\.id)).count == delta.changes.count, Comment(rawValue: words))
         for image in new where !old.contains(image.id) {
           #expect(delta.changes.contains { $0.kind == .inserted && $0.object == image }, Comment(rawValue: words))
@@ -182,6 +182,6 @@ import Testing
         }
       }
     }
-    #expect(told > 50 && silent > 10, "seed \(seed): \(told) \(silent)")
+    #expect(reported > 50 && silent > 10, "seed \(seed): \(reported) \(silent)")
   }
 }

@@ -14,7 +14,7 @@ import Testing
     var byWriter = 0
   }
 
-  /// Counts come from whatever thread runs a statement.
+  /// Any thread that runs a statement counts.
   private final class Counter: Sendable {
     let count = Mutex(StatementTotals())
 
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  /// What a round of commits makes of each note.
+  /// The values that a round of commits gives to each note.
   private enum Round {
     case edit([String: Value])
     case delete
@@ -232,7 +232,7 @@ import Testing
     #expect(others.writes.byWriter == without.writes.byWriter, "\(others.writes) \(without.writes)")
     let links = try Self.commits(queries: 50, of: "Link") { ["label == \"\($0)\" AND from.board.name == \"\($0)\""] }
     #expect(links.deltas == 0)
-    // Whoever led to a note that goes, or comes, is in the same commit.
+    // The objects that led to a note which comes or goes are in the same commit.
     #expect(links.writes.byReaders == 0)
     #expect(links.writes.byWriter == without.writes.byWriter, "\(links.writes) \(without.writes)")
     let comers = try Self.commits(queries: 0, rounds: [.insert, .insert])
@@ -268,7 +268,7 @@ import Testing
     }
     #expect(links.deltas == 0)
     #expect(links.writes == without.writes, "\(links.writes) \(without.writes)")
-    // The count tells: where somebody waits for it the way is followed, and the query hears.
+    // A query that needs the count follows the path and receives the change.
     let awaited = try with("Tag") { _ in ["ANY notes.text == \"round 2\""] }
     #expect(awaited.deltas > 0)
     #expect(awaited.writes.byWriter > without.writes.byWriter)

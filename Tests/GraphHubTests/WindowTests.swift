@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Windows of ordered queries, as the hub tells them. Notes are named by the low half of their ids.
+/// Windows of ordered queries, in the hub. Notes are named by the low half of their ids.
 @Suite struct WindowTests {
   /// A note at x.
   private static func note(
@@ -116,7 +116,7 @@ import Testing
     #expect(
       try script.send(Self.window(script, offset: 4), 2)
         == ["2 < query 3", "2 < rows [5] of 5 at 1", "2 < advance 1"])
-    // Who comes back after everybody has gone finds it still.
+    // A session that comes back after all others have left finds the order still there.
     _ = try script.handle(.closed(1))
     _ = try script.handle(.closed(2))
     #expect(script.hub.census == (sessions: 0, registrations: 0))
@@ -209,7 +209,7 @@ import Testing
     #expect(
       try script.handle(.collectFinished(StoreRequestID(2), .success(script.token(1))))
         == ["1 < rows [9] of 9 at 1", "1 < advance 1"])
-    // The first order is gone: it is read again.
+    // The first order was removed and is read again.
     #expect(try script.send(Self.window(script), 1) == ["collect #3 for 1", "1 < query 6"])
   }
 

@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// Strings are told apart as the store tells them apart.
+/// Strings are distinguished as the store distinguishes them.
 @Suite struct ByteKeyTests {
   private static let one = "caf\u{E9}"
   private static let two = "cafe\u{301}"

@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Collation.allCases) func theOrderIsTotal(collation: Collation) {
+  @Test(arguments: Collation.allCases) func orderIsTotal(collation: Collation) {
     for seed in UInt64(0)..<300 {
       var random = SeededGenerator(seed: seed)
       let texts = (0..<12).map { _ in Self.text(&random) }

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What is said of mistakes: the one that can be mended, at its place, in a sentence.
+/// A message about a mistake names the correctable part, at its place, in a sentence.
 @Suite struct ErrorMessageTests {
   private static let source = """
     {"format": 1, "name": "Phones", "version": 1, "entities": [

@@ -67,7 +67,7 @@ import Testing
       #expect(try holds(text, ["salary": salary]), "\(text)")
     }
     #expect(try !holds("salary == 99999999999999999999.98", ["salary": salary]))
-    // One that nobody could keep is not rounded to one that somebody has.
+    // A value that no column could hold is not rounded to one that exists.
     let long = "0." + String(repeating: "1", count: 39)
     for text in ["salary < \(long)", "salary IN {1, \(long)}", "salary + \(long) > 1"] {
       let error = #expect(throws: PredicateSyntaxError.self) { try predicate(text) }
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// What travels is the canonical text: it says of every constant what it is.
+  /// The canonical text crosses the wire: it names the type of every constant.
   @Test(arguments: [
     "born - hired + days(1) > days(30)", "days(2) < born - hired", "days(2) * age > born - hired",
     "(born - hired) * 2 - hours(1) < days(3) / 2", "ifNull(born - hired, days(1)) > days(3)",
@@ -184,7 +184,7 @@ import Testing
     #expect(throws: PredicateSyntaxError.self) { try predicate("age > $limit", ["limit": .string("many")]) }
   }
 
-  /// What is legal travels, too; what is not is refused before any stack is deep.
+  /// Every legal expression crosses the wire; an illegal one is refused before any stack is deep.
   @Test func variableCanBeTheRangeOfBetween() throws {
     let range = JSON.array([.integer(20), .integer(30)])
     #expect(try predicate("age BETWEEN $range", ["range": range]) == predicate("age BETWEEN {20, 30}"))

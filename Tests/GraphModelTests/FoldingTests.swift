@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// Whatever a text is found for, it is filed under all terms that the index is asked for.
+  /// Every text that a search finds is filed under all terms that the search asks the index for.
   @Test func textContainsTermsOfMatchingSearches() {
     let pieces = ["日", "本", "語", "a", "B", " ", "、", "ß", "ﾊﾟ", "น", "ม้", "é", "1", "🎉", "か\u{3099}"]
     for seed in SeedSweep.seeds(300) {

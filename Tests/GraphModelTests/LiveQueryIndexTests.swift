@@ -70,7 +70,8 @@ import Testing
     }
   }
 
-  /// What a NOT denies is waited for by its opposite, and a pattern by what it begins with: neither is judged for every change.
+  /// A NOT is indexed by the opposite of its operand, and a pattern by its beginning: neither is evaluated for every
+  /// change.
   @Test func negationsAndPrefixesAreIndexed() throws {
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))

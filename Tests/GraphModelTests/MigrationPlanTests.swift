@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// What follows from two versions of a model, and what does not.
+/// The steps of a migration between two versions of a model, and the differences that are no steps.
 @Suite struct MigrationPlanTests {
   private static let first = """
     {"name": "Person", "attributes": [{"name": "name", "type": "string"}, {"name": "age", "type": "integer", "optional": true}],
@@ -68,8 +68,8 @@ import Testing
   @Test func inverseOfKeptRelationshipUsesItsNewName() throws {
     let second = changed(#""inverse": "people""#, #""inverse": "staff""#)
       .replacing(#"{"name": "people", "destination""#, with: #"{"name": "staff", "destination""#)
-    let told = try steps(second)
-    #expect(told.contains("Team.staff is new, and is the inverse of Person.team, which is kept"), "\(told)")
+    let reported = try steps(second)
+    #expect(reported.contains("Team.staff is new, and is the inverse of Person.team, which is kept"), "\(reported)")
     let other = changed(
       #""inverse": "team", "toMany": true}"#,
       #""inverse": "team", "toMany": true}, {"name": "friends", "destination": "Person", "inverse": "fans", "toMany": true}"#
@@ -121,7 +121,7 @@ import Testing
     #expect(try problems(second) == [family] + properties)
     let third = second.replacing(#""parent": "Being", "#, with: "")
     #expect(try problems(third) == properties)
-    // Of an entity that nobody finds no more is said, nor of what leads to it.
+    // A missing entity is reported once; its properties and the relationships to it are not reported.
     let fourth = third.replacing(#""Team", "attributes""#, with: #""Group", "renamed": "Crew", "attributes""#)
       .replacing(#""destination": "Team""#, with: #""destination": "Group""#)
     #expect(
@@ -189,7 +189,7 @@ import Testing
       ])
   }
 
-  /// What both programs must agree on does not change with how they came there.
+  /// The facts on which both programs must agree do not depend on the order of the versions.
   @Test func hashIgnoresOriginsOfParts() throws {
     let renamed = changed(#"{"name": "name", "type""#, #"{"name": "name", "renamed": "title", "type""#)
     #expect(try model(2, renamed).hash == model(1, Self.first).hash)

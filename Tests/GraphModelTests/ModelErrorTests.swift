@@ -3,7 +3,7 @@ import Testing
 
 /// Every kind of mistake that a model file can make: where it is reported, and in which words.
 @Suite struct ModelErrorTests {
-  /// One broken file and the mistake that it must be told.
+  /// One broken file and its error message.
   struct Case: CustomTestStringConvertible, Sendable {
     let source: String
     let path: String
@@ -40,7 +40,7 @@ import Testing
     entities(#"{"name": "A", "relationships": [\#(list)]}, {"name": "B", "relationships": [\#(other)]}"#)
   }
 
-  /// What is left of a text that is longer.
+  /// The part of a longer text that a message shows.
   private static func long(_ character: Character, _ count: Int) -> String {
     String(repeating: character, count: count) + "…"
   }
@@ -412,9 +412,9 @@ import Testing
   @Test(arguments: shape + names + attributes + relationships + composites + language)
   func errorHasPathAndMessage(_ broken: Case) throws {
     let error = try #require(throws: ModelError.self) { try Model(parsing: broken.source.utf8) }
-    let told = error.mistakes.filter { $0.path == broken.path }
-    #expect(!told.isEmpty, "\(error)")
-    #expect(told.contains { $0.reason.contains(broken.words) || broken.words.isEmpty }, "\(error)")
+    let reported = error.mistakes.filter { $0.path == broken.path }
+    #expect(!reported.isEmpty, "\(error)")
+    #expect(reported.contains { $0.reason.contains(broken.words) || broken.words.isEmpty }, "\(error)")
   }
 
   @Test func maximumNumberOfUniqueConstraintsIsAccepted() throws {
@@ -430,7 +430,7 @@ import Testing
     #expect(error.description.contains("at most \(Model.maximumFileSize)"))
   }
 
-  /// Whatever is wrong with the members of a composite stands once in the file, however often it is used.
+  /// A mistake in a composite's members is reported once, however often the composite is used.
   @Test func errorInCompositeIsReportedOnce() throws {
     let source = Self.file(
       #""composites": [{"name": "C", "attributes": [{"name": "x", "type": "integer", "default": "a"}]}], "entities": [{"name": "A", "attributes": [{"name": "p", "type": "composite", "composite": "C"}, {"name": "q", "type": "composite", "composite": "C"}]}]"#

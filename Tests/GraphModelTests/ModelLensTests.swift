@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// What an older version of a model sees of a newer one, and where nothing can be seen.
+/// The view that an older version of a model has of a newer one, and the cases in which there is none.
 @Suite struct ModelLensTests {
   private static let first = """
     {"name": "Person", "attributes": [

@@ -2,9 +2,9 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The law of a lens: what an older client does through it, and what it then sees, is what it would have done and seen
-/// had there never been a newer version. Two graphs, one of each version, get the same transactions; in the newer one
-/// somebody else changes what the older version does not have, all the while.
+/// The law of a lens: an older client sees through it exactly what it would see without a newer version. Two graphs,
+/// one of each version, get the same transactions; other clients of the newer one meanwhile change the parts that the
+/// older version does not have.
 @Suite struct ModelLensTwinTests {
   /// Two versions of one model: each property and entity may be renamed, widened and joined by others.
   private static func versions(_ random: inout SeededGenerator) throws -> (old: Model, new: Model) {

@@ -3,7 +3,7 @@ import GraphTesting
 import Testing
 
 @Suite struct ModelLoaderTests {
-  @Test func theNotesModelLoads() throws {
+  @Test func notesModelLoads() throws {
     let model = try Fixtures.stickies()
     #expect(model.entities.map(\.name) == ["Board", "Note", "Tag", "Link"])
     let note = try #require(model.entity(named: "Note"))
@@ -68,12 +68,12 @@ import Testing
       ])
   }
 
-  @Test func aBrokenFileSaysLineAndColumn() {
+  @Test func brokenFileSaysLineAndColumn() {
     let error = #expect(throws: ModelError.self) { try Model(parsing: "{\n  \"format\": 1,\n}".utf8) }
     #expect(error?.mistakes.first?.path == "line 3, column 1")
   }
 
-  @Test func theHashIgnoresOrderAndDocumentationButNotTypes() throws {
+  @Test func hashIgnoresOrderAndDocumentationButNotTypes() throws {
     func model(_ attributes: String) throws -> Model {
       try Model(
         parsing: #"{"format":1,"name":"M","version":1,"entities":[{"name":"A","attributes":[\#(attributes)]}]}"#.utf8)

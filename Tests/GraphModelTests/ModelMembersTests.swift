@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphModel
 
-/// What the members of a model file come to, and what of them the hash sees.
+/// The members of a model file as the loader reads them, and the members that the hash covers.
 @Suite struct ModelMembersTests {
   private func model(_ entities: String, _ more: String = "") throws -> Model {
     try Model(parsing: #"{"format": 1, "name": "M", "version": 1, "entities": [\#(entities)]\#(more)}"#.utf8)
@@ -32,7 +32,7 @@ import Testing
     for model in same { #expect(model.hash == plain.hash) }
   }
 
-  @Test func aDerivationIsPartOfTheHash() throws {
+  @Test func derivationIsPartOfTheHash() throws {
     func derived(_ member: String) throws -> ModelHash {
       try attributes(#"{"name": "a", "type": "string"}, {"name": "b", "type": "string"\#(member)}"#).hash
     }
@@ -42,7 +42,7 @@ import Testing
     #expect(try lowercase == derived(#", "derived": "lowercase(a)", "documentation": "!""#))
   }
 
-  /// Equal hashes promise equal numbers and slots, whatever transients stand between.
+  /// Equal hashes promise equal numbers and slots, also with transients in between.
   @Test func transientsDoNotConsumeNumbers() throws {
     let entities = { (transient: String) in
       #"{"name": "A", "attributes": [\#(transient){"name": "b", "type": "string"}]}, "#
@@ -245,7 +245,7 @@ import Testing
 
   // MARK: - The page
 
-  @Test func theExampleOfThePageLoads() throws {
+  @Test func exampleOfPageLoads() throws {
     let page = String(decoding: try Fixtures.file("docs/model-format.md"), as: UTF8.self)
     let example = try #require(
       page.split(separator: "```json\n").dropFirst().compactMap { $0.split(separator: "\n```").first }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import GraphModel
 
-/// What a commit costs that live queries over paths could hang on: objects that are looked at.
+/// The cost of a commit for live queries with key paths: the number of objects that are read.
 @Suite struct PathQueryMatcherTests {
-  /// A department of twenty people, and how often somebody asked for one of them.
+  /// A department of twenty people that counts the reads of each.
   private final class Staff: ImageSource {
     let images: [ObjectID: ObjectImage]
     let manager: Property
@@ -61,7 +61,7 @@ import Testing
       }
     }
 
-    /// Somebody, the boss unless said, is so old from now on, and so many live queries stand about.
+    /// Sets the age of a person, by default the boss, with a given number of live queries registered.
     func aging(_ one: ObjectImage? = nil, to age: Int64, beside texts: [String]) throws -> EvaluationCosts {
       try changing(one ?? boss, "age", .integer(age), beside: texts)
     }
@@ -102,7 +102,7 @@ import Testing
     let alone = try place.aging(to: 51, beside: ["name == \"x\" AND manager.name == \"y\""])
     let quiet = try place.aging(to: 51, beside: texts)
     #expect(quiet.effects.effects.isEmpty && quiet.effects.unknown.isEmpty)
-    // The boss is evaluated as well: everybody who changes is. None of the twenty is.
+    // Every changed object is evaluated, so the boss is; none of the twenty is.
     #expect(quiet.asked <= alone.asked + 4, "\(quiet.asked), \(alone.asked)")
     let awaited = try place.aging(to: 150, beside: texts)
     #expect(awaited.asked >= 20)
@@ -136,7 +136,7 @@ import Testing
     #expect(awaited.effects.effects.map(\.changes.count) == [20])
   }
 
-  /// What most objects satisfy: who did not change comes or goes only where a comparison turns.
+  /// Most objects satisfy the query: an unchanged object enters or leaves only where a comparison turns.
   @Test(arguments: [
     "manager.age != %d", "NOT (manager.age == %d)", "NOT (manager.age > %d AND manager.age < 1000)",
     "name == \"x\" OR manager.age < %d", "NOT (manager.age > %d) OR manager.name == \"nobody\"",
@@ -161,12 +161,12 @@ import Testing
     let place = try Workplace()
     let texts = (100..<200).map { text.replacing("%d", with: "\($0)") }
     let quiet = try place.aging(place.staff[0], to: 51, beside: texts)
-    // Who changes is asked for reports of its own, once for each query: there are none.
+    // A changed object is asked for its own reports once for each query: it has none.
     #expect(quiet.effects.effects.flatMap(\.changes).allSatisfy { $0.id == place.staff[0].id })
     #expect(quiet.asked <= 2 * texts.count + 100, "the twenty are read once for all queries: \(quiet.asked)")
   }
 
-  /// Of these only the predicates can tell, so that each is evaluated for whoever could come or leave.
+  /// Only the predicates can decide about these, so each is evaluated for every object that could enter or leave.
   private static let evaluated = [
     "SUBQUERY(reports, $r, $r.age != %d).@count == 1000", "SUBQUERY(reports, $r, $r.age > age + %d).@count > 0",
     "SUBQUERY(reports, $r, $r.age == %d).@count < 0", "manager.age > age + %d",
@@ -178,7 +178,7 @@ import Testing
     let texts = (100..<1_100).map { text.replacing("%d", with: "\($0)") }
     let quiet = try place.naming("bb", beside: texts + ["manager.name != \"bb\""])
     #expect(quiet.effects.effects.map(\.query) == [1_001] && quiet.effects.unknown.isEmpty)
-    // The boss stays, without a manager. Who might belong to the others is evaluated once by each.
+    // The boss stays without a manager. Each of the others evaluates every candidate once.
     #expect(quiet.effects.effects.map(\.changes.count) == [21])
     #expect(quiet.looks < 1_000 * (2 + 2 * place.staff.count), "\(quiet.looks)")
     let moved = try place.aging(to: 51, beside: texts)
@@ -192,13 +192,13 @@ import Testing
     #expect(quiet.effects.effects.isEmpty && quiet.looks <= texts.count + 100, "\(quiet.looks)")
     let turned = try place.aging(place.staff[0], to: 51, beside: texts)
     #expect(turned.looks >= 2 * texts.count, "\(turned.looks)")
-    // What is of another entity is evaluated by none.
+    // No query evaluates an object of another entity.
     let robot = try #require(place.model.entity(named: "Robot"))
     let other = ObjectImage(
       id: ObjectID(key: UniqueID(high: 3, low: 1), entity: robot.number), revision: 1,
       values: Array(repeating: .null, count: robot.slotCount))
     #expect(try place.changing(other, "name", .string("r2"), beside: texts).looks == 0)
-    // Whoever belongs is told of.
+    // Each matching object is reported.
     let member = try place.changing(
       place.staff[0], "active", .bool(false), beside: ["SUBQUERY(reports, $r, $r.age > age).@count == 0"])
     #expect(member.effects.effects.map(\.changes.count) == [1])
@@ -223,7 +223,7 @@ import Testing
     #expect(turned.contains { !$0.effects.effects.isEmpty })
   }
 
-  /// To judge a thousand costs less than to read them anew.
+  /// Evaluating a thousand objects costs less than reloading them.
   @Test func evaluatingManyQueriesIsCheaperThanReloading() throws {
     let place = try Workplace()
     var queries = PathQueryMatcher(model: place.model)
@@ -244,11 +244,11 @@ import Testing
   @Test func smallChangeAffectsOnlyIndexedRangeBetweenValues() throws {
     let place = try Workplace()
     let texts = (0..<1_000).map { "manager.age > \($0)" } + (0..<1_000).map { "NOT (manager.age <= \($0))" }
-    let told = try place.aging(to: 51, beside: texts)
-    let others = told.effects.effects.filter { $0.changes.contains { $0.id != place.boss.id } }
+    let reported = try place.aging(to: 51, beside: texts)
+    let others = reported.effects.effects.filter { $0.changes.contains { $0.id != place.boss.id } }
     #expect(others.map(\.query) == [51, 1_051], "of those who report, all come to the queries behind 50")
     #expect(others.map { $0.changes.count } == [20, 21])
-    #expect(told.asked < 1_000, "\(told.asked)")
+    #expect(reported.asked < 1_000, "\(reported.asked)")
   }
 
   /// From each of six hundred who report to one another's boss a path leads to all of them.
@@ -285,14 +285,15 @@ import Testing
     named[try #require(place.person.property(named: "name"))] = .string("\u{10FFFF}x")
     let again = try place.changing(named, "name", .string("\u{10FFFF}5"), beside: [pattern])
     #expect(again.effects.effects.first?.changes.count == 20)
-    // The first report of somebody who had none.
+    // The first report of a person who had none.
     let alone = place.staff[0]
     let joined = try place.changing(
       place.staff[1], "manager", .object(alone.id), beside: ["ALL reports.age > NULL", "ALL reports.age < NULL"])
     #expect(joined.effects.effects.map { $0.changes.contains { $0.id == alone.id } } == [true, true])
   }
 
-  /// Random graphs, commits and predicates: what is told is what judging every object of every query finds.
+  /// Random graphs, commits and predicates: the matcher reports the changes that an evaluation of every object by every
+  /// query finds.
   @Test(arguments: UInt64(1)...40) func effectsMatchFullEvaluation(seed: UInt64) throws {
     let place = try Workplace()
     var random = SeededGenerator(seed: seed)
@@ -366,7 +367,7 @@ import Testing
         changes.append(ObjectChange(kind: .inserted, id: image.id, before: nil, after: image))
       }
       if random.chance(25), let gone = random.pick(images.map(\.id).filter { $0 != place.boss.id }) {
-        // Whoever names it lets go, as a store sees to.
+        // Objects that refer to it clear their references, as a store does.
         for index in next.indices where next[index].id != gone && next[index][properties[2]] == .object(gone) {
           next[index][properties[2]] = .null
         }
@@ -393,8 +394,8 @@ import Testing
       }
       let (before, after) = (Staff(images, manager: properties[2]), Staff(next, manager: properties[2]))
       let effects = queries.effects(of: changes, in: after)
-      var told = [UInt64: Set<String>]()
-      for effect in effects.effects { told[effect.query] = Set(effect.changes.map { "\($0.id) \($0.word)" }) }
+      var reported = [UInt64: Set<String>]()
+      for effect in effects.effects { reported[effect.query] = Set(effect.changes.map { "\($0.id) \($0.word)" }) }
       let changed = Set(changes.map(\.id))
       for (index, (text, evaluator)) in evaluators.enumerated() where !gone.contains(UInt64(index + 1)) {
         var expected = Set<String>()
@@ -408,7 +409,7 @@ import Testing
           case (false, false): break
           }
         }
-        #expect(told[UInt64(index + 1)] ?? [] == expected, "seed \(seed), step \(step): \(text)")
+        #expect(reported[UInt64(index + 1)] ?? [] == expected, "seed \(seed), step \(step): \(text)")
       }
       images = next
     }

@@ -76,7 +76,7 @@ import Testing
   }
 
   /// A list that was renumbered grows on without another look at most of its members.
-  @Test func theMovesOfAnInsertGrowNoFasterThanALogarithm() {
+  @Test func movesOfInsertGrowLogarithmically() {
     var perInsert = [Double]()
     for count in [1_000, 4_000, 16_000] {
       var list = List()

@@ -33,7 +33,7 @@ import Testing
     #expect(try parse(predicate.text(in: model)) == predicate, "\(predicate.text(in: model))")
   }
 
-  /// A pair of brackets counts twice, a negation once. What is legal travels, too.
+  /// A pair of brackets counts twice, a negation once. Every legal predicate crosses the wire.
   @Test(arguments: [("(", ")", 99, 101), ("NOT ", "", 198, 797), ("!", "", 198, 200)])
   func nestingLimitIsReportedAtItsColumn(opening: String, closing: String, most: Int, column: Int) throws {
     let model = try Fixtures.stickies()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  /// The text that travels has no brackets that say nothing: the other side reads whatever this one could read.
+  /// The text on the wire has no superfluous brackets: the receiver reads every predicate that the sender can read.
   @Test(arguments: [
     ("x > 1 AND NOT (", "x > 1", ")"), ("NOT (x > 1 OR y > 1 AND (", "x > 1", "))"),
     ("x > 1 OR y > 1 AND (x > 2 OR ", "x > 1", ")"), ("x > 1 AND (x > 2 AND ", "x > 1", ")"),
@@ -161,7 +161,7 @@ import Testing
     #expect(ArithmeticOperator.subtract.apply(.double(-1.7e308), large) == .null)
     #expect(ArithmeticOperator.divide.apply(large, .double(1e-10)) == .null)
     #expect(GraphPredicate.Aggregate.sum.value(of: [large, large], type: .double) == .null)
-    // What is calculated while it is read, too.
+    // The same for predicates that are simplified while they are read.
     #expect(try parse("x < 1e308 * 10") == parse("x < NULL"))
     let error = #expect(throws: PredicateSyntaxError.self) { try parse("x < power(0, -1)") }
     #expect(error?.reason == "power() has no value for this")

@@ -68,7 +68,7 @@ import Testing
     var machine = Machine(newest: Self.now - 200 * Self.day)
     var clock = PruningClock(machine.reading, retention: Self.retention)
     #expect(clock.decide(machine.reading) == .refuse(.aheadOfNewest(200 * Self.day)))
-    // What is committed by that clock itself does not confirm it.
+    // Commits made by a clock do not confirm that clock.
     machine.pass(Self.hour)
     (machine.head, machine.newest) = (300, machine.wall)
     #expect(clock.decide(machine.reading) == .refuse(.aheadOfNewest(200 * Self.day)))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphModel
 
-/// What a stranger's pattern and text may cost, counted in steps: a clock would measure the machine.
+/// The cost of a stranger's pattern and text, counted in steps: a clock would measure the machine.
 @Suite struct RegularExpressionBoundsTests {
   private static func reason(_ pattern: String) -> String? {
     do {

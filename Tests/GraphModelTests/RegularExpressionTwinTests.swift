@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphModel
 
-/// The naive twin: it tries one way after the other, and would take for ever on longer texts.
+/// The naive twin: it tries one way after the other, and would never end on longer texts.
 private struct Backtracker {
   let text: [Unicode.Scalar]
 
@@ -24,7 +24,7 @@ private struct Backtracker {
     return matches(first, at: start) { matches(parts.dropFirst(), at: $0, then: rest) }
   }
 
-  /// An optional round must take something, or it would go round for ever.
+  /// An optional round must consume something; otherwise it would repeat endlessly.
   private func repeats(
     _ part: RegularExpressionTree, _ minimum: Int, _ maximum: Int?, at start: Int, then rest: (Int) -> Bool
   ) -> Bool {
@@ -121,7 +121,7 @@ private struct Backtracker {
     }
   }
 
-  /// Whatever is typed, it is read or refused; what is read can be asked.
+  /// Any pattern is parsed or refused; a parsed one can be matched.
   @Test func randomPatternsAreParsedOrRefused() {
     let signs = Array("ab·é(((?:)))[^-]]{}{1,2}*+?|\\\\dwpsu.^$")
     var (read, refused) = (0, 0)

@@ -24,7 +24,7 @@ import Testing
     return String(String.UnicodeScalarView(scalars))
   }
 
-  @Test func theSplicesMakeTheNewText() throws {
+  @Test func splicesProduceNewText() throws {
     for seed: UInt64 in 1...2_000 {
       var random = SeededGenerator(seed: seed)
       let old = Self.text(60, &random)

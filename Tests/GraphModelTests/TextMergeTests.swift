@@ -23,10 +23,9 @@ import Testing
     }
   }
 
-  /// The naive twin. A character is a cell: it is made once, dies at most once, and keeps its place among the others
-  /// for good. An edit that is under way holds on to cells and to places between cells; whenever somebody else's commit
-  /// puts characters at its place (no cell lives between the two), those go in front, unless it leans to the left and
-  /// they don't.
+  /// The naive twin. A character is a cell: it is created once, dies at most once, and keeps its place among the
+  /// others. An edit in progress refers to cells and to places between cells. If another commit inserts characters at
+  /// its place (with no living cell between the two), they go before it, unless its insertion leans to the left.
   private struct Oracle {
     struct Cell {
       let scalar: Unicode.Scalar
@@ -155,7 +154,7 @@ import Testing
       let start = random.chance(15) ? "" : Self.words(12, &random)
       var server = Server(start)
       var oracle = Oracle(start)
-      // What is under way: made at some revision, committed at a later one.
+      // Edits in progress: made at one revision, committed at a later one.
       var pending = [[Oracle.Step]]()
       var sent = [(splices: [TextSplice], base: Int)]()
       for _ in 0..<Int.random(in: 2...14, using: &random) {
@@ -177,7 +176,8 @@ import Testing
     #expect(edits > 6_000)
   }
 
-  /// What a client needs that has sent an edit and hears of an earlier one: two edits of one text, in either order.
+  /// The transformation that a client needs when it has sent an edit and receives an earlier one: two edits of one
+  /// text, in either order.
   @Test func rebasedEditsConverge() {
     for seed in UInt64(0)..<5_000 {
       var random = SeededGenerator(seed: seed)
@@ -228,7 +228,7 @@ import Testing
       }
       let atOnce = TextSplice.apply(composed, to: base)
       #expect(atOnce.map { Array($0.utf8) } == Array(text.utf8), "seed \(seed)")
-      // No more gives way than the edits took.
+      // No more is deleted than the edits delete.
       #expect(composed.reduce(0) { $0 + $1.length } <= bytes, "seed \(seed)")
     }
   }

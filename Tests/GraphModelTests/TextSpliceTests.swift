@@ -3,7 +3,7 @@ import GraphTesting
 import Testing
 
 @Suite struct TextSpliceTests {
-  @Test func theSmallestSpliceTouchesOnlyWhatChanged() {
+  @Test func smallestSpliceTouchesOnlyChange() {
     #expect(TextSplice.smallest(from: "hello", to: "help") == TextSplice(offset: 3, length: 2, insertion: "p"))
     #expect(TextSplice.smallest(from: "aé", to: "aè").insertion == "è")
     #expect(TextSplice.smallest(from: "same", to: "same") == TextSplice(offset: 4, length: 0, insertion: ""))

@@ -2,7 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What nobody would write: the parser takes it or says where it stops making sense, and that is inside the text.
+/// Predicates that no user would write: the parser accepts one, or names the place of the mistake, which is inside the
+/// text.
 @Suite struct UnusualPredicateTests {
   private static let words = [
     "(", ")", "{", "}", "[", "]", "[cd]", ",", "\"", "'", "\\", "$x", "@count", ".", "..", "==", "=<", "<>", "!", "&&",
@@ -54,7 +55,7 @@ import Testing
       do throws(PredicateSyntaxError) {
         let predicate = try GraphPredicate(parsing: text, entity: entity, model: model)
         read += 1
-        // What it means is what its own text means. A short one stays far from every limit.
+        // It means the same as its own text. A short predicate stays far below every limit.
         guard text.utf8.count <= 60 else { continue }
         let again = predicate.text(in: model)
         #expect(

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func aSumOfDecimalsIsRoundedOnce() throws {
+  @Test func sumOfDecimalsIsRoundedOnce() throws {
     func sum(_ numbers: [String]) throws -> String? {
       let values = try numbers.map { Value.decimal(try #require(DecimalValue($0))) }
       guard case .decimal(let sum) = GraphPredicate.Aggregate.sum.value(of: values, type: .decimal) else { return nil }

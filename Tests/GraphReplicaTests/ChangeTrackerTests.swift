@@ -3,7 +3,7 @@ import GraphReplica
 import GraphWire
 import Testing
 
-/// Whoever keeps what was read of objects is told which of them to read again.
+/// A tracker receives the ids of the objects whose cached values are out of date.
 @Suite struct ChangeTrackerTests {
   /// A context that follows two notes.
   private func script() throws -> (script: ReplicaTranscript, one: ManagedObject, other: ManagedObject) {
@@ -48,12 +48,12 @@ import Testing
   @Test func childTracksChangesOfParent() throws {
     let (script, one, _) = try script()
     let child = script.context.makeChild()
-    let face = try #require(child.object(one.id))
+    let instance = try #require(child.object(one.id))
     let (above, below) = (child.trackChanges(), script.context.trackChanges())
     one["text"] = .string("in the parent")
     #expect(above.take() == [one.id])
     #expect(below.take() == [one.id])
-    face["text"] = .string("in the child")
+    instance["text"] = .string("in the child")
     #expect(above.take() == [one.id])
     #expect(below.isEmpty)
   }

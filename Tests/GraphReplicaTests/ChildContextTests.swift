@@ -4,27 +4,27 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// A scratch pad on top of a context: what is edited there is nobody else's until it is saved, and then the parent's.
+/// A child context: its edits are its own until it is saved, and then the parent's.
 @Suite struct ChildContextTests {
   @Test func childReadsThroughAndIsolatesItsEdits() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["x": .double(1), "y": .double(1)])])
     note["x"] = .double(2)
     let child = script.context.makeChild()
-    let face = try #require(child.object(for: note))
-    #expect(face !== note && face.id == note.id && face.context === child)
+    let instance = try #require(child.object(for: note))
+    #expect(instance !== note && instance.id == note.id && instance.context === child)
     // The parent's unsaved edits show.
-    #expect(face["x"] == .double(2) && !face.hasChanges && !child.hasChanges)
-    face["y"] = .double(3)
-    #expect(face["y"] == .double(3) && note["y"] == .double(1))
-    #expect(child.hasChanges && face.hasChanges)
-    // What others change shows as well, but for what is edited here.
+    #expect(instance["x"] == .double(2) && !instance.hasChanges && !child.hasChanges)
+    instance["y"] = .double(3)
+    #expect(instance["y"] == .double(3) && note["y"] == .double(1))
+    #expect(child.hasChanges && instance.hasChanges)
+    // Changes of other clients show through, except for the properties that are edited here.
     let edits = [Edit(try script.number("y"), .set(.double(9))), Edit(try script.number("z"), .set(.double(9)))]
     #expect(script.receive(script.delta(4, 2, [script.update(5, edits, previous: 1)])) == ["revision 2 changes [1]"])
-    #expect(face["y"] == .double(3) && face["z"] == .double(9) && note["y"] == .double(9))
+    #expect(instance["y"] == .double(3) && instance["z"] == .double(9) && note["y"] == .double(9))
     child.rollback()
-    #expect(face["y"] == .double(9) && !child.hasChanges)
-    #expect(child.result(of: 1).map { $0 === face } == [true])
+    #expect(instance["y"] == .double(9) && !child.hasChanges)
+    #expect(child.result(of: 1).map { $0 === instance } == [true])
     #expect(script.lines() == [])
   }
 
@@ -32,18 +32,18 @@ import Testing
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("one two")])])
     let child = script.context.makeChild()
-    let face = try #require(child.object(for: note))
-    face["x"] = .double(3)
-    face["text"] = .string("one two three")
+    let instance = try #require(child.object(for: note))
+    instance["x"] = .double(3)
+    instance["text"] = .string("one two three")
     let (x, text) = (try script.number("x"), try script.number("text"))
     let theirs = [
       Edit(x, .set(.double(9))), Edit(text, .splice([TextSplice(offset: 0, length: 3, insertion: "ONE")])),
     ]
     #expect(script.receive(script.delta(4, 2, [script.update(5, theirs, previous: 1)])) == ["revision 2 changes [1]"])
     #expect(child.save() == nil)
-    #expect(script.lines() == [] && !child.hasChanges && !face.hasChanges)
+    #expect(script.lines() == [] && !child.hasChanges && !instance.hasChanges)
     #expect(note["x"] == .double(3) && note["text"] == .string("ONE two three") && note.hasChanges)
-    #expect(face["x"] == .double(3))
+    #expect(instance["x"] == .double(3))
     #expect(script.context.save() != nil)
     let sent = Self.commits(script)
     // The number was edited at revision 1, before the other's: the server sees that. The text has both.
@@ -94,15 +94,15 @@ import Testing
     let boards = try (1...2).map { try script.image($0, of: "Board", 1) }
     let notes = try (5...6).map { try script.image($0, 1, ["board": .object(boards[0].id)]) }
     _ = try ReplicaTests.following(script, notes)
-    let faces = script.context.register(boards)
-    let inverse = try #require(faces[0].entity.property(named: "notes")).number
+    let instances = script.context.register(boards)
+    let inverse = try #require(instances[0].entity.property(named: "notes")).number
     func members(_ context: ObjectContext) -> [[ObjectID]] {
       boards.map { context.fault($0.id)?.objects(inverse, ManagedObject.self).map(\.id) ?? [] }
     }
     let child = script.context.makeChild()
     // The parent's objects will do as well.
     let other = try #require(script.context.object(script.id(6)))
-    try #require(child.object(for: faces[1])).add(other, to: inverse)
+    try #require(child.object(for: instances[1])).add(other, to: inverse)
     #expect(members(child) == [[script.id(5)], [script.id(6)]])
     let gone = try #require(child.object(script.id(5)))
     child.delete(gone)
@@ -130,12 +130,12 @@ import Testing
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let child = script.context.makeChild()
     let made = try #require(child.insert(script.note))
-    let face = try #require(child.object(for: note))
-    child.delete(face)
+    let instance = try #require(child.object(for: note))
+    child.delete(instance)
     #expect(child.save() == nil)
     #expect(note.isDeleted && script.context.object(made.id) != nil)
     script.context.rollback()
-    #expect(!note.isDeleted && !face.isDeleted && child.object(note.id) === face)
+    #expect(!note.isDeleted && !instance.isDeleted && child.object(note.id) === instance)
     #expect(made.isDeleted && child.object(made.id) == nil)
     #expect(!script.context.hasChanges && !child.hasChanges)
   }
@@ -146,15 +146,15 @@ import Testing
     let note = try FaultTests.fetched(script, [script.image(5, 1, ["board": .object(board)])])[0]
     let child = script.context.makeChild()
     let property = try script.number("board")
-    let face = try #require(child.object(for: note))
-    let load = try #require(child.load(try script.tree("board"), of: face))
+    let instance = try #require(child.object(for: note))
+    let load = try #require(child.load(try script.tree("board"), of: instance))
     child.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {7}"])
     #expect(
       script.receive(script.last([try script.image(7, of: "Board", 1, ["name": .string("B")])], at: 1), 2) == [
         "load \(load) is here"
       ])
-    #expect(face.isLoaded(property) && face.object(property, ManagedObject.self)?["name"] == .string("B"))
+    #expect(instance.isLoaded(property) && instance.object(property, ManagedObject.self)?["name"] == .string("B"))
   }
 
   private static func commits(_ script: ReplicaTranscript) -> [Transaction] {

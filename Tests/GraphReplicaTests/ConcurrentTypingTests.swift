@@ -4,15 +4,15 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Several people type in one text, each with what is on its way to and from a server that merges. Whoever types on behind
-/// what they typed before keeps their words in one piece, wherever and whenever the others type.
+/// Several people type in one text, each with messages in transit to and from a server that merges. A person who
+/// continues their own typing keeps their words contiguous, wherever and whenever the others type.
 @Suite struct ConcurrentTypingTests {
-  /// Somebody with a cursor behind their newest letter; no two use the same letters.
+  /// A person with a cursor after their newest letter; no two use the same letters.
   private final class Typist {
     let script: ReplicaTranscript
     let note: ManagedObject
     let letters: [Character]
-    /// What they wrote, in the order of writing.
+    /// Their letters, in the order of writing.
     var typed = ""
     var outbox = [(transaction: Transaction, request: UInt64)]()
     var inbox = [(body: ToClient.Body, request: UInt64)]()
@@ -31,7 +31,7 @@ import Testing
     }
 
     var text: String { note["text"].stringValue ?? "" }
-    /// Their own letters, as far as they stand in one piece; nil when somebody else's are among them.
+    /// Their own letters, if they are contiguous; nil when letters of others are among them.
     var run: String? {
       let own = Set(letters)
       guard let first = text.firstIndex(where: own.contains), let last = text.lastIndex(where: own.contains) else {
@@ -83,7 +83,7 @@ import Testing
       }
     }
 
-    /// Whatever was on its way is lost; what the server has meanwhile comes, then what was not answered goes once more.
+    /// Messages in transit are lost; the server's later commits arrive, then unanswered messages are sent again.
     func reconnect(to server: Server) throws {
       (inbox, outbox) = ([], [])
       _ = script.handle(.disconnected)
@@ -103,10 +103,10 @@ import Testing
     let knowsLeaning: Bool
     var revision: Revision = 1
     var committed = [(revision: Revision, edit: Edit)]()
-    /// Everybody's replica has the same id here.
+    /// All replicas have the same id here.
     var outcomes = [ObjectIdentifier: [TransactionID: Revision]]()
 
-    /// Tells everybody, the author last.
+    /// Sends a commit to all, to its author last.
     mutating func commit(
       _ transaction: Transaction, _ request: UInt64, of author: Typist, _ all: [Typist]
     ) throws {
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  /// Everybody types, takes back, saves and hears as it comes, until all is saved and heard.
+  /// All type, delete, save and receive in random order, until everything is saved and received.
   private func run(
     _ letters: [String], knowsLeaning: Bool = true, losingConnections: Bool = false,
     _ random: inout SeededGenerator
@@ -147,7 +147,7 @@ import Testing
     for _ in 0..<Int.random(in: 20...80, using: &random) {
       guard let typist = random.pick(typists) else { continue }
       if losingConnections, random.chance(8) {
-        // What was sent may have arrived.
+        // A sent message may have arrived.
         if let (transaction, request) = typist.outbox.first, random.chance(60) {
           try server.commit(transaction, request, of: typist, typists)
         }
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  /// - Parameter letters: with few of them a comparison of two texts often can't tell which is new.
+  /// - Parameter letters: with few different ones, a comparison of two texts often can't find the new one.
   @Test(arguments: [["ab", "AB"], ["a", "A", "1"], ["abcdefgh", "ABCDEFGH", "12345678"]])
   func wordsStayContiguous(letters: [String]) throws {
     var commits = 0
@@ -208,7 +208,7 @@ import Testing
     #expect(commits > 800)
   }
 
-  /// One of before puts words where it always did; nobody is left with a text of their own.
+  /// A client without insertion affinity places words as before; all clients end with the same text.
   @Test func serverWithoutInsertionAffinityConverges() throws {
     for seed in UInt64(0)..<100 {
       var random = SeededGenerator(seed: seed)

@@ -140,7 +140,7 @@ import Testing
       context.save()
       if context !== child { child.save() }
       #expect(try view(layered, layered.context, made) == view(direct, direct.context, made), "seed \(seed)")
-      // What is dropped leaves nothing.
+      // A dropped child leaves nothing.
       let dropped = layered.context.makeChild()
       var none = made
       try apply(.number(0, 1_000), layered, dropped, &none)

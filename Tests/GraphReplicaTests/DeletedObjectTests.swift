@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// What others delete goes as a whole, however a context learns of it.
+/// An object that another client deletes disappears completely, however the context learns of it.
 @Suite struct DeletedObjectTests {
   @Test func resetResultRemovesDeletedObjects() throws {
     let script = try ReplicaTranscript()
@@ -13,7 +13,7 @@ import Testing
     let note = try ReplicaTests.following(script, images)
     let board = try #require(script.context.fault(home))
     let notes = try #require(board.entity.property(named: "notes")).number
-    // Somebody holds the face of the first; a fetch has brought one that is newer than the result will be.
+    // The first object's instance is held; a fetch has brought a newer object than the result will.
     let newer = script.context.register([try script.image(7, 12, ["board": .object(home)])])
     #expect(board.objects(notes, ManagedObject.self).map(\.id) == [script.id(5), script.id(6), script.id(7)])
     #expect(script.receive(.reset(query: 4, reason: "too much at once")) == [])
@@ -104,7 +104,7 @@ import Testing
     #expect(note["x"] == .double(0) && !script.context.hasChanges)
   }
 
-  /// The store was restored to a state before the object: whoever has edited it gets past it.
+  /// The store was restored to a state before the object: a client that has edited it can continue.
   @Test func unsentInsertIsForgottenOnDelete() throws {
     let script = try ReplicaTranscript()
     let notes = try FaultTests.fetched(script, [script.image(5, 1), script.image(6, 1), script.image(7, 1)])
@@ -132,7 +132,7 @@ import Testing
     #expect(script.context.load(tree, of: note) == 1)
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {9}"])
-    // Others have deleted it, and nobody here has ever held it.
+    // Other clients have deleted it, and this context has never held it.
     #expect(script.receive(script.last([], at: 4), 2) == ["load 1 is here"])
     #expect(note.isLoaded(board) && note.object(board, ManagedObject.self) == nil)
     #expect(script.context.load(tree, of: note) == nil)

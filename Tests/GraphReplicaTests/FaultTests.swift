@@ -11,22 +11,22 @@ import Testing
     let board = try script.id(7, of: "Board")
     let note = try Self.fetched(script, [script.image(5, 1, ["board": .object(board)])])[0]
     let property = try script.number("board")
-    let face = try #require(note.object(property, ManagedObject.self))
-    #expect(face.id == board && face.isFault && !note.isFault)
-    // Reading does not wait and says what the model says of an object that nobody has filled in.
-    #expect(face["name"] == .null && face["color"] == .string("gray"))
+    let instance = try #require(note.object(property, ManagedObject.self))
+    #expect(instance.id == board && instance.isFault && !note.isFault)
+    // Reading does not wait: an unfilled object has the model's default values.
+    #expect(instance["name"] == .null && instance["color"] == .string("gray"))
     #expect(!note.isLoaded(property) && script.context.object(board) == nil)
-    #expect(note.object(property, ManagedObject.self) === face)
+    #expect(note.object(property, ManagedObject.self) === instance)
 
-    #expect(script.context.load([face]) == 1)
+    #expect(script.context.load([instance]) == 1)
     #expect(script.lines() == [])
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {7}"])
     #expect(
       script.receive(script.last([try script.image(7, of: "Board", 3, ["name": .string("Home")])], at: 4), 2)
         == ["load 1 is here"])
-    #expect(!face.isFault && face["name"] == .string("Home") && note.isLoaded(property))
-    #expect(note.object(property, ManagedObject.self) === face)
+    #expect(!instance.isFault && instance["name"] == .string("Home") && note.isLoaded(property))
+    #expect(note.object(property, ManagedObject.self) === instance)
     #expect(script.changes.map(\.refreshed) == [[board]])
   }
 
@@ -46,7 +46,7 @@ import Testing
         "> fetch Board: id IN 1000 ids", "> fetch Board: id IN 1000 ids", "> fetch Board: id IN 500 ids",
         "> fetch Tag: id IN {1, 2, 3}",
       ])
-    // What is under way is not asked for again; it is waited for.
+    // A load in progress is not requested again; later callers wait for it.
     let late = script.context.load([faults[0], faults[2_000]])
     script.context.sendLoads()
     #expect(script.lines() == [])
@@ -99,12 +99,12 @@ import Testing
     let script = try ReplicaTranscript()
     let board = try script.id(7, of: "Board")
     let note = try Self.fetched(script, [script.image(5, 1, ["board": .object(board)])])[0]
-    let face = try #require(script.context.fault(board))
-    _ = script.context.load([face])
+    let instance = try #require(script.context.fault(board))
+    _ = script.context.load([instance])
     script.context.sendLoads()
     #expect(script.lines() == ["> fetch Board: id IN {7}"])
     #expect(script.receive(script.last([], at: 9), 2) == ["load 1 is here"])
-    #expect(face.isDeleted && !face.isFault)
+    #expect(instance.isDeleted && !instance.isFault)
     #expect(note.object(try script.number("board"), ManagedObject.self) == nil)
     #expect(script.changes.map(\.deleted) == [[board]])
   }
@@ -121,7 +121,7 @@ import Testing
     #expect(faults.allSatisfy { $0.isFault })
     #expect(script.handle(.disconnected) == ["load 1 failed: unavailable"])
     #expect(faults.allSatisfy { $0.isFault })
-    // Without a connection nobody waits.
+    // Without a connection no caller waits.
     _ = script.context.load(faults)
     script.context.sendLoads()
     #expect(script.lines() == ["load 2 failed: unavailable"])
@@ -140,7 +140,7 @@ import Testing
     let sent = script.context.takeActions().compactMap { action -> Transaction? in
       if case .send(let message) = action, case .commit(let transaction, _) = message.body { transaction } else { nil }
     }
-    // The whole text against revision 0: the server sees a conflict with whatever others have written there.
+    // The whole text against revision 0: the server sees a conflict with everything that others have written there.
     let edit = Edit(try script.number("text"), .set(.string("mine")))
     #expect(sent.flatMap(\.changes) == [Change(.update, script.id(5), base: 0, edits: [edit])])
     // An answer without the object does not make one of defaults.
@@ -155,8 +155,8 @@ import Testing
     let tags = try (1...3).map { try script.id($0, of: "Tag") }
     let note = try Self.fetched(script, [script.image(5, 1, ["tags": .objects(tags)])])[0]
     let property = try script.number("tags")
-    let faces = note.objects(property, ManagedObject.self)
-    #expect(faces.map(\.id) == tags && faces.allSatisfy { $0.isFault } && !note.isLoaded(property))
+    let instances = note.objects(property, ManagedObject.self)
+    #expect(instances.map(\.id) == tags && instances.allSatisfy { $0.isFault } && !note.isLoaded(property))
     // Taking them away does not need their values.
     note.setValue(.objects([tags[1]]), for: property)
     #expect(note.objects(property, ManagedObject.self).map(\.id) == [tags[1]])

@@ -5,8 +5,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// What a context foresees of a save, beside what a store makes of it: the same engine over what is held and over the whole
-/// graph.
+/// The result of a save that a context foresees, beside the store's: the same engine over the held objects and over the
+/// whole graph.
 @Suite struct ForecastTests {
   /// A store, and a connected context that holds all of it.
   private struct ForecastFixture {
@@ -40,7 +40,7 @@ import Testing
       try #require((context ?? self.context).insert(try store.entity(entity)))
     }
 
-    /// What the save says to the server.
+    /// The changes that the save sends.
     func saved() throws -> [Change] {
       let id = context.save()
       for action in context.takeActions() {
@@ -74,7 +74,7 @@ import Testing
   // MARK: - Random edits
 
   private func value(for property: Property, in desk: ForecastFixture, _ random: inout SeededGenerator) -> Value? {
-    // What the server sets is left to it, but for a try now and then.
+    // The server sets its own properties; a client attempts to set them only now and then.
     guard let attribute = property.attribute,
       attribute.derivation == nil && attribute.assignment == nil || random.chance(2)
     else { return nil }
@@ -236,7 +236,8 @@ import Testing
     #expect(desk.context.forecast().changes.isEmpty, "the parent has not heard of it")
   }
 
-  /// A count is the server's: others may have left by then, and who is deleted or leaves here does not count any more.
+  /// Only the server knows a count: others may have left by then, and objects that are deleted or leave here no longer
+  /// count.
   @Test func derivedCountRefusesNoSave() throws {
     let store = try TestStore(try Fixtures.workplace())
     let unit = try store.insert("Team")

@@ -3,7 +3,7 @@ import GraphReplica
 import GraphWire
 import Testing
 
-/// What a client does not send to a server whose welcome does not say that it knows it.
+/// Messages that a client does not send to a server whose welcome does not announce them.
 @Suite struct OlderServerTests {
   private let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 9)
 

@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// A one-to-one as a context edits it: seen at both ends at once, whichever was named, and nobody holds two. The server is
-/// told what was said, and of whom else it was said that they had been seen.
+/// A one-to-one as a context edits it: both ends show it at once, whichever was set, and no object has two. The server
+/// receives the edits, and the revisions at which the other objects were seen.
 @Suite struct OneToOneTests {
   private static let model = """
     {"format": 1, "name": "Harbor", "version": 1,
@@ -44,8 +44,8 @@ import Testing
       for name in ["commands", "ship"] {
         if let property = sailor.property(named: name) { images[2][property] = .object(images[0].id) }
       }
-      let faces = context.register(images)
-      (ships, sailors) = (Array(faces.prefix(2)), Array(faces.dropFirst(2)))
+      let instances = context.register(images)
+      (ships, sailors) = (Array(instances.prefix(2)), Array(instances.dropFirst(2)))
       context.handle(.connected)
       let welcome = Welcome(
         model: model, head: Token(store: UniqueID(high: 7, low: 7), revision: 9, fingerprint: 1), session: 1,
@@ -54,7 +54,7 @@ import Testing
       _ = context.takeActions()
     }
 
-    /// Who commands each ship, and what each sailor commands, by their places.
+    /// The commander of each ship, and the ship of each sailor, by their places.
     var captains: [Int?] { ships.map { ship in sailors.firstIndex { .object($0.id) == ship["captain"] } } }
     var commands: [Int?] { sailors.map { sailor in ships.firstIndex { .object($0.id) == sailor["commands"] } } }
 
@@ -63,7 +63,7 @@ import Testing
       _ = context.takeActions()
     }
 
-    /// Somebody else deletes an object that a live query brought.
+    /// Another client deletes an object that a live query brought.
     func others(delete object: ManagedObject) {
       _ = context.follow(entity: object.entity)
       let asked = context.takeActions().compactMap { action -> UInt64? in
@@ -94,7 +94,8 @@ import Testing
       return sailors.firstIndex { $0.id == id }.map { "sailor \($0)" } ?? "none"
     }
 
-    /// What a save says: who was read at which revision, and whose property becomes what.
+    /// The content of a save: the objects with the revisions at which they were read, and the new values of their
+    /// properties.
     func said() -> [String] {
       _ = context.save()
       return context.takeActions().flatMap { action -> [Change] in
@@ -166,7 +167,7 @@ import Testing
     #expect(harbor.said() == ["sailor 0 at 5: commands=none"])
   }
 
-  /// What was said first and taken back by what was said later, the server has to be told: it never heard of the first.
+  /// An edit that a later edit reverts must still be sent, because the server never received the first.
   @Test func supersededAssignmentIsSentAsClear() throws {
     let harbor = try HarborFixture()
     harbor.sailors[1]["commands"] = .object(harbor.ships[0].id)
@@ -176,8 +177,8 @@ import Testing
     #expect(harbor.said() == ["sailor 1 at 5: ", "ship 0 at 3: captain=none", "ship 1 at 4: captain=sailor 1"])
   }
 
-  /// The first save was refused while the captain had gone on to another ship: the ship that he was to have is without one
-  /// all the same, as if both had been said before either was saved.
+  /// The first save was refused while the captain had moved on to another ship: the ship that he was to have has no
+  /// captain, as if both edits had been made before either was saved.
   @Test func refusedAssignmentIsClearedAfterLaterOne() throws {
     let harbor = try HarborFixture()
     harbor.ships[0]["captain"] = .object(harbor.sailors[1].id)
@@ -249,7 +250,7 @@ import Testing
     let child = harbor.context.makeChild()
     let ship = try #require(child.object(for: harbor.ships[1]))
     ship["captain"] = .object(harbor.sailors[1].id)
-    // Somebody gives the sailor a name meanwhile.
+    // Another client names the sailor meanwhile.
     var image = ObjectImage(id: harbor.sailors[1].id, revision: 8, values: harbor.sailors[1].entity.emptyValues)
     image[try #require(harbor.sailors[1].entity.property(named: "name"))] = .string("Ismael")
     #expect(harbor.context.register([image]).count == 1)

@@ -37,8 +37,8 @@ import Testing
         }
         return image
       }
-      let faces = context.register([parentImage] + images)
-      (parent, members) = (try #require(faces.first), Array(faces.dropFirst()))
+      let instances = context.register([parentImage] + images)
+      (parent, members) = (try #require(instances.first), Array(instances.dropFirst()))
       self.property = property.number
       context.handle(.connected)
       let head = Token(store: UniqueID(high: 7, low: 7), revision: 1, fingerprint: 1)

@@ -12,18 +12,18 @@ import Testing
     let board = try script.id(7, of: "Board")
     let note = try #require(past.register([script.image(5, 3, ["board": .object(board)])]).first)
     let property = try script.number("board")
-    let face = try #require(note.object(property, ManagedObject.self))
-    #expect(face.isFault && past.takePastFetches().isEmpty)
+    let instance = try #require(note.object(property, ManagedObject.self))
+    #expect(instance.isFault && past.takePastFetches().isEmpty)
 
-    let load = past.load([face])
+    let load = past.load([instance])
     let asked = past.takePastFetches()
     #expect(asked.count == 1 && asked.first?.fetch.at == 5)
     #expect(past.takePastFetches().isEmpty)
     let number = try #require(asked.first).number
     past.receivePastChunk(Chunk(objects: [try script.image(7, of: "Board", 2, ["name": .string("Then")])]), of: number)
-    #expect(face.isFault)
+    #expect(instance.isFault)
     past.receivePastChunk(Chunk(objects: [], end: (at: script.token(5), count: 1)), of: number)
-    #expect(!face.isFault && face["name"] == .string("Then") && face.revision == 2)
+    #expect(!instance.isFault && instance["name"] == .string("Then") && instance.revision == 2)
     let filled = past.takeActions().contains { if case .filled(load, nil) = $0 { true } else { false } }
     #expect(filled)
     // The present knows nothing of it.
@@ -56,13 +56,13 @@ import Testing
     let note = try #require(
       past.register([try script.image(5, 3, ["text": .string("then"), "tags": .objects([tag])])]).first)
     let tags = try script.number("tags")
-    let face = try #require(past.fault(tag))
+    let instance = try #require(past.fault(tag))
 
     note["text"] = .string("now")
     note["board"] = .null
     note["tags"] = .objects([])
-    note.add(face, to: tags)
-    note.remove(face, from: tags)
+    note.add(instance, to: tags)
+    note.remove(instance, from: tags)
     past.delete(note)
     #expect(past.insert(script.note) == nil)
     let child = past.makeChild()

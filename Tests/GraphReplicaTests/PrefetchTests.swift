@@ -35,10 +35,10 @@ import Testing
     #expect(script.receive(script.last(members, at: 2), 5) == ["load 1 is here"])
 
     let (board, outgoing) = (try script.number("board"), try script.number("outgoing"))
-    let face = try #require(notes[1].object(board, ManagedObject.self))
-    let inverse = try #require(face.entity.property(named: "notes")).number
-    #expect(face.objects(inverse, ManagedObject.self).map(\.id) == [script.id(6), script.id(8)])
-    #expect(face.isLoaded(inverse) && notes.allSatisfy { $0.isLoaded(outgoing) && $0.isLoaded(board) })
+    let instance = try #require(notes[1].object(board, ManagedObject.self))
+    let inverse = try #require(instance.entity.property(named: "notes")).number
+    #expect(instance.objects(inverse, ManagedObject.self).map(\.id) == [script.id(6), script.id(8)])
+    #expect(instance.isLoaded(inverse) && notes.allSatisfy { $0.isLoaded(outgoing) && $0.isLoaded(board) })
     #expect(notes.map { $0.objects(outgoing, ManagedObject.self).count } == [0, 1, 0])
     #expect(!notes[0].isLoaded(try script.number("incoming")))
   }
@@ -69,16 +69,16 @@ import Testing
       script.receive(script.last([try script.image(1, of: "Board", 1)], at: 1), 2) == ["> fetch Note: board IN {1}"])
     let members = try (5...6).map { try script.image($0, 1, ["board": .object(board)]) }
     #expect(script.receive(script.last(members, at: 1), 3) == ["load 1 is here"])
-    // Nobody has asked for the board's face; one of the notes is enough to keep it.
+    // No caller holds the board's instance; one of the notes is enough to keep it.
     notes.removeLast()
     #expect(script.context.object(board) != nil)
-    let face = try #require(script.context.object(board))
-    let inverse = try #require(face.entity.property(named: "notes")).number
-    #expect(face.isLoaded(inverse))
+    let instance = try #require(script.context.object(board))
+    let inverse = try #require(instance.entity.property(named: "notes")).number
+    #expect(instance.isLoaded(inverse))
     notes.removeAll()
-    // Who holds the board alone holds nothing of its notes, and is told so.
+    // A caller that holds only the board keeps none of its notes.
     #expect(script.context.object(script.id(5)) == nil)
-    #expect(!face.isLoaded(inverse) && face.objects(inverse, ManagedObject.self).isEmpty)
+    #expect(!instance.isLoaded(inverse) && instance.objects(inverse, ManagedObject.self).isEmpty)
   }
 
   @Test func newObjectsOfLiveQueryAreOneRequestPerCommit() throws {
@@ -106,7 +106,7 @@ import Testing
     }
     #expect(
       script.receive(script.delta(4, 2, newcomers)) == ["revision 2 changes [1]", "> fetch Board: id IN {2, 3}"])
-    // They are told at once, their boards as faults.
+    // Observers receive them at once, with their boards as faults.
     #expect(script.changes.last?.inserted == newcomers.map(\.id))
     let board = try script.number("board")
     #expect(script.context.object(script.id(6))?.object(board, ManagedObject.self)?.isFault == true)

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// What a replica asks on a new connection, how much at a time, and in which order.
+/// The requests of a replica on a new connection: how many at a time, and in which order.
 @Suite struct ReconnectTests {
   /// A server lets a few hundred requests wait and refuses the next.
   @Test func queriesResumeAFewAtATime() throws {
@@ -18,7 +18,7 @@ import Testing
       queries.append(script.context.follow(entity: script.note, predicate: condition))
     }
     #expect(script.lines() == Array(repeating: "> follow", count: most))
-    // One that waits here is nobody's business but ours.
+    // A waiting one is internal to the replica.
     script.context.unfollow(queries[most])
     #expect(script.lines() == [])
     for number in 0..<UInt64(count - 1) {
@@ -53,7 +53,7 @@ import Testing
     #expect(script.connect(head: 9) == ["welcomed", "> follow", "> follow since 8"])
   }
 
-  /// What a late result missed is part of it, up to the revision at which the other queries are.
+  /// A late result includes the changes that it missed, up to the revision of the other queries.
   @Test func lateResultIsShownAtRevisionOfOthers() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])

@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// What becomes of edits whose save is refused: they speak of what was seen when they were made, whatever was heard since,
-/// and an undo that waited for them takes back nothing else.
+/// Edits whose save is refused: they keep the base at which they were made, whatever was received since, and an undo
+/// that waited for them reverts nothing else.
 @Suite struct RefusedSaveTests {
   private let script: ReplicaTranscript
   private let note: ManagedObject
@@ -72,8 +72,8 @@ import Testing
     }
   }
 
-  /// What was made, saved and deleted before the answer was never there: nothing of it is sent again, not what led to it
-  /// either, and later saves get through.
+  /// An object that was inserted, saved and deleted before the answer never existed: it is not sent again, nor are
+  /// references to it, and later saves succeed.
   @Test(arguments: [false, true])
   func deletedRefusedInsertIsForgotten(isDeleteSaved: Bool) throws {
     let made = try #require(script.context.insert(script.note))

@@ -19,7 +19,7 @@ import Testing
     let reply = script.committed(1, [.init(temporary: before, permanent: stored.id)], objects: [stored])
     #expect(script.receive(reply, 2) == ["saved 1 as 1"])
     #expect(note.id == stored.id && !note.isInserted && !note.hasChanges)
-    // What the server made of it is there without another question.
+    // The server's version of it is available without another request.
     #expect(note["number"] == .integer(3))
     #expect(script.context.object(stored.id) === note)
     #expect(script.context.object(before) == nil)

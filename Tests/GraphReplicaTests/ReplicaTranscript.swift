@@ -37,7 +37,7 @@ final class ReplicaTranscript {
     return lines()
   }
 
-  /// What has to be done since the last call.
+  /// The actions since the last call.
   func lines() -> [String] { context.takeActions().map { line($0) } }
 
   func receive(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// A store that went back to a backup: what was edited on a revision that it does not have can be saved all the same.
+/// A store that was restored from a backup: edits based on a revision that it does not have can be saved anyway.
 @Suite struct RestoredStoreTests {
   @Test func editBasedOnLostRevisionIsSavedOnPresentState() throws {
     let script = try ReplicaTranscript()
@@ -27,7 +27,8 @@ import Testing
     #expect(sent == [Change(.update, script.id(5), base: 3, edits: [Edit(x, .set(.double(7)))])])
   }
 
-  /// Somebody has set the same meanwhile: its number may be below that of the lost revision, and it is a conflict all the same.
+  /// Another client has set the same property meanwhile: its revision may be below the lost one, and it is a conflict
+  /// anyway.
   @Test(arguments: [true, false])
   func changesInOtherHistoryConflict(isSaved: Bool) throws {
     let script = try ReplicaTranscript()
@@ -53,7 +54,7 @@ import Testing
     #expect(sent == [Change(.update, script.id(5), base: 1, edits: [Edit(x, .set(.double(7)))])])
   }
 
-  /// Made beside the context: it can't be made anew here.
+  /// Made without the context, which therefore can't rebuild it.
   @Test func textSplicesOfOtherHistoryAreRefused() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
@@ -110,15 +111,15 @@ import Testing
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
     #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
-    // Nobody has said yet whether it is.
+    // The server has not confirmed yet that the store knows it.
     #expect(note.isFault && !note.isDeleted)
     #expect(script.receive(script.last([try script.image(5, 1)], at: 3), 2) == [])
     #expect(script.receive(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3"])
     #expect(!note.isFault && script.context.result(of: 1).first === note)
   }
 
-  /// The answer to a save is of a state that the query has not come to: the query resumes, and all the same what came with
-  /// the answer is not the store's any more.
+  /// The answer to a save has a state that the query has not reached: the query resumes, and yet the objects of that
+  /// answer are no longer the store's.
   @Test func objectsFromRepliesAreRevalidated() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
@@ -147,8 +148,8 @@ import Testing
     #expect(note["x"] == .double(0))
   }
 
-  /// A connection that brought the answer to a fetch of the restored store, and broke before the store had said that it does not
-  /// know what was held before: from then on nobody can tell the two apart by their newest state.
+  /// A connection delivered a fetch of the restored store and was lost before the store said that it does not know the
+  /// earlier state: from then on the newest state does not distinguish the two.
   @Test func objectsOfMixedHistoriesAreDiscarded() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
@@ -169,7 +170,7 @@ import Testing
         == ["> unfollow 9", "> follow", "query 1 goes on from \(there)", "diverged"])
   }
 
-  /// The server had begun anew what is followed under another number by then.
+  /// By then the server had restarted the query under another number.
   @Test func messagesUnderOldQueryNumberAreIgnored() throws {
     let script = try Self.returning(2, 8)
     #expect(script.receive(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
@@ -215,8 +216,8 @@ import Testing
     }
   }
 
-  /// What was sent to the store that is no more, what was saved meanwhile and what was typed since: all of it is said of
-  /// the text that is there, behind its coming.
+  /// Edits sent to the previous store, saved meanwhile, and typed since all apply to the present text, after its
+  /// arrival.
   @Test func pendingTextEditIsRebasedOnPresentText() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("The quick fox")])])
@@ -250,7 +251,7 @@ import Testing
     #expect(TextSplice.apply(more, to: "The quick fox, a line") == "The quick fox, a line and more yet")
   }
 
-  /// A step of the other past may be somebody else's here.
+  /// A step of the other history may belong to another author here.
   @Test func queuedUndoIsRefused() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
@@ -265,8 +266,8 @@ import Testing
       script.receive(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3", "1 was refused: unavailable"])
   }
 
-  /// What no query brings anew is edited unseen: nothing is said of places in a text that nobody knows, nor of a revision that
-  /// never was.
+  /// An object that no query reloads is edited unseen: the save names no places in the unknown text, and no revision of
+  /// the lost history.
   @Test func objectOutsideQueriesIsSavedAsWhole() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
@@ -343,7 +344,7 @@ import Testing
         "> unfollow 4", "> follow", "diverged",
       ])
     #expect(script.receive(script.last([try script.image(5, 3)], at: 9), 3) == [])
-    // The one that loads anew waits for its own, as after a reset.
+    // The reloading query waits for its own result, as after a reset.
     #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == [])
     #expect(script.receive(.subscribed(query: 6, resumed: false, known: true), 5) == ["query 2 has 1 at 9"])
     #expect(script.receive(script.last([try script.image(5, 3)], at: 9), 5) == [])

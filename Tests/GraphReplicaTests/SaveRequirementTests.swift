@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// What a save says of the objects that it requires to be as they were read.
+/// The preconditions that a save sends for the objects that must not have changed.
 @Suite struct SaveRequirementTests {
   private let script: ReplicaTranscript
   private let note: ManagedObject

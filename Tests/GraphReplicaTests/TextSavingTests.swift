@@ -43,7 +43,7 @@ import Testing
       TextSplice(offset: 0, length: 3, insertion: "THE"), TextSplice(offset: 11, length: 0, insertion: " down"),
     ]
     #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(splices))]])
-    // Refused, and edited further: still what was done to the text, and no more.
+    // Refused, and edited further: the splices are exactly the edits of the text.
     #expect(script.receive(.refused(Refusal(.unavailable, "later")), 2) == ["1 was refused: unavailable"])
     note["text"] = .string("(THE cat sat down.)")
     #expect(script.context.save() != nil)
@@ -142,7 +142,7 @@ import Testing
 }
 
 extension TextSavingTests {
-  /// What is typed into a new object while its insert is under way stands behind what the insert said.
+  /// Text typed into a new object while its insert is unanswered follows the text of the insert.
   @Test(arguments: [false, true], [false, true])
   func typingDuringInsertIsSentAfterIt(isFollowed: Bool, savesAtOnce: Bool) throws {
     let script = try ReplicaTranscript()
@@ -171,8 +171,7 @@ extension TextSavingTests {
     script.context.handle(.received(ToClient(isFollowed ? 3 : 2, reply)))
     #expect(note["text"] == .string("kept"))
     if !savesAtOnce { #expect(script.context.save() != nil) }
-    // The letters stand behind the one that the insert said, as of its revision.
-    // Of what was new all is one's own.
+    // The letters follow the inserted one, as of its revision. All of a new text is the client's own.
     let typed = TextSplice(offset: 1, length: 0, insertion: "ept", hasLeftAffinity: true)
     let edit = Edit(try script.number("text"), .splice([typed]))
     #expect(Self.sent(script).last == Change(.update, stored.id, base: 1, edits: [edit]))

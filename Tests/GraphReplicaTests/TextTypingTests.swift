@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// Each edit between two saves keeps its own place: said as one splice, both would put the middle in anew.
+  /// Each edit between two saves keeps its own place: as one splice, both would insert the middle again.
   @Test func concurrentEditsOfBothEndsDoNotDuplicateMiddle() throws {
     let table = try TypingSimulation(writers: 2, text: "the cat sat")
     table.write(0) { $0 = "Look, " + $0 }
@@ -86,8 +86,8 @@ import Testing
     #expect(table.views() == ["Look, (the dog sat down)", "Look, (the dog sat down)"])
   }
 
-  /// Where the same character stands several times, a setter can't tell which of them is new. Everybody must still see
-  /// one text in the end, as long as it was typed.
+  /// If a character occurs several times, a setter can't find the new one. All clients must still end with one text of
+  /// the typed length.
   @Test func repeatedCharactersConverge() throws {
     for seed in UInt64(0)..<25 {
       var random = SeededGenerator(seed: seed)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// Whatever people do to a text, nobody is left with another one than the others.
+  /// After any edits of a text, all clients have the same text.
   @Test func anyEditsConverge() throws {
     for seed in UInt64(0)..<25 {
       var random = SeededGenerator(seed: seed)

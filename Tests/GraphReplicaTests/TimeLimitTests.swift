@@ -42,7 +42,7 @@ import Testing
     let script = try ReplicaTranscript()
     #expect(script.handle(.tick(1_000)) == [])
     #expect(script.handle(.connected) == ["> hello"])
-    // At once: whoever waits tells since when.
+    // At once: a waiting caller needs to know since when.
     #expect(deadline(script) == 1_000)
     #expect(script.handle(.tick(1_000)) == [])
     #expect(deadline(script) == 11_000)
@@ -92,7 +92,7 @@ import Testing
       ])
   }
 
-  /// Others are told where one is many times a second, and nothing is heard by that.
+  /// Presence is sent many times a second, and its arrival does not count as an answer.
   @Test func presenceDoesNotDelayPing() throws {
     let script = try connected()
     var pings = [Int64]()

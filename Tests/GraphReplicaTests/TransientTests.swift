@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Values that a context holds for its objects and tells nobody.
+/// Transient values, which a context holds for its objects and never sends.
 @Suite struct TransientTests {
   private func script() throws -> ReplicaTranscript { try ReplicaTranscript(Fixtures.workplace(), entity: "Person") }
 
@@ -77,9 +77,9 @@ import Testing
     let reply = script.committed(2, [.init(temporary: before, permanent: known.id)])
     #expect(script.receive(reply, 3) == ["saved 1 as 2"])
     #expect(made.id == known.id)
-    for face in [made, known] {
-      #expect(face["isSelected"] == .bool(true))
-      #expect(face["draft"] == .string("old"))
+    for instance in [made, known] {
+      #expect(instance["isSelected"] == .bool(true))
+      #expect(instance["draft"] == .string("old"))
     }
   }
 

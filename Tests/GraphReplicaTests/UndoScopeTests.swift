@@ -99,7 +99,7 @@ import Testing
     script.context.undo(request)
     #expect(script.lines() == [])
     #expect(script.receive(script.committed(1), 2) == ["> undo", "saved 1 as 1"])
-    // It is kept over a reconnect, as a save is.
+    // It survives a reconnect, as a save does.
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 1) == ["welcomed", "> undo"])
     #expect(script.receive(script.committed(2), 2) == ["saved \(UInt64(1) << 32) as 2"])

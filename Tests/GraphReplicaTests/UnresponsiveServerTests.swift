@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// What is told of a server that owes an answer and says nothing.
+/// The silence of a server that owes an answer.
 @Suite struct UnresponsiveServerTests {
   /// Connected at 1 s, everything answered.
   private func connected() throws -> ReplicaTranscript {
@@ -24,19 +24,19 @@ import Testing
 
   @Test func serverOwingAReplyIsSilentUntilHeard() throws {
     let script = try connected()
-    // Nobody has asked anything.
+    // Nothing was requested.
     #expect(script.handle(.tick(9_000)) == [])
     try ask(script)
     #expect(script.handle(.tick(9_000)) == [])
     #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds - 1)) == [])
     #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds)) == ["silence(true)"])
     #expect(script.handle(.tick(15_000)) == [])
-    // Whatever it says, it is there.
+    // Any message ends the silence.
     #expect(script.receive(.advance(revision: 2, fingerprint: 2_000)).contains("silence(false)"))
     #expect(script.handle(.tick(22_000)) == [])
   }
 
-  /// Nobody ticks while nothing is due: the last tick is long ago when something is asked.
+  /// No tick comes while nothing is due: at a request, the last tick may be long ago.
   @Test func silenceBeginsWithTickAfterRequest() throws {
     let script = try connected()
     try ask(script)

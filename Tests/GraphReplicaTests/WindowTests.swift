@@ -124,7 +124,7 @@ import Testing
     #expect(Self.shown(script, query) == [3, 4, 5])
     let change = try #require(script.changes.last?.windows[query])
     #expect(change.removed == [0, 1] && change.inserted == [1, 2] && change.total == nil)
-    // What the old place is told while the answer is under way counts; a delta of the new one follows its answer.
+    // Deltas of the old place count while the answer is in transit; a delta of the new one follows its answer.
     let gone = Delta.Change(kind: .removed, id: script.id(3), deleted: true)
     let next = Delta.Change(kind: .inserted, id: script.id(6), object: try script.image(6, 1), place: 2)
     #expect(script.receive(Self.window(5, 2, [gone, next], total: 8)) == ["revision 2 changes [1]"])

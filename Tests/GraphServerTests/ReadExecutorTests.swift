@@ -4,7 +4,8 @@ import Testing
 
 @testable import GraphServer
 
-/// Threads that are really there: what holds one, and what another has meanwhile. Reads tell of themselves; nothing sleeps.
+/// Real threads: a read that holds one, and the reads that another performs meanwhile. Reads report their progress;
+/// nothing sleeps.
 @Suite(.timeLimit(.minutes(5))) struct ReadExecutorTests {
   private final class Flag: Sendable {
     let value = Atomic(false)

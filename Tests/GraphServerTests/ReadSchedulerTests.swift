@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphServer
 
-/// What free threads take: a line for each event, and the reads that it starts.
+/// The reads that free threads take: a line for each event, and the reads that it starts.
 @Suite struct ReadSchedulerTests {
   /// Reads of session 1 are 10, 11, … 19, of session 2 20 to 29, and so on.
   private struct Transcript {
@@ -83,7 +83,7 @@ import Testing
     #expect(reads.cancelled(21) == [])
     #expect(reads.ended(20) == [])
     #expect(reads.ended(12) == [])
-    // What is not known, or not any more, changes nothing.
+    // An unknown or ended session changes nothing.
     #expect(reads.cancelled(12) == [])
     #expect(reads.cancelled(90) == [])
     #expect(reads.ended(90) == [])
@@ -168,7 +168,7 @@ import Testing
     #expect(started > 100, "seed \(seed)")
   }
 
-  /// The rule as it is said, over all that waits and runs.
+  /// The documented rule, over all waiting and running reads.
   private struct Twin {
     struct Read {
       let ticket: StoreRequestID

@@ -38,7 +38,7 @@ import Testing
     }
     #expect(mayContinue(660))
     #expect(!mayContinue(661))
-    // What was given up stays so.
+    // A cancelled search stays cancelled.
     time.restart(at: Self.second(661))
     #expect(!mayContinue(661))
   }

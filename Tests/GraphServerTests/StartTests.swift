@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphServer
 
-/// What a server needs before it listens.
+/// The preconditions of a server before it listens.
 @Suite struct StartTests {
   @Test func threadCreationFailureIsReported() throws {
     let failure = #expect(throws: StoreFailure.self) {

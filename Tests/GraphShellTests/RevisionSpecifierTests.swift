@@ -95,7 +95,7 @@ import Testing
     #expect(try RevisionSpecifier(parsing: text, now: now, clock: Self.london) == .time(meant), "\(text)")
   }
 
-  /// In the hour that comes twice, what a log has just shown is in the past, whatever the system takes it for.
+  /// In the hour that occurs twice, a time that a log has just shown is in the past, however the system reads it.
   @Test func ambiguousLocalTimeIsThePastOne() throws {
     let change = try #require(RFC3339.timestamp("2026-10-25T01:00:00Z")) / 1_000_000
     let later = LocalTimeZone(offset: Self.london.offset, moment: { $0 < change ? $0 - 3_600 : $0 })

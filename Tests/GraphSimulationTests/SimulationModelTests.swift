@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphSimulation
 
-/// What a simulation can't meet it can't judge.
+/// A simulation can verify only the features that its model has.
 @Suite struct SimulationModelTests {
   @Test func modelContainsEveryModelFeature() throws {
     let model = try SimulationModel.load()

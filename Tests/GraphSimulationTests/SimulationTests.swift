@@ -60,7 +60,7 @@ private func simulate(
     }
   }
 
-  /// What runs of two versions are about is between them, whatever is added to the model.
+  /// Runs with two versions test the difference between them, which additions to the model must not change.
   @Test func bothVersionsDifferInEveryLensFeature() throws {
     let versions = try SimulationVersions.load()
     let lens = try ModelLens(over: [versions.older, versions.newer])
@@ -77,7 +77,7 @@ private func simulate(
       number(versions.newer, "Task", "code"),
     ]
     #expect(lens.unseen == Set(unseen))
-    // Ids are the same in both, so that what is promised of an object is promised of it to everybody.
+    // Ids are the same in both, so the promises about an object hold for all clients.
     #expect(versions.older.entities.map(\.name) == versions.newer.entities.map(\.name))
     #expect(versions.newer.hash != (try SimulationModel.load()).hash)
   }
@@ -128,8 +128,8 @@ private func simulate(
     #expect(operations > 2)
   }
 
-  // What simulations found, by its seed. Each failed before its mend, under the generator of its day; one that grows gives
-  // a seed another run.
+  // The failures that simulations found, by seed. Each failed before its correction, under the generator of that time;
+  // a change of the generator gives a seed another run.
 
   @Test func reloadingQueryDoesNotSkipDeltasOfOthers() {
     #expect(throws: Never.self) { try simulate(seed: 93) }

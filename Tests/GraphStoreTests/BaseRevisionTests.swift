@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The revision at which a change says that it was made: one that can't be is a mistake, and nobody's conflict.
+/// The base revision of a change: an impossible one is a mistake, not a conflict.
 @Suite struct BaseRevisionTests {
   private let store: TestStore
   private let board: ObjectID

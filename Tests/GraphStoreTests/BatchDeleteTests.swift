@@ -46,7 +46,7 @@ import Testing
     #expect(try BatchTests.contents(store).map(\.id) == before.map(\.id), "seed \(seed)")
   }
 
-  /// The end that goes stores the members, and says that it takes no action: the other end has one less all the same.
+  /// The deleted end stores the members and has `noAction`: the other end has one member less anyway.
   @Test(arguments: ["noAction", "nullify"]) func minimumCountHoldsForEveryDeleteRule(rule: String) throws {
     let model = try Model(
       parsing: """
@@ -89,7 +89,7 @@ import Testing
         "relationships": [{"name": "nodes", "destination": "Node", "inverse": "marks", "toMany": true}]}]}
     """
 
-  /// A ring of objects, of which one matches: all go, whatever slice they are in, and come back with their references.
+  /// A ring of objects, of which one matches: all are deleted, in any slice, and restored with their references.
   @Test func ringIsDeletedAndRestoredCompletely() throws {
     let store = try TestStore(try Model(parsing: Self.ring.utf8))
     let mark = try store.insert("Mark", ["label": .string("m")])

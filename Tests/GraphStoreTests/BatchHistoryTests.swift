@@ -6,7 +6,7 @@ import GraphTesting
 import Synchronization
 import Testing
 
-/// What is left of a batch: once, or not at all; in history; and in the store's files.
+/// The traces of a batch: it commits once or not at all; its history; and the store's files.
 @Suite struct BatchHistoryTests {
   private func robots(_ count: Int, wordLimit: Int = 3) throws -> TestStore {
     let store = try TestStore(try Fixtures.company(), wordLimit: wordLimit)

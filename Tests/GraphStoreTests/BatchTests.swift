@@ -114,7 +114,7 @@ import Testing
     #expect(try store.all("Project", "year == 10").count == 3)
   }
 
-  /// Each takes the key that the next one gives up, and the next one comes in a later slice.
+  /// Each object takes the key of the next one, which comes in a later slice.
   @Test func uniqueKeysCanBeShifted() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(30, &random)
@@ -134,7 +134,7 @@ import Testing
     try Self.expectEqual(store, twin, "shifted")
   }
 
-  /// Nobody has the key so far: who is in the way is to get it as well, in the same slice or in an earlier one.
+  /// No object has the key so far: the conflicting one gets it in the same batch, in the same slice or in an earlier one.
   @Test func sameKeyForAllObjectsIsRefused() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(12, &random)
@@ -281,7 +281,7 @@ import Testing
     try store.store.close()
     #expect(try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)
     try store.reopen()
-    // Someone who read it before is told what happened to it since.
+    // A client that read it before receives the later changes.
     store.replica = UniqueID(high: 1, low: 99)
     let late = try store.refusal([store.update(robot, "Robot.volts", .integer(1), base: 1)])
     #expect(late?.code == .conflict)

@@ -46,7 +46,7 @@ import Testing
       try store.insert("Team", ["players": .objects(members)])
     }
 
-    /// What a player says of the team that it plays for.
+    /// The value of the player's end of the relationship.
     func side(_ team: ObjectID?) -> Value {
       kind.isManyToMany ? .objects(team.map { [$0] } ?? []) : team.map(Value.object) ?? .null
     }
@@ -115,7 +115,7 @@ import Testing
     try scene.expectRefusal(
       [scene.store.update(team, "Team.players", .objects([players[1]]))], of: team, has: 1, "the minimum is 2")
     try scene.expectRefusal([scene.plays(players[0], for: nil)], of: team, has: 1, "the minimum is 2")
-    // Who goes to another team leaves this one.
+    // A player that joins another team leaves this one.
     try scene.expectRefusal([scene.plays(players[0], for: other)], of: team, has: 1, "the minimum is 2")
     if !kind.isManyToMany {
       try scene.expectRefusal([scene.edit(other, adding: [players[0]])], of: team, has: 1, "the minimum is 2")
@@ -139,7 +139,7 @@ import Testing
     // Another one comes for it.
     try scene.store.must([delete, scene.store.insertion("Player", ["playsFor": scene.side(team)])])
     try scene.expect(team, has: 2)
-    // The team that goes along needs nobody.
+    // The team that is deleted with it needs no players.
     try scene.store.must([Change(.delete, players[1], base: .max), Change(.delete, team, base: .max)])
     #expect(try scene.store.all("Team").isEmpty)
     #expect(try StoreCheckRun(scene.store).findings.isEmpty)
@@ -155,7 +155,7 @@ import Testing
     try scene.expectRefusal([scene.plays(players[3], for: team)], of: team, has: 4, "the maximum is 3")
     try scene.expectRefusal(
       [scene.store.insertion("Player", ["playsFor": scene.side(team)])], of: team, has: 4, "the maximum is 3")
-    // Who is a member already is none more.
+    // An existing member does not count twice.
     try scene.store.must([scene.edit(team, adding: [players[2]])])
     try scene.store.must([scene.edit(team, adding: [players[3]], removing: [players[0]])])
     try scene.store.must([Change(.delete, players[1], base: .max), scene.plays(players[4], for: team)])

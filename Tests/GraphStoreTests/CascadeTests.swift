@@ -34,7 +34,7 @@ import Testing
     let mark = try store.insert("Mark", ["node": .object(nodes[50_000])])
     let result = try store.commit([Change(.delete, nodes[0], base: .max)])
     #expect(result.record?.changes.count { $0.kind == .deleted } == 100_000)
-    // Whoever was marked is gone, the mark is not.
+    // The marked node is deleted; the mark is kept without its reference.
     #expect(result.record?.changes.count { $0.kind == .updated } == 1)
     #expect(try store.all("Node").map(\.id) == others.sorted())
     #expect(try store.value(mark, "Mark.node") == .null)

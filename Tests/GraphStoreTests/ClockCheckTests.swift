@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphStore
 
-/// Clocks that are wrong for a while. Revisions tell the order; times are what the clock said.
+/// Clocks that are wrong for a while. Revisions give the order; times are the clock's.
 @Suite struct ClockTests {
   private static let day: Timestamp = 86_400_000_000
   private let model: Model
@@ -135,7 +135,7 @@ import Testing
       try commit(store, at: time)
     }
     let policy = HistoryPolicy(age: 90 * Self.day)
-    // At 100 days the first four are older than 90, whatever the third says of itself.
+    // At 100 days the first four are older than 90, whatever time the third has.
     #expect(try store.store.pruning(policy, now: start + 100 * Self.day).floor == 4)
     #expect(try store.store.pruning(policy, now: start + 60 * Self.day).commits == 0)
     try store.prune(through: 4)

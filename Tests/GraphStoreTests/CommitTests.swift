@@ -111,14 +111,14 @@ import Testing
     #expect(try store.store.head.revision == 0)
   }
 
-  /// What could not be set has nothing to be judged; everything else is, of the same object and of others.
+  /// A value that could not be set is not validated; everything else is, of the same object and of others.
   @Test func unsettablePropertyNeitherHidesNorCausesErrors() throws {
     let store = try TestStore(try Fixtures.company())
     let ann = try store.insert("Person", ["name": .string("Ann")])
     let project = try #require(store.model.entity(named: "Project"))
     let nobody = ObjectID(key: UniqueID(high: 1, low: 2), entity: project.number)
     let refusal = try store.refusal([
-      // Its project is required, and is not told to be missing beside being wrong; the label is.
+      // Its required project is wrong, and not also reported as missing; the label is missing.
       store.insertion("Step", ["label": .null, "project": .object(nobody)]),
       store.insertion("Person", ["name": .string(""), "level": .string("boss"), "manager": .object(ann)]),
       // One that is there has the key; the second has the key of the first.
@@ -165,7 +165,7 @@ import Testing
     #expect(try store.value(two, "Desk.owner") == .null)
   }
 
-  @Test func aManyToManyIsEditedFromEitherEnd() throws {
+  @Test func manyToManyIsEditedFromEitherEnd() throws {
     let store = try TestStore(try Fixtures.company())
     let ids = try store.must([
       store.insertion("Person", ["name": .string("a")]), store.insertion("Person", ["name": .string("b")]),

@@ -85,7 +85,7 @@ import Testing
     let scene = try ConflictFixture()
     let first = try scene.commit("bob", 2, scene.set("x", 5))
     let second = try scene.commit("cid", 3, scene.set("y", 5, base: first))
-    // Of a property that Ann does not save: no conflict of hers.
+    // Ann does not save this property: it is no conflict of hers.
     try scene.commit("dan", 4, scene.set("width", 300, base: second))
     let conflicts = try scene.conflicts(.rollback, scene.set("z", 9), scene.set("x", 9), scene.set("y", 9))
     #expect(
@@ -101,7 +101,7 @@ import Testing
     #expect(conflicts.map(scene.summary).sorted() == ["x cid \(second)", "z cid \(second) collateral"])
   }
 
-  /// What goes back under `overwrite` is named by the commit that set it.
+  /// The conflict of a value that `overwrite` reverts names the commit that set it.
   @Test func overwriteReportsAuthorOfEachRevertedProperty() throws {
     let scene = try ConflictFixture()
     let first = try scene.commit("bob", 2, scene.set("x", 5))
@@ -129,7 +129,7 @@ import Testing
     #expect(conflicts.map(scene.summary) == ["name bob \(given)"])
   }
 
-  /// What is kept with the commit is what was answered, the mark of a collateral conflict included.
+  /// The commit keeps the answered conflicts, including the mark of a collateral one.
   @Test func collateralConflictIsStored() throws {
     let scene = try ConflictFixture()
     try scene.commit("bob", 2, scene.set("x", 5))

@@ -148,7 +148,7 @@ import Testing
     #expect(try store.all("Note", "text SEARCH \"dog\"").isEmpty)
   }
 
-  @Test func anUndoOfADamagedCommitIsRefused() throws {
+  @Test func undoOfDamagedCommitIsRefused() throws {
     try damage("UPDATE _commit SET changes = CAST(changes || x'00' AS BLOB) WHERE revision = 4")
     expectNamed(try store.refused(store.undo(4)), "revision 4")
     #expect(try fetch(damaged)?[store.property("Note.x")] == .double(1))

@@ -3,8 +3,9 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Whatever the language allows is answered, however deep it is: what SQLite's parser can't hold is calculated in one call,
-/// or judged in memory, and what neither can do is refused as too much. It is never a trouble of the disk.
+/// Every legal query is answered, however deep it is: SQL calculates expressions that are too deep for SQLite's parser
+/// in one call, or memory evaluates them, and a query that neither can execute is refused with `limit`. It is never
+/// reported as a failure of the disk.
 @Suite(.timeLimit(.minutes(5))) struct DeepQueriesTests {
   /// One step of every function and operator, with its operand's own type as the result, so that it can be taken again.
   static let steps: [(name: String, start: String, step: @Sendable (String) -> String)] = [
@@ -185,7 +186,7 @@ import Testing
 
   // MARK: - Orders
 
-  /// What an older client's order becomes: a bracket for each version, a hundred at most.
+  /// The translated order of an older client: a bracket for each version, a hundred at most.
   @Test(arguments: [1, 3, 4, 7, 8, 9, 20, EnumerationFallback.maximumDepth]) func sortWithMaximumBracketsIsAccepted(
     count: Int
   ) throws {

@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// References to objects that another client has deleted. What each policy decides is the table of
-/// docs/guides/conflicts.md; here is how far a decision goes.
+/// References to objects that another client has deleted. The table of docs/guides/conflicts.md has each policy's
+/// decision; these tests show how far a decision goes.
 @Suite struct DeletedTargetTests {
   private struct DeletedTargetFixture {
     let store: TestStore

@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Derived attributes: right after every commit, whoever made it, and never anybody's to set.
+/// Derived attributes: correct after every commit of any kind, and not settable.
 @Suite struct DerivedAttributeTests {
   private func person(_ store: TestStore, _ name: String, _ values: [String: Value] = [:]) throws -> ObjectID {
     try store.insert("Person", values.merging(["name": .string(name)]) { $1 })
@@ -15,7 +15,7 @@ import Testing
 
   // MARK: - Counts
 
-  @Test func aCountFollowsInsertsMovesAndDeletes() throws {
+  @Test func countFollowsInsertsMovesAndDeletes() throws {
     let store = try TestStore(try Fixtures.workplace())
     let (red, blue) = (try store.insert("Department"), try store.insert("Team"))
     #expect(try headcount(store, red) == .integer(0))
@@ -148,7 +148,7 @@ import Testing
     store.author = "ann"
     store.replica = UniqueID(high: 1, low: 1)
     try store.must([store.update(department, "Department.code", .string("x"), base: base)])
-    // Somebody has changed nothing but the count since: deleting is no conflict.
+    // Another client has changed only the count since: deleting is no conflict.
     store.replica = UniqueID(high: 3, low: 3)
     let before = try store.store.head.revision
     store.replica = UniqueID(high: 2, low: 2)
@@ -240,7 +240,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty, "seed \(seed)")
   }
 
-  /// What some client wants: mostly legal, sometimes of objects that the same transaction makes or deletes.
+  /// Random changes of a client: mostly legal, some of objects that the same transaction inserts or deletes.
   private func changes(_ store: TestStore, _ step: Int, _ random: inout SeededGenerator) throws -> [Change] {
     let people = try store.all("Person").map(\.id)
     let units = try store.all("Unit").map(\.id)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphStore
 
-/// What reaches the disk, seen through a layer under SQLite that counts syncs and can lose what was not synchronized.
+/// The writes that reach the disk, observed by a layer below SQLite that counts syncs and can lose unsynced writes.
 @Suite struct DurabilityTests {
   private func requests(_ store: TestStore, _ count: Int, from start: Int) throws -> [WriteRequest] {
     try (0..<count).map { number in
@@ -98,7 +98,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// A commit has failed, and then the store can't be opened anew: the failure says what to do, as any other.
+  /// A commit has failed, and then the store can't be opened again: the failure gives advice, like any other.
   @Test func failedReopenReportsAdvice() throws {
     let store = try TestStore(try Fixtures.stickies())
     _ = try store.insert("Board", ["name": .string("kept")])

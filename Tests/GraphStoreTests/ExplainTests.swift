@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import Testing
 
-/// What a store tells of how it finds things, asked and unasked.
+/// Explanations of a store's fetches, on request and in the log.
 @Suite struct ExplainTests {
   private func explain(
     _ store: TestStore, _ predicate: String, sort: String = "", limit: Int? = nil, result: FetchResult = .objects
@@ -113,7 +113,7 @@ import Testing
     #expect(explanation.advice == ["Person.bio", "Person.score"])
     #expect(!"\(explanation)".contains("secret"))
     #expect(try explain(store, "bio CONTAINS \"x\"").advice == [])
-    // A part of an OR that no index leads to reads all, whatever leads the others.
+    // One part of an OR without an index makes the query read all rows, although the other parts have one.
     #expect(try explain(store, "bio != \"x\" OR manager.score IN {1}").advice == [])
     #expect(try explain(store, "bio == \"x\" OR manager.score IN {1}").advice == ["Person.bio", "Person.score"])
     #expect(try explain(store, "score > 1").advice == [])
@@ -206,7 +206,7 @@ import Testing
       #expect(answer.ids == ids, "\(predicate)")
       #expect(answer.indexes.contains(index), "\(predicate): \(answer.indexes)")
     }
-    // What rows without a key satisfy is not cut short by it.
+    // A condition that rows without a key can satisfy does not use the index of that key.
     for (predicate, ids) in [
       ("email == NULL", [cleo, dan, eve]), ("email != \"ann@example.org\"", [ben, cleo, dan, eve]),
       ("NOT email == \"ann@example.org\"", [ben, cleo, dan, eve]), ("email IN {NULL}", [cleo, dan, eve]),
@@ -266,55 +266,57 @@ import Testing
         entity: person.number, predicate: condition, sort: order, limit: limit, result: result)
       _ = try store.answer(request) { _ in }
     }
-    func told() -> [String] { lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } } }
+    func reported() -> [String] { lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } } }
     try fetch("age == 3")
     try fetch("")
-    #expect(told() == [])
+    #expect(reported() == [])
     for score in 1...5 { try fetch("score == \(score) AND bio == \"secret\"") }
-    #expect(told().count == 1)
+    #expect(reported().count == 1)
     #expect(
-      told().first
+      reported().first
         == "a fetch of Person reads all of Party; with \"indexed\": true on Person.score and Person.bio in the model it "
         + "would not | sort= | where=score == ? AND bio == ?")
     try fetch("bio CONTAINS \"x\"")
-    #expect(told().last?.contains("no index helps such a condition") == true)
+    #expect(reported().last?.contains("no index helps such a condition") == true)
     // The index is followed already.
     try fetch("ALL reports.age > 90", sort: "age", limit: 50)
     #expect(
-      told().last?.contains(
+      reported().last?.contains(
         "it follows the index Party.Person.age for its order, and no index helps its condition") == true)
     // An index alone does not lead a range that is open at one end.
     try fetch("score > 3")
     #expect(
-      told().last?.contains(
+      reported().last?.contains(
         "with \"indexed\": true on Person.score in the model a fetch sorted by it would not") == true)
     try fetch("score > 3 AND score < 9")
-    #expect(told().last?.contains("with \"indexed\": true on Person.score in the model it would not") == true)
+    #expect(reported().last?.contains("with \"indexed\": true on Person.score in the model it would not") == true)
     // An OR is led only where each of its parts is.
     try fetch("bio != \"x\" OR manager.score IN {1}")
-    #expect(told().last?.contains("no index helps such a condition | ") == true)
+    #expect(reported().last?.contains("no index helps such a condition | ") == true)
     try fetch("bio != \"x\" OR manager.age IN {1}")
-    #expect(told().last?.contains("no index helps such a condition | ") == true)
+    #expect(reported().last?.contains("no index helps such a condition | ") == true)
     try fetch("bio == \"x\" OR score > 3")
-    #expect(told().last?.contains("no index helps such a condition | ") == true)
+    #expect(reported().last?.contains("no index helps such a condition | ") == true)
     try fetch("bio == \"x\" OR manager.score IN {1}")
     #expect(
-      told().last?.contains("with \"indexed\": true on Person.bio and Person.score in the model it would not") == true)
-    // Whoever counts goes through an index, and for no order.
+      reported().last?.contains("with \"indexed\": true on Person.bio and Person.score in the model it would not")
+        == true)
+    // A count uses an index, and no order.
     try fetch("name != \"x\"", of: "Party", result: .count)
-    #expect(told().last?.contains("a fetch of Party reads all of Party; no index helps such a condition | ") == true)
+    #expect(
+      reported().last?.contains("a fetch of Party reads all of Party; no index helps such a condition | ") == true)
     try fetch("bio CONTAINS \"x\"", sort: "score", limit: 5)
     #expect(
-      told().last?.contains(
+      reported().last?.contains(
         "with \"indexed\": true on Person.score in the model it would stop after the last wanted row") == true)
-    let shapes = told()
+    let shapes = reported()
     #expect(Set(shapes).count == shapes.count && shapes.count == 11)
     // A hundred other shapes later the first is news again.
     for number in 1...100 { try fetch((0..<number).map { _ in "score == 1" }.joined(separator: " OR ")) }
-    let before = told().count
+    let before = reported().count
     #expect(before >= 100)
     try fetch("score == 1 AND bio == \"secret\"")
-    #expect(told().count == before + 1)
+    #expect(reported().count == before + 1)
     try store.close()
   }
 
@@ -340,26 +342,26 @@ import Testing
       let result = try store.commit([.batch(BatchJob(batch, author: "ann"))], now: 1)[0]
       guard case .committed = result.outcome else { throw Refusal(.malformed, "\(result.outcome)") }
     }
-    func told() -> [String] { lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } } }
+    func reported() -> [String] { lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } } }
     func update(_ condition: GraphPredicate) -> Batch.Operation { .update(condition, [year]) }
     try batch(update, "age == 3")
     try batch(update, "TRUEPREDICATE")
-    #expect(told() == [])
+    #expect(reported() == [])
     for score in 1...5 { try batch(update, "score == \(score) AND bio == \"secret\"") }
     #expect(
-      told() == [
+      reported() == [
         "a batch of Person reads all of Party; with \"indexed\": true on Person.score and Person.bio in the model it "
           + "would not | sort= | where=score == ? AND bio == ?"
       ])
     try batch(Batch.Operation.delete, "bio CONTAINS \"x\"")
-    #expect(told().last?.contains("a batch of Person reads all of Party; no index helps such a condition") == true)
+    #expect(reported().last?.contains("a batch of Person reads all of Party; no index helps such a condition") == true)
     try batch(Batch.Operation.delete, "score > 3")
-    #expect(told().last?.contains("no index helps a range that is open at one end") == true)
-    #expect(told().count == 3)
+    #expect(reported().last?.contains("no index helps a range that is open at one end") == true)
+    #expect(reported().count == 3)
     try store.close()
   }
 
-  /// As the daemon opens it: what is told of small stores would be noise.
+  /// With the daemon's options: reports about small stores would be noise.
   @Test func tenThousandObjectsMakeALargeStore() throws {
     let made = try TestStore(try Fixtures.company(), sliceObjects: 1_000)
     let name = try made.property("Person.name").number
@@ -369,7 +371,7 @@ import Testing
       guard case .committed = result.outcome else { throw Refusal(.malformed, "\(result.outcome)") }
       try store.store.close()
     }
-    func told() throws -> [String] {
+    func reported() throws -> [String] {
       let lines = Lines()
       let store = try SQLiteStore(
         directory: made.directory.path, model: made.model, log: Logger(label: "test") { _ in Recorder(lines: lines) })
@@ -380,12 +382,12 @@ import Testing
       return lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } }
     }
     try add(0..<10_000, to: made)
-    #expect(try told() == [])
+    #expect(try reported() == [])
     let larger = try TestStore(made.model, directory: made.directory, sliceObjects: 1_000)
     larger.replica = UniqueID(high: 2, low: 2)
     try add(10_000..<10_010, to: larger)
     #expect(
-      try told() == [
+      try reported() == [
         "a fetch of Person reads all of Party; with \"indexed\": true on Person.score in the model it would not | sort= | "
           + "where=score == ?"
       ])

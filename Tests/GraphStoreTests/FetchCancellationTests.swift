@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Fetches that nobody waits for any more: a thread that reads is one of a few.
+/// Fetches whose client no longer waits: only a few threads read.
 @Suite struct FetchCancellationTests {
   @Test func fruitlessSearchIsInterrupted() throws {
     let (store, request) = try TestStore.withEndlessSearch()
@@ -67,7 +67,7 @@ import Testing
             return asked < 3
           }, { part in Issue.record("what was interrupted has no answer: \(part)") })
       }
-      // What has said no once is not asked again.
+      // After the first refusal it is not called again.
       #expect(asked == 3)
       #expect(try store.store.answer(request) { _ in }.count == 0)
     }

@@ -48,7 +48,7 @@ import Testing
         result: result)
     }
 
-    /// What memory says: the objects that match, in their order.
+    /// The result in memory: the matching objects, in order.
     func expected(_ request: FetchRequest) -> [ObjectImage] {
       let evaluator = PredicateEvaluator(request.predicate, model: store.model)
       return SortOrder(request.sort, model: store.model)
@@ -81,7 +81,7 @@ import Testing
     "", "age > 1", "active == TRUE OR score < 0", "manager.age > 1", "name == \"nobody\"", deep,
   ]
 
-  /// What no finite number answers is null, in a row as in a condition, and for SQL as in memory.
+  /// A calculation without a finite result is null, in a row as in a condition, in SQL as in memory.
   @Test func overflowingSumIsNullAndEmptySumIsZero() throws {
     let store = try TestStore(try Fixtures.company())
     let large = try (0..<2).map {
@@ -128,17 +128,17 @@ import Testing
         let expected = scene.expected(whole).map(\.id)
         var page = whole
         page.limit = Int.random(in: 1...23, using: &scene.random)
-        var told = [ObjectID]()
+        var reported = [ObjectID]()
         var pages = 0
         repeat {
           let (objects, end) = try scene.objects(page)
           #expect(end.count == objects.count)
           #expect(end.next == nil || objects.count == page.limit)
-          told += objects.map(\.id)
+          reported += objects.map(\.id)
           page.after = try end.next.map { try FetchCursor(bytes: $0.bytes) }
           pages += 1
         } while page.after != nil && pages <= expected.count
-        #expect(told == expected, "seed \(seed), sort \(sort), where \(predicate)")
+        #expect(reported == expected, "seed \(seed), sort \(sort), where \(predicate)")
         // No empty page at the end: the last one says that it is.
         #expect(pages == max(1, (expected.count + (page.limit ?? 1) - 1) / (page.limit ?? 1)))
       }
@@ -150,12 +150,12 @@ import Testing
     for sort in ["", "-age,bio", "age", "-score,-name[natural]"] {
       var scene = try CompanyFixture(seed: seed, people: 50)
       var page = try scene.request(sort: sort, limit: 4)
-      var told = [ObjectID]()
+      var reported = [ObjectID]()
       var gone = Set<ObjectID>()
       var made = 0
       repeat {
         let (objects, end) = try scene.objects(page)
-        told += objects.map(\.id)
+        reported += objects.map(\.id)
         page.after = end.next
         // The object that the cursor stands behind goes, too.
         let leaves = scene.people.filter { image in
@@ -170,9 +170,9 @@ import Testing
           "Person", ["name": .string("x\(made)"), "age": .integer(Int64.random(in: 0...4, using: &scene.random))])
       } while page.after != nil && made < 100
       #expect(gone.count > 5)
-      #expect(Set(told).count == told.count, "seed \(seed), sort \(sort)")
+      #expect(Set(reported).count == reported.count, "seed \(seed), sort \(sort)")
       let stayed = scene.people.map(\.id).filter { !gone.contains($0) }
-      #expect(Set(told).isSuperset(of: stayed), "seed \(seed), sort \(sort)")
+      #expect(Set(reported).isSuperset(of: stayed), "seed \(seed), sort \(sort)")
     }
   }
 
@@ -214,13 +214,13 @@ import Testing
       #expect(try scene.rows(request).rows == expected, "seed \(seed), where \(predicate)")
       var page = request
       page.limit = 11
-      var told = [[Value]]()
+      var reported = [[Value]]()
       repeat {
         let (rows, end) = try scene.rows(page)
-        told += rows
+        reported += rows
         page.after = end.next
-      } while page.after != nil && told.count < 1_000
-      #expect(told == expected)
+      } while page.after != nil && reported.count < 1_000
+      #expect(reported == expected)
     }
     let description = rows.description(in: scene.store.model)
     #expect(description.map(\.name).contains("salary + 1"))
@@ -343,7 +343,7 @@ private struct Twin {
       ages.isEmpty ? .null : .double(Double(ages.reduce(0, +)) / Double(ages.count)),
       names.min { UTF8Comparison.order($0, $1) == .ascending }.map(Value.string) ?? .null,
       most.map(Value.decimal) ?? .null, total.map(Value.decimal) ?? .null,
-      // Halves: exact, whatever order they are added in.
+      // Halves: their sum is exact in any order.
       .double(scores.reduce(0) { $0 + 2 * $1 }),
       scores.isEmpty ? .null : .double(scores.reduce(0, +) / Double(scores.count)),
     ]

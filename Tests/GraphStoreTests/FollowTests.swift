@@ -105,7 +105,7 @@ import Testing
     let x = try store.property("Note.x").number
     let changed = found.first { $0.object.id == notes[0] }?.properties.first { $0.number == x }
     #expect(changed?.was == .double(0))
-    // What was in it at either end counts.
+    // A note counts if it was on the board at either end.
     let later = DifferenceRequest(from: revision + 4, object: board, contents: true)
     #expect(try differences(later).map(\.object.id) == [moved])
     let alone = DifferenceRequest(from: revision, object: notes[1])

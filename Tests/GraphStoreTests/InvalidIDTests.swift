@@ -3,8 +3,8 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Ids that name something else, in every place where a transaction or a fetch can name an object. Refused in words or
-/// taken for nobody; nothing is written, and the object that is meant stays as it was.
+/// Ids that name something else, in every place where a transaction or a fetch can name an object. They are refused, or
+/// treated as unknown; nothing is written, and the real object stays as it was.
 @Suite struct InvalidIDTests {
   private let store: TestStore
   private let project: ObjectID
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func nonMemberAnchorMeansEnd() throws {
-    // Who stands there, somebody else may have changed: that is no mistake, whatever the id is.
+    // Another client may have moved or deleted the anchor, so a non-member is no mistake, whatever its id.
     for anchor in [chapter, project, try disguised(chapter, as: "Step"), try stranger("Step")] {
       try store.must([edit(project, "Project.steps", .place([steps[0]], after: anchor))])
       #expect(try store.all("Step", sort: "project.order").map(\.id) == [steps[1], steps[0]])
@@ -135,7 +135,7 @@ import Testing
       }
       #expect(found.isEmpty, "\(id)")
     }
-    // What a heir is called does not matter, its key does.
+    // The entity in the id of an inherited object does not matter, its key does.
     var found = [ObjectID]()
     let asItem = try disguised(steps[0], as: "Item")
     _ = try store.store.fetch(FetchRequest(entity: step.number, predicate: .identifiers([asItem]))) {

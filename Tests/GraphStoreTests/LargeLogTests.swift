@@ -42,15 +42,15 @@ import Testing
     let all = try store.store.commits(after: 0, through: nil, maximumChanges: 1_000_000)
     _ = count.reset()
     let age = try store.property("Person.age")
-    var told = [CommitRecord]()
-    _ = try store.store.log(LogRequest()) { told.append($0) }
-    #expect(told.reversed() == all)
+    var reported = [CommitRecord]()
+    _ = try store.store.log(LogRequest()) { reported.append($0) }
+    #expect(reported.reversed() == all)
     // A few for each object in each page, and a few for each commit in each.
     #expect(count.reset() < 15 * Self.people)
-    told = []
-    _ = try store.store.log(LogRequest(oldestFirst: true, changes: 100)) { told.append($0) }
-    #expect(told.map(\.revision) == all.map(\.revision))
-    #expect(told.map(\.changes) == all.map { Array($0.changes.prefix(100)) })
+    reported = []
+    _ = try store.store.log(LogRequest(oldestFirst: true, changes: 100)) { reported.append($0) }
+    #expect(reported.map(\.revision) == all.map(\.revision))
+    #expect(reported.map(\.changes) == all.map { Array($0.changes.prefix(100)) })
     #expect(count.reset() < 15 * 100)
     // Of the past, however much is newer.
     var early = [CommitRecord]()
@@ -66,39 +66,39 @@ import Testing
   @Test func logWithoutChangesReadsNoObjects() throws {
     let scene = try LogFixture()
     let (store, count) = (scene.store, scene.count)
-    var told = [CommitRecord]()
-    _ = try store.store.log(LogRequest(changes: 0)) { told.append($0) }
-    #expect(told.count == 1 + Int(Self.updates))
-    #expect(told.allSatisfy { $0.changes.isEmpty })
-    #expect(told.map { $0.summary?.count ?? $0.more } == told.map { _ in Self.people })
+    var reported = [CommitRecord]()
+    _ = try store.store.log(LogRequest(changes: 0)) { reported.append($0) }
+    #expect(reported.count == 1 + Int(Self.updates))
+    #expect(reported.allSatisfy { $0.changes.isEmpty })
+    #expect(reported.map { $0.summary?.count ?? $0.more } == reported.map { _ in Self.people })
     #expect(count.reset() < 50)
   }
 
   @Test func logWithTooManyChangesIsRefusedUpFront() throws {
     let scene = try LogFixture()
-    // The batch's are not told.
+    // The changes of the batch are not listed.
     let all = Int(Self.updates) * Self.people
     for oldestFirst in [false, true] {
       for (most, isTold) in [(all, true), (all - 1, false)] {
-        var (told, refused) = (0, Refusal?.none)
+        var (reported, refused) = (0, Refusal?.none)
         do {
           _ = try scene.store.store.log(
-            LogRequest(oldestFirst: oldestFirst), maximumChanges: most, while: { !isTold || told == 0 },
-            { told += $0.changes.count })
+            LogRequest(oldestFirst: oldestFirst), maximumChanges: most, while: { !isTold || reported == 0 },
+            { reported += $0.changes.count })
         } catch let refusal as Refusal {
           refused = refusal
         } catch {
-          // Given up behind the first that is told.
+          // Cancelled after its first entry.
         }
-        #expect((told > 0) == isTold)
+        #expect((reported > 0) == isTold)
         #expect((refused?.code == .limit) == !isTold, "\(String(describing: refused))")
       }
     }
     // Of each a few are not too many.
-    var told = 0
+    var reported = 0
     _ = try scene.store.store.log(
-      LogRequest(changes: 2), maximumChanges: 24, while: { true }, { told += $0.changes.count })
-    #expect(told == 24)
+      LogRequest(changes: 2), maximumChanges: 24, while: { true }, { reported += $0.changes.count })
+    #expect(reported == 24)
     #expect(throws: Refusal.self) {
       try scene.store.store.log(LogRequest(changes: 2), maximumChanges: 23, while: { true }, { _ in })
     }
@@ -106,17 +106,17 @@ import Testing
 
   @Test func abandonedLogIsCancelled() throws {
     let scene = try LogFixture()
-    var (asked, told) = (0, 0)
+    var (asked, reported) = (0, 0)
     #expect(throws: (any Error).self) {
       try scene.store.store.log(
         LogRequest(), maximumChanges: .max,
         while: {
           asked += 1
           return asked < 3
-        }, { _ in told += 1 })
+        }, { _ in reported += 1 })
     }
     #expect(asked == 3)
-    #expect(told < 1 + Int(Self.updates))
+    #expect(reported < 1 + Int(Self.updates))
     // The connection is as good as before.
     var newest = [Revision]()
     _ = try scene.store.store.log(LogRequest(limit: 1)) { newest.append($0.revision) }

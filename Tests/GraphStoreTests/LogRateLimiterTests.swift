@@ -2,7 +2,7 @@ import GraphStore
 import Synchronization
 import Testing
 
-/// What a failing disk writes into the log.
+/// The log lines of a failing disk.
 @Suite struct LogRateLimiterTests {
   private final class Clock: Sendable {
     let now = Mutex<Int64>(1)

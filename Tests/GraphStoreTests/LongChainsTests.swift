@@ -55,7 +55,8 @@ import Testing
     }
   }
 
-  /// What is no list is SQL up to a bound, and the evaluator's beyond: no statement has more comparisons.
+  /// A chain that is no list is SQL up to a limit, and evaluated in memory beyond it: no statement has more
+  /// comparisons.
   @Test func otherChainsAreLimitedInSQL() throws {
     let store = try Self.people()
     for (text, count) in [

@@ -43,7 +43,7 @@ extension MergeFixture {
     }
   }
 
-  /// What Ann sets, and what Bob's move has left.
+  /// Ann's values, and the remains of Bob's move.
   var wholeLists: (mine: Value, theirs: Value) {
     (.objects([pictures[1], pictures[0], pictures[3]]), .objects([pictures[2], pictures[0], pictures[1]]))
   }

@@ -77,13 +77,13 @@ import Testing
           #expect(!conflicts.contains { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
           continue
         }
-        let told = try #require(conflicts.first { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
-        #expect(told.author == "bob", "\(cell.testDescription)")
-        #expect(told.revision == theirs, "\(cell.testDescription)")
-        #expect(told.mineWon == (cell.verdict == .mineWins), "\(cell.testDescription)")
+        let reported = try #require(conflicts.first { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
+        #expect(reported.author == "bob", "\(cell.testDescription)")
+        #expect(reported.revision == theirs, "\(cell.testDescription)")
+        #expect(reported.mineWon == (cell.verdict == .mineWins), "\(cell.testDescription)")
         let values = scene.values(cell.column, cell.verdict)
-        #expect(told.mine == values.mine, "\(cell.testDescription)")
-        #expect(told.theirs == values.theirs, "\(cell.testDescription)")
+        #expect(reported.mine == values.mine, "\(cell.testDescription)")
+        #expect(reported.theirs == values.theirs, "\(cell.testDescription)")
       }
       #expect(try StoreCheckRun(scene.store).findings.isEmpty, "\(cell.testDescription)")
     }
@@ -174,7 +174,7 @@ final class MergeFixture {
   /// It has the first three of the pictures, in their order.
   let chapter: ObjectID
   let pictures: [ObjectID]
-  /// What Ann has read.
+  /// The values that Ann has read.
   let base: Revision
 
   init() throws {
@@ -361,7 +361,7 @@ final class MergeFixture {
     return both
   }
 
-  /// What became of it in the page's words, what was reported, and Bob's revision.
+  /// The outcome in the page's words, the reported conflicts, and Bob's revision.
   func play(_ column: String, _ policy: MergePolicy) throws -> (String, [Conflict], Revision) {
     let played = try make(column)
     others()
@@ -410,8 +410,7 @@ final class MergeFixture {
     return names.contains(store.model.property(conflict.property)?.name ?? "")
   }
 
-  /// Whether nobody stands in the way of this property, so that nothing is reported of it: it is another one over which
-  /// the transaction is refused.
+  /// Whether this property has no conflict, so that none is reported: the transaction is refused for another one.
   func isUnopposed(_ column: String, _ verdict: MergePolicyTests.CellOutcome) -> Bool {
     switch (column, verdict) {
     case ("which only Ann changed", .refused), ("which only Ann changed", .mineWins): true

@@ -74,7 +74,7 @@ import Testing
     #expect(failure.advice.contains("second stickiesd"))
   }
 
-  /// What was acknowledged lies in a file without a name; a graceful end copies it.
+  /// Acknowledged commits lie in a file without a name; a graceful end copies it.
   @Test func removedWALIsPreservedAtGracefulEnd() throws {
     let store = try store()
     try FileManager.default.removeItem(atPath: store.directory.path + "/graph.sqlite-wal")

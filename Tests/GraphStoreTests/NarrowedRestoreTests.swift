@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// What comes back from before an enumeration lost a case.
+/// Restored values from before an enumeration lost a case.
 @Suite struct NarrowedRestoreTests {
   /// Five items of which one is deleted; the others have gone from small to large, so that small can go.
   private func narrowed() throws -> (store: TestStore, deleted: ObjectID, changed: ObjectID, before: Revision) {

@@ -69,8 +69,8 @@ import Testing
       #expect(try store.all("Box").count == 2, sourceLocation: place)
     }
 
-    /// The box is gone and nobody names it.
-    func expectGone(place: SourceLocation = #_sourceLocation) throws {
+    /// The box is deleted and no object refers to it.
+    func expectDeleted(place: SourceLocation = #_sourceLocation) throws {
       #expect(try store.all("Box").map(\.id) == [boxes[1]], sourceLocation: place)
       #expect(try StoreCheckRun(store).findings.isEmpty, sourceLocation: place)
     }
@@ -79,9 +79,9 @@ import Testing
   @Test(arguments: Kind.allCases) func danglingReferenceIsRefused(kind: Kind) throws {
     let scene = try NoActionFixture(kind)
     try scene.expectDangling([scene.delete], count: scene.tools.count)
-    // What mends another reference does not mend this one.
+    // An edit that corrects another reference does not correct this one.
     if kind.isToMany { try scene.expectDangling([scene.delete, scene.put(scene.tools[0], in: nil)], count: 1) }
-    // A box that nobody names goes.
+    // A box without referrers can be deleted.
     try scene.store.must([Change(.delete, scene.boxes[1], base: .max)])
     #expect(try scene.store.all("Box").map(\.id) == [scene.boxes[0]])
   }
@@ -89,14 +89,14 @@ import Testing
   @Test(arguments: Kind.allCases) func clearingReferenceInSameTransactionIsAccepted(kind: Kind) throws {
     let scene = try NoActionFixture(kind)
     try scene.store.must(try [scene.delete] + scene.tools.map { try scene.put($0, in: nil) })
-    try scene.expectGone()
+    try scene.expectDeleted()
     #expect(try scene.store.all("Tool").count == scene.tools.count)
   }
 
   @Test(arguments: Kind.allCases) func movingReferrersInSameTransactionIsAccepted(kind: Kind) throws {
     let scene = try NoActionFixture(kind)
     try scene.store.must(try [scene.delete] + scene.tools.map { try scene.put($0, in: scene.boxes[1]) })
-    try scene.expectGone()
+    try scene.expectDeleted()
     let there: Value = kind.isList ? .objects([scene.boxes[1]]) : .object(scene.boxes[1])
     for tool in scene.tools { #expect(try scene.store.value(tool, "Tool.box") == there) }
   }
@@ -105,13 +105,13 @@ import Testing
     let scene = try NoActionFixture(kind)
     let empty: Value = kind.isToMany ? .objects([]) : .null
     try scene.store.must([scene.store.update(scene.boxes[0], "Box.tools", empty), scene.delete])
-    try scene.expectGone()
+    try scene.expectDeleted()
   }
 
   @Test(arguments: Kind.allCases) func deletingReferrersInSameTransactionIsAccepted(kind: Kind) throws {
     let scene = try NoActionFixture(kind)
     try scene.store.must([scene.delete] + scene.tools.map { Change(.delete, $0, base: .max) })
-    try scene.expectGone()
+    try scene.expectDeleted()
     #expect(try scene.store.all("Tool").isEmpty)
   }
 

@@ -6,7 +6,7 @@ import GraphStoreFaults
 import GraphTesting
 import Testing
 
-/// What is refused, with which words, and that the file is left as it was.
+/// Files and stores that are refused, the messages, and that the file is left as it was.
 @Suite struct OpeningTests {
   private func failure(_ directory: TemporaryDirectory) throws -> StoreFailure? {
     let model = try Fixtures.stickies()
@@ -102,7 +102,7 @@ import Testing
   @Test func uncleanlyClosedStoreOpens() throws {
     let store = try TestStore(try Fixtures.stickies())
     _ = try store.insert("Board", ["name": .string("B")])
-    // What a kill leaves: the database, its log and no goodbye.
+    // The files after a kill: the database and its log.
     let copy = try TemporaryDirectory()
     for name in ["graph.sqlite", "graph.sqlite-wal"] {
       try FileManager.default.copyItem(atPath: store.directory.path + "/" + name, toPath: copy.path + "/" + name)

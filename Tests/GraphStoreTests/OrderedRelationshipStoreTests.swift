@@ -86,7 +86,7 @@ import Testing
     }
     try annIsFirst ? ann() : bob()
     try annIsFirst ? bob() : ann()
-    // Who comes later stands nearer, for everybody.
+    // The later member stands nearer, for all clients.
     #expect(try scene.order() == (annIsFirst ? "aYXb" : "aXYb"))
     try scene.check()
   }
@@ -237,7 +237,7 @@ import Testing
     try scene.check()
   }
 
-  /// A move that had to make room where it went, taken back at once: everybody stands where they stood.
+  /// A move that had to make space, undone at once: all members are back at their places.
   @Test func undoOfMoveWithRespacingIsExact() throws {
     let scene = try ProjectFixture("az")
     var labels = Array("bcdefghijklmnopqrstuvwxy")[...]

@@ -7,7 +7,8 @@ import Testing
 
 import struct GraphModel.FetchRequest
 
-/// What the past costs: it grows with what has changed since, not with the store and not with how often.
+/// The cost of the past: it grows with the changes since, not with the size of the store and not with the number of
+/// reads.
 @Suite struct PastCostTests {
   @Test func pastOfObjectIsReadFromNearestKeyframe() throws {
     let count = StatementCounter()
@@ -79,7 +80,7 @@ import struct GraphModel.FetchRequest
     #expect(!own.plan.contains { $0.contains("reads all") }, "\(own.plan)")
     let counted = try explanation("age == 50 OR id == \"\(bosses[2])\" AND reports.@count > 10", .count)
     #expect(counted.count == 1 && counted.indexes.contains("Party.Person.manager"))
-    // What nothing has happened to is read as it is.
+    // Unchanged objects are read from the present.
     let project = try store.entity("Project")
     let request = FetchRequest(entity: project.number, explains: true)
     let untouched = try #require(try store.answer(request, at: revision).end.explanation)

@@ -8,7 +8,7 @@ import struct GraphModel.FetchRequest
 
 /// The graph as it was, against what was recorded when it was so.
 @Suite struct PastTests {
-  /// What a fetch gave at a revision.
+  /// The result of a fetch at a revision.
   private struct RecordedFetch {
     var revision: Revision
     var text: String
@@ -139,7 +139,7 @@ import struct GraphModel.FetchRequest
         recorded.append(
           RecordedFetch(revision: revision, text: text, request: request, parts: now.parts, count: now.end.count))
       }
-      // The present, that of a moment ago again, and one of long ago: what is kept is added to, or made anew.
+      // The present, a recent state again, and an old one: the kept tables are extended, or built again.
       for record in [recorded.last, recorded.dropLast(9).last, random.pick(recorded)].compactMap({ $0 }) {
         try compare(record)
       }
@@ -198,7 +198,7 @@ import struct GraphModel.FetchRequest
     try store.must([Change(.delete, projects[0])])
     #expect(try state(at: before) == then)
     #expect(try state(at: nil) != then)
-    // Who refers to what is gone is found by it all the same.
+    // An object that refers to a deleted one is found by it anyway.
     let step = try store.entity("Step")
     let members = GraphPredicate.equal(try store.property("Step.project"), .object(projects[0]))
     #expect(try store.answer(FetchRequest(entity: step.number, predicate: members), at: before).parts.count == 6)

@@ -71,7 +71,7 @@ import Testing
         continue
       }
       guard case .double(let now) = try scene.store.value(scene.note, "Note.x") else { return }
-      // Where nobody was faster, what it read is what there is.
+      // Without a concurrent commit, the values read are the present ones.
       let refusal = try scene.store.refusal([scene.set(now + 1, at: revision, of: "x")], policy: .objectTrump)
       if refusal == nil { saved += 1 }
     }

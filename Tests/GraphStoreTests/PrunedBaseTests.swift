@@ -3,15 +3,15 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Edits whose base lies in what was pruned: what nobody can compare any more is a conflict, or is refused with words, and
-/// never overwrites anything without saying so.
+/// Edits whose base was pruned: a change that can no longer be compared is a conflict, or is refused with a reason, and
+/// never overwrites anything silently.
 @Suite struct PrunedBaseTests {
   let store: TestStore
   let note: ObjectID
   let still: ObjectID
 
-  /// A note made in revision 2 and changed in 3 by the first replica, another that nobody changes (4), a tag (5, 6). All
-  /// up to 5 is pruned; whoever edits from here on is the second replica.
+  /// A note inserted in revision 2 and changed in 3 by the first replica, another that stays unchanged (4), a tag (5,
+  /// 6). Everything up to 5 is pruned; later edits are of the second replica.
   init() throws {
     store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
@@ -37,7 +37,7 @@ import Testing
     let conflict = try #require(refusal.conflicts.first)
     #expect(conflict.property == (try store.property("Note.y").number))
     #expect(conflict.mine == .double(5))
-    // Who it was is not kept; when the object changed last is.
+    // The author is not kept; the time of the object's last change is.
     #expect(conflict.author.isEmpty && conflict.revision == 3)
   }
 

@@ -161,7 +161,7 @@ import Testing
         #expect(refusal.code == .pruned)
         #expect(refusal.message.contains("the oldest revision that is kept is 3"))
       }
-      // One that came late and was overtaken can't be told from one that is gone.
+      // A late transaction that was overtaken can't be distinguished from a pruned one.
       guard case .refused(let late) = try store.store.commit([transaction(5)], now: 1)[0].outcome else {
         Issue.record("it was committed")
         return

@@ -99,11 +99,11 @@ import Testing
         }
         #expect(refusal?.code == .pruned, "\(words)")
       } else {
-        let (told, expected) = (
+        let (reported, expected) = (
           try pruned.store.follow(FollowRequest(since: token)), try whole.store.follow(FollowRequest(since: token))
         )
-        #expect(told.commits == expected.commits.map { known($0, floor) }, "\(words)")
-        #expect(told.at == expected.at, "\(words)")
+        #expect(reported.commits == expected.commits.map { known($0, floor) }, "\(words)")
+        #expect(reported.at == expected.at, "\(words)")
       }
     }
     try compareOrigins(pruned, whole, floor, words)
@@ -132,7 +132,7 @@ import Testing
           #expect(expected.revision > floor, "\(words): \(property.name)")
         } catch let refusal as Refusal {
           #expect(refusal.code == .pruned, "\(words): \(refusal)")
-          // Whether a revival changed anything only the delete could tell.
+          // Only the delete shows whether a revival changed anything.
           #expect(expected.revision <= floor || expected.kind == .revived, "\(words): \(property.name)")
         }
       }

@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  /// Predicates nobody thought of: random ones, in SQL, in memory, and through their own text form.
+  /// Random predicates, in SQL, in memory, and through their own text form.
   @Test(arguments: [UInt64(41), 42, 43])
   func randomPredicatesAgreeEverywhere(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -175,7 +175,7 @@ import Testing
     #expect(matched > 60)
   }
 
-  /// Live queries nobody thought of: what commits are said to do to them adds up to a fresh fetch, after every commit.
+  /// Random live queries: their deltas add up to a fresh fetch, after every commit.
   @Test(arguments: [UInt64(51), 52, 53, 54])
   func liveQueriesOverPathsEqualAFreshFetch(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -193,13 +193,13 @@ import Testing
       store.store.watch(LiveQuery(entity: entity.number, predicate: predicate), number: number)
       queries.append((number, entity, predicate, text, Set(try store.all(entity, where: predicate).map(\.id))))
     }
-    var told = 0
+    var reported = 0
     for step in 0..<60 {
       for record in try grow(store, steps: 1, reopens: false, &random) {
         let related = try #require(record.related)
         #expect(related.knownThrough == 60 && related.unknown.isEmpty)
         for effect in related.effects {
-          told += effect.changes.count
+          reported += effect.changes.count
           for change in effect.changes {
             switch change {
             case .inserted(let image): #expect(queries[Int(effect.query) - 1].ids.insert(image.id).inserted)
@@ -214,7 +214,7 @@ import Testing
         #expect(query.ids == fresh, "seed \(seed), step \(step): \(query.entity.name) where \(query.text)")
       }
     }
-    #expect(told > 100)
+    #expect(reported > 100)
   }
 
   struct ListSource: ImageSource {
@@ -233,7 +233,7 @@ import Testing
   }
 
   /// The full-text indexes lag behind the commits, rows are used again, stores are closed in between: a search is exact
-  /// all the same, after every commit.
+  /// anyway, after every commit.
   @Test(arguments: [UInt64(31), 32, 33])
   func searchIsExactWithLaggingIndex(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  /// Moved and not rewritten all the same: what a search has to read beyond the index has a bound in bytes.
+  /// Moved, yet not rewritten: the text that a search reads beyond the index has a limit in bytes.
   @Test func largeObjectsAreIndexedPromptly() throws {
     let store = try TestStore(try Fixtures.company(), wordLimit: 1_000)
     let bio = String(repeating: "word ", count: 200_000)

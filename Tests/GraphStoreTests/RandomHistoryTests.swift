@@ -14,21 +14,21 @@ import Testing
     for _ in 0..<30 {
       let (from, to) = (run.revision(), run.revision())
       guard to > 0 else { continue }
-      var told = [ObjectID: ObjectDifference]()
-      _ = try run.store.store.differences(DifferenceRequest(from: from, to: to)) { told[$0.object.id] = $0 }
+      var reported = [ObjectID: ObjectDifference]()
+      _ = try run.store.store.differences(DifferenceRequest(from: from, to: to)) { reported[$0.object.id] = $0 }
       let (before, after) = (run.states[Int(from)], run.states[Int(to)])
       for id in Set(before.keys).union(after.keys) {
         let expected = ObjectDifference(from: before[id], to: after[id], model: run.store.model)
-        let found = told.removeValue(forKey: id)
+        let found = reported.removeValue(forKey: id)
         #expect(found == expected, "seed \(seed), \(from) to \(to)")
         compared += 1
       }
-      #expect(told.isEmpty, "seed \(seed), \(from) to \(to)")
+      #expect(reported.isEmpty, "seed \(seed), \(from) to \(to)")
     }
     #expect(compared > 100, "seed \(seed)")
   }
 
-  @Test(arguments: SeedSweep.seeds(6)) func theWholeGraphIsRestoredToAnyState(seed: UInt64) throws {
+  @Test(arguments: SeedSweep.seeds(6)) func wholeGraphIsRestoredToAnyState(seed: UInt64) throws {
     var run = try Run(seed: 100 + seed)
     try run.commit(25)
     for _ in 0..<6 {

@@ -2,8 +2,9 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Random steps of one author, with others' edits between them, undone one after the other and done again, several
-/// times. The naive twin keeps the whole graph as it was after each step: what nobody else has touched must be as it was.
+/// Random steps of one author, with others' edits between them, undone one after the other and redone, several times.
+/// The naive twin keeps the whole graph as it was after each step: everything that others have not touched must be as
+/// it was.
 @Suite struct RandomUndoTests {
   @Test(arguments: UInt64(1)...12) func undoAndRedoOfAllStepsPassSameStates(seed: UInt64) throws {
     var run = try Run(seed: seed)
@@ -58,7 +59,7 @@ import Testing
     /// How many steps are not undone.
     var position = 0
     var compared = 0
-    /// How many of the steps were restores; they are in nobody's group, and nobody else edits between them.
+    /// The number of steps that were restores; they belong to no group, and others do not edit between them.
     var restored = 0
     private let withRestores: Bool
     private var scope: UniqueID? { withRestores ? nil : .test }
@@ -213,7 +214,7 @@ import Testing
       }
     }
 
-    /// Somebody else edits a note.
+    /// Another author edits a note.
     private mutating func interfere() throws {
       guard !withRestores, random.chance(30), let note = random.pick(try store.all("Note")) else { return }
       let change = try edit(of: note)
@@ -227,7 +228,7 @@ import Testing
 
     private mutating func compare(_ what: String) throws {
       let (now, wanted) = (try graph(), states[position])
-      // What others edited stays, and with it what it can't be without.
+      // Others' edits stay, and so does everything that they require.
       var kept = foreign
       for image in now.values where kept.contains(image.id) {
         if let board = image[try store.property("Note.board")].objectID { kept.insert(board) }

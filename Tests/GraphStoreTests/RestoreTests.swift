@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// What was deleted or changed comes back: one object, an object with everything that was in it, the whole graph.
+/// Restores of deleted or changed objects: one object, an object with its contents, the whole graph.
 @Suite struct RestoreTests {
   let store: TestStore
   let board: ObjectID
@@ -167,7 +167,7 @@ import Testing
     #expect(try everything().isEmpty)
     _ = try store.undo()
     #expect(try everything() == before)
-    // Who says no revision does not mean the empty graph.
+    // A request without a revision does not mean the empty graph.
     #expect(try store.refused(store.restore(.everything)).code == .malformed)
   }
 

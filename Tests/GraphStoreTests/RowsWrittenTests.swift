@@ -30,7 +30,7 @@ import Testing
 
   private static let count = 1_000
 
-  /// No change holds its object whole: where one does is told in a row of its own.
+  /// No change is a keyframe, which would have a row of its own.
   private func store() throws -> TestStore { try TestStore(try Model(parsing: Self.source.utf8), keyframeInterval: 0) }
 
   private func many(_ entity: String, in store: TestStore, _ values: [String: Value] = [:]) throws -> [ObjectID] {

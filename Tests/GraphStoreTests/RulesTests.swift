@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What a model says of values: patterns, rules over several properties, and groups of attributes.
+/// The rules of a model for values: patterns, rules over several properties, and groups of attributes.
 @Suite struct RulesTests {
   // MARK: - Patterns
 

@@ -85,7 +85,7 @@ import Testing
     try store.reopen()
     #expect(try store.all("Person", "bio SEARCH \"牛乳\"").count == 1)
     #expect(try store.all("Person", "bio SEARCH \"straß\"").count == 2)
-    // What the new words are is taken out again.
+    // The new words are removed again.
     let person = try #require(try store.all("Person", "bio SEARCH \"牛乳\"").first)
     try store.must([store.update(person.id, "Person.bio", .string("bread"))])
     try store.reopen()

@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Edits of the end of a relationship that does not store it, against what others did to the end that does. What each policy
-/// decides is the table of docs/guides/conflicts.md; here is how far a decision goes.
+/// Edits of the end of a relationship that does not store it, against others' changes of the end that does. The table
+/// of docs/guides/conflicts.md has each policy's decision; these tests show how far a decision goes.
 @Suite struct StoredEndTests {
   private final class HarborFixture {
     let store: TestStore
@@ -95,7 +95,8 @@ import Testing
     #expect(try harbor.cargo(1) == ["m"])
   }
 
-  /// What a program says that moves a crate to a ship and there to a place: the crate's own edit counts, in either order.
+  /// The changes of a program that moves a crate to a ship and there to a place: the crate's own edit counts, in either
+  /// order.
   @Test(arguments: [true, false]) func memberLostAtStoredEndIsNotPlaced(isPlacedFirst: Bool) throws {
     for policy in [MergePolicy.storeTrump, .rollback] {
       let harbor = try HarborFixture()
@@ -142,12 +143,12 @@ import Testing
       let captain = try harbor.store.all("Ship", "captain.name == \"t\"").map(\.id)
       #expect((captain == [harbor.ships[0]]) == (policy != .objectTrump) && captain.count == 1)
       #expect(try harbor.store.all("Ship").count == (policy == .error ? 2 : 3))
-      // Who does not say when the sailor was read means him as he is.
+      // Without a base revision the change applies to the present sailor.
       if policy == .error { #expect(try harbor.commit(policy, ship).isEmpty) }
     }
   }
 
-  /// What was typed into an object was typed into it as it came later; the captain was chosen before.
+  /// Texts typed into an object have its later base; the captain was chosen before.
   @Test func olderBaseOfTwoChangesCounts() throws {
     let harbor = try HarborFixture()
     try harbor.bob(harbor.says(harbor.ships[0], "Ship.captain", harbor.sailors[1]))
@@ -159,7 +160,7 @@ import Testing
     #expect(try harbor.commit(.error, appoint, promote).isEmpty)
   }
 
-  /// Who is led to was read before who leads.
+  /// The destination was read before the referring object.
   @Test func earlierReadOfStoredEndIsItsBase() throws {
     let harbor = try HarborFixture()
     try harbor.bob(harbor.says(harbor.ships[0], "Ship.captain", harbor.sailors[1]))
@@ -168,7 +169,7 @@ import Testing
     // Something happens meanwhile, else all of it was read just now.
     try harbor.bob(harbor.store.update(harbor.sailors[0], "Sailor.rank", .integer(7)))
     #expect(try harbor.commit(.error, appoint, harbor.change(harbor.sailors[1])) == ["t.commands"])
-    // Of what nobody has read nothing is compared.
+    // An object that was not read is not compared.
     #expect(try harbor.commit(.error, appoint, harbor.change(harbor.sailors[1], base: 0)).isEmpty)
   }
 
@@ -263,7 +264,7 @@ import Testing
     let base = try store.store.head.revision
     let docks = try harbor.edit("Ship.ports", .members(added: [ports[1]], removed: [ports[0]]))
     try harbor.bob(harbor.change(harbor.ships[0], base: base, docks))
-    // What stores it is the ship, where Bob has touched the ports x and y.
+    // The ship stores it, and Bob has touched the ports x and y there.
     let unrelated = try store.update(ports[2], "Port.ships", .objects([harbor.ships[0]]), base: base)
     #expect(try harbor.commit(.error, unrelated).isEmpty)
     let related = try store.update(ports[1], "Port.ships", .objects([]), base: base)

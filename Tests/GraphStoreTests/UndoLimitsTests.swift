@@ -56,7 +56,7 @@ import Testing
     #expect(try store.value(one, "Robot.volts") == .integer(21))
   }
 
-  /// A small edit of a large object: the object is held all the same.
+  /// A small edit of a large object: undo holds the whole object anyway.
   @Test func bytesOfHistoryAndObjectsAreCounted() throws {
     let store = try store(bytes: 10_000)
     let person = try store.insert(

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Undo of what made and deleted objects: cascades come back whole, and nobody loses what they put there.
+/// Undo of steps that inserted and deleted objects: cascades are restored completely, and others' additions are kept.
 @Suite struct UndoObjectsTests {
   let store: TestStore
   let board: ObjectID

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// What undo makes of ordered relationships, said again with arrays: every commit with the lists as it found them, no
-/// numbers, no room. It knows one rule (docs/decisions/0011-undo-from-history.md), and is as slow as it likes.
+/// A model of undo for ordered relationships, with arrays: every commit with the lists before it, without numbers or
+/// space between them. It knows one rule (docs/decisions/0011-undo-from-history.md), and may be slow.
 struct UndoOrderModel {
   /// A commit that put, moved or took out members.
   struct Entry {
@@ -39,7 +39,7 @@ struct UndoOrderModel {
     var result = present
     let there = Set(present.joined())
     let made = own.reduce(into: Set<ObjectID>()) { $0.formUnion(log[$1].inserted) }
-    // What the step made goes, unless another author has had it in hand.
+    // Members that the step added are removed, unless another author has moved them since.
     for id in made where !past.anybody(touched: id, besides: log[first].author) { remove(id, from: &result) }
     let staying = Set(result.joined())
     var returns = [Int: Set<ObjectID>]()
@@ -143,7 +143,7 @@ struct UndoOrderModel {
       }
     }
 
-    /// The commit before which a member stood where it goes back to; nil when somebody else has moved it since.
+    /// The commit before which a member stood where it returns to; nil when another author has moved it since.
     func place(of id: ObjectID, in list: Int, goesBack: Bool) -> Int? {
       let theirs = touches(id).last { isOthers($0) && concerns($0, list, id) }
       let own = own(id).filter { self.list(of: id, before: $0) == list }

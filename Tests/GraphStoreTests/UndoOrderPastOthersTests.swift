@@ -5,7 +5,7 @@ import Testing
 /// Undo and redo of steps over an ordered relationship in which others insert, move and delete all the while. Every seed
 /// is held against `UndoOrderModel`, member by member.
 @Suite struct UndoOrderPastOthersTests {
-  /// What the others do, and when.
+  /// The edits of the others, and their times.
   enum ConcurrentEdits: CaseIterable, Sendable {
     /// They insert, between the steps and between undos.
     case insert
@@ -95,14 +95,14 @@ import Testing
         compared += 1
         if now != wanted {
           let way = redo ? "redo" : "undo"
-          Issue.record("seed \(seed), others \(others), \(way) of step \(chain): \(told(before, wanted, now))")
+          Issue.record("seed \(seed), others \(others), \(way) of step \(chain): \(reported(before, wanted, now))")
         }
         twin.wentBack(try log(result.record, before), chain)
         try interfere()
       }
     }
 
-    private func told(_ lists: [[ObjectID]]...) -> String {
+    private func reported(_ lists: [[ObjectID]]...) -> String {
       var names = [ObjectID: Int]()
       return lists.map { lists in
         lists.map { list in

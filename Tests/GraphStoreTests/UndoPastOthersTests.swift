@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What undo sets back, what it leaves to others, and what it says of that.
+/// The values that undo reverts, those that it leaves to others, and the conflicts that it reports.
 @Suite struct UndoPastOthersTests {
   let store: TestStore
   let board: ObjectID
@@ -73,7 +73,7 @@ import Testing
       #expect(try store.state() == state)
     }
     #expect(try store.refused(store.undo(4)).conflicts.map(\.author) == ["bob"])
-    // What lies below is undone by its revision.
+    // Older steps are undone by their revision.
     try store.taken(store.undo(3))
     #expect(try value("y") == .double(0))
     #expect(try value("x") == .double(50))

@@ -178,13 +178,13 @@ import Testing
     try store.expectSound()
   }
 
-  @Test func aNewEditEndsRedo() throws {
+  @Test func newEditEndsRedo() throws {
     try move(1, .test(1))
     try move(2, .test(2))
     try store.taken(store.undo())
     try move(7, .test(3))
     #expect(try store.refused(store.redo(scope: .test)).code == .notFound)
-    // What is undone behind the new edit can be redone, what lies before it can't.
+    // A step undone after the new edit can be redone, earlier ones can't.
     try store.taken(store.undo())
     try store.taken(store.redo())
     #expect(try x() == .double(7))
@@ -308,7 +308,7 @@ extension UndoGroup {
 extension TestStore {
   func state(_ scope: UniqueID? = nil) throws -> UndoState { try store.undoState(of: author, scope: scope) }
 
-  /// What must have been refused.
+  /// Requires that the result is a refusal.
   func refused(_ result: WriteResult) throws -> Refusal {
     guard case .refused(let refusal) = result.outcome else { throw UnexpectedCommit() }
     return refusal

@@ -32,7 +32,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// Nobody else is concerned: what the transaction itself takes away is in nobody's way.
+  /// Others are not concerned: a key that the transaction itself frees conflicts with nothing.
   @Test(arguments: MergePolicy.allCases)
   func freedKeyIsAvailableInSameTransaction(policy: MergePolicy) throws {
     let store = try TestStore(try Fixtures.stickies())
@@ -67,7 +67,7 @@ import Testing
       #expect(committed.conflicts.map(\.mine) == [.string("blue")])
       #expect(committed.conflicts.map(\.theirs) == [.string("red")])
     }
-    // What is refused names no object that never was.
+    // A refusal names no object that never existed.
     let refusal = try #require(try store.refusal([tag(store, "x"), tag(store, "x")]))
     #expect(refusal.conflicts.allSatisfy { $0.id.isTemporary })
     #expect(refusal.violations.allSatisfy { $0.message.hasPrefix("another new Tag has the same name") })

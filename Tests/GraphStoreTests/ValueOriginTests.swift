@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Who set a property, what it replaced, and what lost to it.
+/// The origin of a value: its author, the replaced value, and the values that lost to it.
 @Suite struct ValueOriginTests {
   let store: TestStore
   let board: ObjectID
@@ -65,7 +65,7 @@ import Testing
     #expect(origin.overwrittenValues.map(\.author) == ["bob", "bob"])
     #expect(origin.overwrittenValues.map(\.revision) == [base + 2, base + 3])
     #expect(try why("Note.y").overwrittenValues.isEmpty)
-    // Whoever sets it next has nothing to do with them.
+    // The next change does not report them.
     try store.must([store.update(note, "Note.x", .double(3))])
     #expect(try why("Note.x").overwrittenValues.isEmpty)
     try store.expectSound()

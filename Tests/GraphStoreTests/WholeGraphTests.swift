@@ -115,7 +115,7 @@ import Testing
     let keys = images.map { ($0.id.entity, $0.id.key) }
     #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 })
 
-    // Whatever the order of the rows, and whatever entity a reference claims.
+    // In any order of the rows, and with any entity in a reference.
     for rows in [rows(images), rows(images.reversed())] {
       let copy = try TestStore(store.model)
       guard case .committed(let committed) = try restore(rows, into: copy) else {
@@ -172,7 +172,7 @@ import Testing
     #expect(try StoreCheckRun(copy).findings.isEmpty)
   }
 
-  /// Each mistake is told by the number of its row, and leaves nothing behind.
+  /// Each mistake is reported with the number of its row, and leaves nothing behind.
   @Test(arguments: [
     "duplicate id", "missing end", "wrong kind of end", "unique", "required", "rule", "type", "count", "abstract",
     "short",
@@ -242,14 +242,14 @@ import Testing
       #expect(
         refused.violations.contains { $0.id.isTemporary && Int($0.id.key.low) == wanted.row && $0.rule == wanted.rule },
         "\(refused)")
-      // In the words of the rules, whoever has noticed it.
+      // In the words of the rules, whichever part has detected it.
       #expect(!refused.violations.contains { $0.message.contains("constraint failed") }, "\(refused)")
       switch mistake {
       case "unique":
         let violation = try #require(refused.violations.first { $0.property > 0 })
         #expect(violation.message == "another new Party has the same name")
         #expect(violation.value == .string("r"))
-        // Whose it is, by its row.
+        // The conflict names its object by the row.
         #expect(refused.conflicts.map(\.kind) == [.unique])
         #expect(refused.conflicts.map { Int($0.id.key.low) } == [person + 1], "\(refused)")
       case "required", "rule":
@@ -341,8 +341,7 @@ import Testing
     }
   }
 
-  /// Whatever keeps a row from being written, what each row says by itself is told with it; and what a row names whose own is
-  /// refused is no mistake of it.
+  /// A refusal of one row also reports the violations of the other rows; a reference to a refused row is no violation.
   @Test func errorsOfEveryKindAreReportedTogether() throws {
     let store = try company()
     let images = try export(store)
@@ -360,9 +359,9 @@ import Testing
     try set(4, "Party.name", .null)
     let copy = try TestStore(store.model)
     let refused = try #require(refusal(try restore(rows, into: copy)))
-    let told = refused.violations.map { "\(Int($0.id.key.low) - 1) \($0.rule)" }
+    let reported = refused.violations.map { "\(Int($0.id.key.low) - 1) \($0.rule)" }
     #expect(
-      told.sorted()
+      reported.sorted()
         == [
           "\(people[1]) type", "\(people[2]) destination", "\(people[2]) maximum", "\(people[4]) required",
         ].sorted(), "\(refused)")

@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What the table of docs/guides/conflicts.md has no column for: `overwrite` and `rollback` beyond one property,
-/// inserts that meet a key, texts that were replaced.
+/// Cases beyond the table of docs/guides/conflicts.md: `overwrite` and `rollback` beyond one property, inserts that
+/// meet a key, texts that were replaced.
 @Suite struct WholeObjectPolicyTests {
   private struct PolicyFixture {
     let store: TestStore
@@ -51,12 +51,12 @@ import Testing
     scene.ann()
     // She began with x before Bob's first commit, and had that one before her eyes when she saved.
     let sight = Change(.update, scene.note, base: seen)
-    let told = try scene.conflicts([scene.set("x", .double(9)), sight], .overwrite)
+    let reported = try scene.conflicts([scene.set("x", .double(9)), sight], .overwrite)
     #expect(try scene.value("x") == .double(9))
     #expect(try scene.value("y") == .double(5))
     #expect(try scene.value("z") == .double(0))
-    #expect(told.map(\.theirs) == [.double(5), .double(5)])
-    #expect(told.map(\.mine) == [.double(0), .double(9)])
+    #expect(reported.map(\.theirs) == [.double(5), .double(5)])
+    #expect(reported.map(\.mine) == [.double(0), .double(9)])
   }
 
   @Test func overwriteKeepsCommitsOfSameReplica() throws {
@@ -78,10 +78,10 @@ import Testing
     try scene.store.must([scene.set("board", .object(other)), scene.set("x", .double(5))])
     try scene.store.must([Change(.delete, scene.board)])
     scene.ann()
-    let told = try scene.conflicts([scene.set("x", .double(9))], .overwrite)
+    let reported = try scene.conflicts([scene.set("x", .double(9))], .overwrite)
     #expect(try scene.value("board") == .object(other))
     #expect(try scene.value("x") == .double(9))
-    #expect(told.count == 1)
+    #expect(reported.count == 1)
     #expect(try StoreCheckRun(scene.store).findings.isEmpty)
   }
 
@@ -92,11 +92,11 @@ import Testing
     let now = try scene.store.store.head.revision
     scene.ann()
     // A context says texts against what is stored, and everything else against where the edit began.
-    let told = try scene.conflicts([scene.type(0, 3, "a", base: now), scene.set("x", .double(9))], .rollback)
+    let reported = try scene.conflicts([scene.type(0, 3, "a", base: now), scene.set("x", .double(9))], .rollback)
     #expect(try scene.value("text") == .string("the cat"))
     #expect(try scene.value("x") == .double(5))
-    #expect(told.map(\.mine) == [.string("a cat"), .double(9)])
-    #expect(told.allSatisfy { !$0.mineWon && $0.author == "bob" && $0.revision == now })
+    #expect(reported.map(\.mine) == [.string("a cat"), .double(9)])
+    #expect(reported.allSatisfy { !$0.mineWon && $0.author == "bob" && $0.revision == now })
   }
 
   @Test func rollbackKeepsEditsOfOtherObjects() throws {
@@ -105,8 +105,8 @@ import Testing
     try scene.store.must([scene.set("x", .double(5))])
     scene.ann()
     let board = try scene.store.update(scene.board, "Board.name", .string("renamed"), base: scene.base)
-    let told = try scene.conflicts([scene.set("x", .double(9)), board], .rollback)
-    #expect(told.count == 1)
+    let reported = try scene.conflicts([scene.set("x", .double(9)), board], .rollback)
+    #expect(reported.count == 1)
     #expect(try scene.store.value(scene.board, "Board.name") == .string("renamed"))
   }
 
@@ -122,15 +122,15 @@ import Testing
       let splice = TextSplice(offset: 4, length: 3, insertion: "dog")
       let edit = Edit(try company.property("Person.bio").number, .splice([splice]))
       let outcome = try company.commit([Change(.update, person, base: base, edits: [edit])], policy: policy).outcome
-      let told: [Conflict]
+      let reported: [Conflict]
       switch outcome {
-      case .committed(let committed): told = committed.conflicts
+      case .committed(let committed): reported = committed.conflicts
       case .refused(let refusal):
         #expect(policy == .error && refusal.code == .conflict, "\(policy): \(refusal)")
-        told = refusal.conflicts
+        reported = refusal.conflicts
       }
-      #expect(told.map(\.mine) == [.string("the dog")], "\(policy)")
-      #expect(told.map(\.theirs) == [.null], "\(policy)")
+      #expect(reported.map(\.mine) == [.string("the dog")], "\(policy)")
+      #expect(reported.map(\.theirs) == [.null], "\(policy)")
       let wins = policy == .objectTrump || policy == .overwrite
       #expect(try company.value(person, "Person.bio") == (wins ? .string("the dog") : .null), "\(policy)")
     }
@@ -171,11 +171,11 @@ import Testing
       let met = try scene.store.insert("Board", ["name": .string("C"), "color": .string("green")])
       scene.ann()
       let insert = try scene.store.insertion("Board", ["name": .string("C")])
-      let told = try scene.conflicts([insert], policy)
+      let reported = try scene.conflicts([insert], policy)
       let ordinary = try scene.store.value(scene.board, "Board.color")
       #expect(ordinary != .string("green"))
       #expect(try scene.store.value(met, "Board.color") == color.map(Value.string) ?? ordinary, "\(policy)")
-      #expect(told.map(\.kind) == (policy == .overwrite ? [.unique] : []), "\(policy)")
+      #expect(reported.map(\.kind) == (policy == .overwrite ? [.unique] : []), "\(policy)")
     }
   }
 

@@ -24,7 +24,7 @@ import Testing
     var lastCommit: Int { ((0..<(count - 1)).last { endsCommit($0) } ?? -1) + 1 }
   }
 
-  /// What a kill leaves after some commits, the last of them of several pages.
+  /// The files after a kill that followed some commits, the last of them of several pages.
   private func killed(_ model: Model) throws -> (directory: TemporaryDirectory, log: Log, boards: Int) {
     let store = try TestStore(model)
     for number in 0..<5 { _ = try store.insert("Board", ["name": .string("b\(number)")]) }
@@ -149,7 +149,7 @@ import Testing
     #expect(try StoreCheckRun(again).findings.isEmpty)
   }
 
-  /// After a checkpoint the log begins anew over its old frames, which are sound among themselves.
+  /// After a checkpoint the log restarts over its old frames, which are sound among themselves.
   @Test func staleFramesAreIgnored() throws {
     let model = try Fixtures.stickies()
     let directory = try TemporaryDirectory()
@@ -169,7 +169,7 @@ import Testing
       #expect(try WriteAheadLogFile.loss(beside: path) == nil, "after commit \(number)")
       size = max(size, FileManager.default.contents(atPath: path + "-wal")?.count ?? 0)
     }
-    // Sixty commits in a log of some thirty pages: it was begun anew.
+    // Sixty commits in a log of some thirty pages: it was restarted.
     #expect(size > 0 && size < 60 * Log.frame * 3)
     try store.close()
   }

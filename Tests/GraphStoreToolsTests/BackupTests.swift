@@ -6,7 +6,7 @@ import GraphTesting
 import Synchronization
 import Testing
 
-/// A backup is one sound state, whatever is committed while it is made, or it is not there.
+/// A backup is one sound state, even with commits while it is made, or it does not exist.
 @Suite struct BackupTests {
   private func notes(_ count: Int = 400) throws -> TestStore {
     let store = try TestStore(try Fixtures.stickies())
@@ -73,7 +73,7 @@ import Testing
       directory: store.directory.path, model: tighter, file: folder.path + "/copy.sqlite"
     ) { _ in }
     #expect(report.objects == 1)
-    // Who asks is told.
+    // A check of the store reports the violation.
     #expect(try StoreCheck.run(directory: store.directory.path, model: tighter).map(\.kind) == [.rule])
   }
 
@@ -144,7 +144,7 @@ import Testing
     #expect(try StoreCheck.run(directory: path, model: store.model).isEmpty)
   }
 
-  /// What lies under the name of the draft may be anything, also the store by another name.
+  /// A file with the name of a draft may be anything, also the store under another name.
   @Test func linkedDraftIsNotWrittenThrough() throws {
     let store = try notes(50)
     let folder = try TemporaryDirectory()
@@ -172,7 +172,7 @@ import Testing
     }
     #expect(failure { try backup() }?.sentence.hasPrefix("\(draft.path) is another file, not the draft") == true)
     #expect(try Data(contentsOf: draft).count == 30)
-    // What a killed run left is.
+    // The remains of a killed run are a draft.
     try Data(repeating: 0, count: 5_000).write(to: draft)
     try backup()
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy"])
@@ -282,7 +282,7 @@ import Testing
 
   // MARK: - Pace
 
-  /// A clock that only moves when somebody waits.
+  /// A clock that moves only during waits.
   private final class Clock: Sendable {
     let now = Atomic<Int64>(0)
     let slept = Atomic<Int64>(0)
@@ -307,7 +307,7 @@ import Testing
       directory: store.directory.path, model: store.model, file: folder.path + "/copy", pace: clock.pace(1 << 20))
     let seconds = Double(clock.slept.load(ordering: .relaxed)) / 1e9
     let mebibytes = Double(report.bytes) / Double(1 << 20)
-    // Nobody waits behind the last step.
+    // No wait follows the last step.
     #expect(abs(seconds - mebibytes) <= 1.01, "\(mebibytes) MiB took \(seconds) s")
     #expect(seconds > 2)
   }

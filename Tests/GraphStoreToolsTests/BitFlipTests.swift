@@ -5,7 +5,7 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// Any byte of the database may flip: either somebody says so, or nobody's answer has changed.
+/// Any byte of the database may flip: either the store reports it, or no answer has changed.
 @Suite struct BitFlipTests {
   enum Kind: String, CaseIterable, Sendable { case stickies, company }
 
@@ -52,7 +52,7 @@ import Testing
     try Data(bytes).write(to: URL(fileURLWithPath: file))
   }
 
-  /// All that anybody can ask: every object, the whole history, and where the store stands.
+  /// All answers of a store: every object, the whole history, and the head.
   private struct StoreContents: Equatable {
     var images = [[UInt8]]()
     var commits: [CommitRecord]

@@ -48,7 +48,7 @@ import Testing
     return store
   }
 
-  /// A department, somebody in it, a project.
+  /// A department, a person in it, a project.
   private func workplace() throws -> TestStore {
     let store = try TestStore(try Fixtures.workplace())
     let department = try store.insert("Department")
@@ -57,7 +57,7 @@ import Testing
     return store
   }
 
-  /// What check finds after `sql` has been done to the closed store. Several statements are parted by semicolons.
+  /// The findings of check after `sql` was run on the closed store. Semicolons separate statements.
   private func findings(
     _ store: TestStore, _ sql: String, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> [StoreFinding] {
@@ -84,7 +84,7 @@ import Testing
   @Test(arguments: StoreFinding.Kind.allCases) func everyKindOfDamageIsFound(_ kind: StoreFinding.Kind) throws {
     switch kind {
     case .log: break  // In `WriteAheadLogTests`.
-    case .integrity: try anIndexThatLacksAnEntry()
+    case .integrity: try indexThatLacksAnEntry()
     case .schema:
       let found = try findings(try notes(), #"DROP INDEX "Note.board""#)
       #expect(kinds(found) == [.schema])
@@ -190,7 +190,7 @@ import Testing
   }
 
   /// One entry less on an index's only page: every row is still there.
-  private func anIndexThatLacksAnEntry() throws {
+  private func indexThatLacksAnEntry() throws {
     let store = try notes()
     try store.store.close()
     let path = store.directory.path + "/graph.sqlite"

@@ -19,7 +19,7 @@ import Testing
 
   // MARK: - Limits
 
-  /// What a version may ask: of a value, of a number of objects, of an object.
+  /// The rules of a version: for a value, for a number of objects, for an object.
   private static let limits = [
     (attribute: #", "maximum": 10"#, relationship: "", rules: ""),
     (attribute: "", relationship: #", "maximumCount": 1"#, rules: ""),
@@ -93,7 +93,7 @@ import Testing
     let second: String
     var mapping = ""
     let third: String
-    /// What a row has by the migration, and has had before.
+    /// The values of a row before and after the migration.
     let property: String
     let value: Value
   }
@@ -145,7 +145,7 @@ import Testing
       let refusal = #expect(throws: Refusal.self) { _ = try store.store.follow(FollowRequest(since: token)) }
       #expect(refusal?.code == .limit)
     }
-    // What is new has what the file says now.
+    // New objects have the defaults of the present file.
     if name == "another default" {
       let fresh = try store.insert("Row", ["n": .integer(1)])
       #expect(try store.value(fresh, "Row.color") == .string("white"))

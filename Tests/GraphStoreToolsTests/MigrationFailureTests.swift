@@ -13,7 +13,9 @@ import Testing
   private struct InterruptedMigration: Error {}
 
   /// What the store holds, in the words of the version that it is of.
-  private func expectWhole(_ directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation) throws {
+  private func expectConsistent(_ directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation)
+    throws
+  {
     let (first, second) = (
       try ShopVersions.model(ShopVersions.first), try ShopVersions.model(ShopVersions.second)
     )
@@ -59,7 +61,7 @@ import Testing
         }
       }
       CrashableFiles.recover(directory.path)
-      try expectWhole(directory)
+      try expectConsistent(directory)
     }
   }
 
@@ -78,7 +80,7 @@ import Testing
         #expect(!failure.advice.isEmpty)
       }
       CrashableFiles.fail(directory.path, with: nil)
-      try expectWhole(directory)
+      try expectConsistent(directory)
     }
   }
 

@@ -4,7 +4,7 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// What a migration says of values that are not there afterwards as they were.
+/// The values that a migration reports as lost or changed.
 @Suite struct MigrationLossTests {
   private static let first = """
     {"format": 1, "name": "Desk", "version": 1, "entities": [{"name": "Thing", "attributes": [

@@ -3,9 +3,9 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Who gave a property its value, when that was a migration.
+/// The origin of a value that a migration set.
 @Suite struct MigrationOriginTests {
-  /// Nobody but the migration gave these their values; what went on, in whatever form, keeps its story.
+  /// The migration alone set these values; values that were kept, in any form, keep their origin.
   @Test func originOfMappedValueIsMigration() throws {
     let old = try ShopVersions.filled()
     try old.store.close()
@@ -20,7 +20,7 @@ import Testing
     }
     let title = try store.store.origin(of: try store.property("Article.title").number, of: item)
     #expect(title.revision == 9 && title.replaced == .string("item 1") && title.isReplacedKnown)
-    // A number that has become a decimal is still the one that somebody wrote.
+    // A number that was converted to a decimal keeps the author who wrote it.
     let number = try store.property("Article.price").number
     let written = try store.store.origin(of: number, of: item)
     #expect(written.kind == .inserted && written.author == "ann" && written.value == .decimal(1))
@@ -33,13 +33,13 @@ import Testing
     let deleted = try store.store.origin(of: price.number, of: gone)
     #expect(deleted.kind == .inserted && deleted.deletion == 10)
     #expect(deleted.value == .decimal(4))
-    // Another change is told as always, and what it replaced.
+    // Another change is reported as usual, with the value that it replaced.
     try store.must([try store.update(item, "Article.price", .decimal(7))])
     let changed = try store.store.origin(of: price.number, of: item)
     #expect(changed.revision == report.revision + 1 && changed.replaced == .decimal(1))
   }
 
-  /// A change from before is told in the form of now, with what it replaced.
+  /// A change before the migration is reported in the present form, with the value that it replaced.
   @Test func originOfConvertedValuePrecedesMigration() throws {
     let old = try ShopVersions.filled()
     let item = try #require(try old.all("Item", sort: "number").first?.id)

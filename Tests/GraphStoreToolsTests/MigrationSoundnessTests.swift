@@ -49,17 +49,17 @@ import Testing
     #expect(findings.isEmpty, "\(findings)")
   }
 
-  /// A sequence may have given numbers to objects of an entity that is gone, and may be none any more.
+  /// A sequence may have numbered objects of a removed entity, and may have been removed itself.
   @Test(arguments: [true, false]) func storeWithRemovedSequenceIsSound(isDropped: Bool) throws {
     func item(_ more: String) -> String {
       #"{"name": "Item", "attributes": [{"name": "n", "type": "integer"\#(more)}]}"#
     }
-    let (sequence, heir) = (#", "assigned": "sequence""#, #"{"name": "Gadget", "parent": "Item"}"#)
-    let old = try TestStore(try Self.model(1, item(sequence) + "," + heir))
+    let (sequence, successor) = (#", "assigned": "sequence""#, #"{"name": "Gadget", "parent": "Item"}"#)
+    let old = try TestStore(try Self.model(1, item(sequence) + "," + successor))
     _ = try old.insert("Item")
     for _ in 0..<2 { _ = try old.insert("Gadget") }
     try old.store.close()
-    let next = isDropped ? item("") + "," + heir : item(sequence)
+    let next = isDropped ? item("") + "," + successor : item(sequence)
     let model = try Self.model(2, next)
     let report = try ShopVersions.migrate(old.directory, to: [model])
     #expect(!report.steps.isEmpty)
@@ -109,7 +109,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// What goes had a reference, and a row behind it is filled: its checksum is its own.
+  /// The removed object had a reference, and a row after it is filled: its checksum is its own.
   @Test func rowsFilledAfterRemovedObjectsHaveValidChecksums() throws {
     let base = #"{"name": "Base", "attributes": [{"name": "v", "type": "string", %}]}"#
     let old = try TestStore(
@@ -152,7 +152,7 @@ import Testing
     #expect(refusal.breaches.allSatisfy { $0.text.contains(words) }, "\(refusal)")
   }
 
-  /// Nothing tells the versions apart, so nothing would be done, and nothing said.
+  /// The versions have equal hashes, so nothing would be done, and nothing reported.
   @Test func unexecutableMappingIsRefused() throws {
     let entity = #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#
     let old = try TestStore(try Self.model(1, entity))

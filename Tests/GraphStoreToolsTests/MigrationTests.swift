@@ -71,7 +71,7 @@ import Testing
     try expectSound(store)
   }
 
-  /// Nobody knows when it was made, nor which number it would have had.
+  /// The time of its insert is unknown, and so is the number that it would have had.
   @Test func assignedAttributeStaysEmptyInOldObjects() throws {
     let source =
       #"{"format": 1, "name": "Desk", "version": 1, "entities": [{"name": "Thing", "attributes": [{"name": "k", "type": "integer"}]}]}"#
@@ -176,11 +176,11 @@ import Testing
     let title = try store.property("Article.title").number
     #expect(records[8].changes.map(\.edits) == [[Edit(title, .set(.string("renamed")))]])
     #expect(records[8].changes.first?.before?[try store.property("Article.title")] == .string("item 1"))
-    // A deleted object is told with the values that have a place now; its entity's name is the new one.
+    // A deleted object is reported with the values that still have a property, and under its entity's new name.
     let gone = try #require(records[9].changes.first?.before)
     #expect(model.entity(gone.id.entity)?.name == "Article")
     #expect(gone[try store.property("Article.title")] == .string("item 4"))
-    // Of an entity that is gone nothing is told, and the migration itself changed nothing.
+    // Objects of a removed entity are not reported, and the migration itself changed nothing.
     #expect(records[10].changes.isEmpty && records[11].changes.isEmpty)
     let refused = try store.undo(9)
     guard case .refused(let refusal) = refused.outcome else { return #expect(Bool(false), "undone across a migration") }
@@ -285,7 +285,7 @@ import Testing
     #expect(Set(refusal.breaches.compactMap(\.object)) == [items[0], items[2]])
     #expect(refusal.breaches.map(\.text) == [items[2], items[0]].map { "shares its title with \($0.key)" })
     #expect(refusal.breaches.allSatisfy { $0.entity == "Article" })
-    // A copy of what has not changed is nobody's.
+    // An unchanged value is not copied.
     #expect(try copies(store).isEmpty)
   }
 
@@ -329,7 +329,7 @@ import Testing
     #expect(texts.filter { $0.contains("size") }.count == 4)
   }
 
-  /// What is asked of all is asked of an heir of which more is asked, and told once.
+  /// A rule of the parent applies to a subentity with further rules, and its violation is reported once.
   @Test func violationOfSubentityIsReportedOnce() throws {
     func source(_ version: Int, weight: String, mane: String) -> String {
       """

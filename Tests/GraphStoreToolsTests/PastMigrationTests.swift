@@ -186,9 +186,9 @@ import struct GraphModel.FetchRequest
         states[try store.store.head.revision] = try state(store)
       }
       for (revision, expectation) in states.sorted(by: { $0.key > $1.key }) {
-        let told = try state(store, at: revision)
-        #expect(told == expectation, "seed \(seed), version \(number + 1), revision \(revision)")
-        expected += told.count
+        let reported = try state(store, at: revision)
+        #expect(reported == expectation, "seed \(seed), version \(number + 1), revision \(revision)")
+        expected += reported.count
       }
       try expectEachByItself(states, store, seed: seed)
     }
@@ -309,8 +309,8 @@ import struct GraphModel.FetchRequest
 
   // MARK: - Mappings and expressions
 
-  /// What is derived from something that a migration changes, or that has another meaning by now, is computed anew though
-  /// its own text stays: by a mapping, a fill, another type, an exchange of names.
+  /// A value derived from a property that a migration changes, or that has another meaning since, is computed again
+  /// although its own definition stays: by a mapping, a fill, another type, an exchange of names.
   @Test(arguments: [
     (
       #"{"name": "n", "type": "integer", "default": 7}"#, #""mapping": {"Row.n": "n + 100"}, "#,
@@ -375,7 +375,7 @@ import struct GraphModel.FetchRequest
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// Barns that have as much to tell as animals.
+  /// Barns that have as much history as animals.
   private static let large = first.replacingOccurrences(
     of: #"{"name": "Barn", "attributes": [{"name": "name", "type": "string"}]"#,
     with: """
@@ -409,9 +409,9 @@ import struct GraphModel.FetchRequest
         #"{"name": "Tag", "attributes": [{"name": "name", "type": "string"}, {"name": "uses", "type": "integer", "derived": "animals.@count"}]"#
     )
 
-  /// Before the migration an object has the label that the migration gave it; one that was deleted before, the one that it
-  /// would have given it then; and so with its place in an order. What the rules compute, they computed of what was so then,
-  /// and they counted those who were there.
+  /// Before the migration an object has the label that the migration gave it; an object deleted before has the label
+  /// that it would have got then; the same applies to its place in an order. Derived values were computed from the
+  /// values of that time, and counts counted the objects of that time.
   @Test(arguments: [UInt64(91), 92, 93, 94, 95])
   func pastShowsMappedValuesAndOriginalDerivedValues(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -436,17 +436,19 @@ import struct GraphModel.FetchRequest
     var next = made
     var expected = [Revision: State]()
     for (revision, old) in states.sorted(by: { $0.key > $1.key }) {
-      var told = try projected(old, by: plan, nil: .null)
-      for key in Array(told.keys) {
-        guard var image = told[key], models[1].entity(image.id.entity)?.property(label.number) != nil else { continue }
+      var reported = try projected(old, by: plan, nil: .null)
+      for key in Array(reported.keys) {
+        guard var image = reported[key], models[1].entity(image.id.entity)?.property(label.number) != nil else {
+          continue
+        }
         // Also of one that was gone in between.
         if let later = made[key] ?? next[key] { (image[label], image[place]) = (later[label], later[place]) }
         image[tagged] = .integer(Int64(image[tags].objectIDs.count))
         if case .string(let text) = image[name] { image[loud] = .string(text.uppercased()) }
-        told[key] = image
+        reported[key] = image
       }
-      let animals = told.values.filter { models[1].entity($0.id.entity)?.property(home.number) != nil }
-      for (key, image) in told {
+      let animals = reported.values.filter { models[1].entity($0.id.entity)?.property(home.number) != nil }
+      for (key, image) in reported {
         guard let entity = models[1].entity(image.id.entity) else { continue }
         let (owners, counts): ([ObjectID], Property)
         if entity.property(stock.number) != nil {
@@ -456,20 +458,20 @@ import struct GraphModel.FetchRequest
         } else {
           continue
         }
-        told[key]?[counts] = .integer(Int64(owners.filter { $0 == image.id }.count))
+        reported[key]?[counts] = .integer(Int64(owners.filter { $0 == image.id }.count))
       }
-      expected[revision] = told
-      next = told
+      expected[revision] = reported
+      next = reported
     }
     for _ in 0..<40 { try grow(store, &random) }
     var (labels, counts) = (Set<Value>(), Set<Value>())
     for (revision, expectation) in expected.sorted(by: { $0.key > $1.key }) {
-      let told = try state(store, at: revision)
-      #expect(told == expectation, "seed \(seed), revision \(revision)")
+      let reported = try state(store, at: revision)
+      #expect(reported == expectation, "seed \(seed), revision \(revision)")
       for (owner, count) in [(stock.owner, stock), (uses.owner, uses)] {
-        counts.formUnion(told.values.filter { $0.id.entity == owner }.map { $0[count] })
+        counts.formUnion(reported.values.filter { $0.id.entity == owner }.map { $0[count] })
       }
-      for image in told.values where models[1].entity(image.id.entity)?.property(label.number) != nil {
+      for image in reported.values where models[1].entity(image.id.entity)?.property(label.number) != nil {
         labels.insert(image[label])
       }
     }
@@ -488,7 +490,7 @@ import struct GraphModel.FetchRequest
       }
     }
     #expect(try unplaced(state(store)) == unplaced(expected[chosen] ?? [:]), "seed \(seed)")
-    // A way from there to the present there is not: no commit tells what the mapping made.
+    // There is no way from there to the present: no commit contains the results of the mapping.
     do {
       _ = try store.store.follow(FollowRequest(since: token))
       #expect(Bool(false), "followed")

@@ -27,7 +27,7 @@ import Testing
     return store
   }
 
-  private func expectWhole(_ directory: TemporaryDirectory, _ words: String) throws {
+  private func expectConsistent(_ directory: TemporaryDirectory, _ words: String) throws {
     let store = try TestStore(model, directory: directory, wordLimit: 100)
     #expect(try store.store.head.revision == 8, "\(words)")
     #expect(try store.all("Note", "text CONTAINS 'cat'").count == 1, "\(words)")
@@ -52,7 +52,7 @@ import Testing
       try filled(in: directory).store.close()
       isDone = try prune(directory, cut: cut)
       CrashableFiles.recover(directory.path)
-      try expectWhole(directory, "cut at statement \(cut)")
+      try expectConsistent(directory, "cut at statement \(cut)")
       cut += 1
     }
     // Three slices of two, with what prepares for them.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphStoreTools
 
-/// What a check holds of the past beside what fits into memory.
+/// The images that a check keeps of the past, beyond those that fit into memory.
 @Suite struct PastImagesTests {
   /// A full folder for temporary files says nothing of the store.
   @Test func unwritableTemporaryFileIsNotAFinding() throws {

@@ -165,7 +165,7 @@ import Testing
     return killed
   }
 
-  /// Killed after the decision, at every step: whoever comes next finishes it, a daemon or another command.
+  /// Killed after the decision, at every step: the next program finishes it, a daemon or another command.
   @Test(arguments: 0..<3, ["start", "check", "backup", "migrate"])
   func killedRestoreIsCompletedAtNextStart(_ step: Int, _ next: String) throws {
     let killed = try killed(behind: step)
@@ -189,7 +189,7 @@ import Testing
       ])
   }
 
-  /// Killed before the decision: what is there is a draft, which nobody takes for a store.
+  /// Killed before the decision: there is a draft, which no program takes for a store.
   @Test func draftIsNotAStore() throws {
     try store.store.close()
     try FileManager.default.copyItem(atPath: backup, toPath: data + "/graph.sqlite.restore")

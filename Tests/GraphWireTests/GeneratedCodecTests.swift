@@ -8,7 +8,7 @@ import Testing
 @Suite struct GeneratedCodecTests {
   private static func text(_ path: String) throws -> String { String(decoding: try Fixtures.file(path), as: UTF8.self) }
 
-  @Test func committedCodecIsWhatTheGeneratorWrites() throws {
+  @Test func committedCodecEqualsGeneratedOne() throws {
     let files = try WireGenerate.files(
       schema: try Self.text("Schema/Wire/graph.proto"), at: "graph.proto",
       mapping: try Self.text("Schema/Wire/swift.map"), at: "swift.map")

@@ -38,7 +38,7 @@ import Testing
       }
     }
 
-    /// What our decoder makes of other bytes for the same direction, as our encoder writes it again.
+    /// The message that our decoder reads from other bytes for the same direction, as our encoder writes it.
     func reread(_ bytes: [UInt8]) throws -> [UInt8] {
       switch self {
       case .toServer: try ToServer(binary: bytes).binary
@@ -46,8 +46,8 @@ import Testing
       }
     }
 
-    /// Whether our decoder finds this message in the bytes. Ids are equal by their 128 bits and strings by what they
-    /// show; the bytes written again tell the rest.
+    /// Whether our decoder finds this message in the bytes. Ids are compared by their 128 bits and strings by their
+    /// characters; the re-encoded bytes cover the rest.
     func isRead(from bytes: [UInt8]) throws -> Bool {
       switch self {
       case .toServer(let message):

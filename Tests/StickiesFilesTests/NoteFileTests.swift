@@ -6,7 +6,7 @@ import Testing
 @Suite struct NoteFileTests {
   private static func read(_ text: String) throws -> NoteFile { try NoteFile(parsing: Array(text.utf8)) }
 
-  @Test func aFileIsFrontMatterAndTheTextBehindIt() throws {
+  @Test func fileIsFrontMatterAndText() throws {
     var file = NoteFile(text: "Call Ann\n---\nsoon")
     file.id = UniqueID(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210)
     (file.revision, file.number, file.created, file.updated) = (12, 2, 0, 1_500_000)
@@ -60,7 +60,7 @@ import Testing
     ("", ""), ("\n", ""), ("a", "a"), ("a\n", "a"), ("a\n\n", "a\n"), ("\u{FEFF}a\n", "a"), ("a\r\n", "a\r"),
     ("----\na\n", "----\na"), ("--- \na\n", "--- \na"), ("a\n---\nb\n", "a\n---\nb"),
   ])
-  func aFileWithoutFrontMatterIsText(file: String, text: String) throws {
+  func fileWithoutFrontMatterIsText(file: String, text: String) throws {
     let read = try Self.read(file)
     #expect(UTF8Comparison.equal(read.text, text))
     #expect(read.id == nil)

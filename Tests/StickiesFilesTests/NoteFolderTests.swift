@@ -120,7 +120,7 @@ import Testing
     let changes = FolderChanges(of: files, list: back, notes: notes, elsewhere: [])
     #expect(changes.new.isEmpty && changes.missing.isEmpty && changes.skipped.isEmpty)
     #expect(changes.edits.map(\.theirs.id) == [notes[0].id])
-    // Without the first file its note is gone, whatever the other one is called.
+    // Without the first file its note is gone, regardless of the other one's name.
     let fewer = FolderChanges(of: Array(files.dropFirst()), list: back, notes: notes, elsewhere: [])
     #expect(fewer.missing.map(\.theirs.id) == [notes[0].id] && fewer.edits.isEmpty)
   }

@@ -36,7 +36,7 @@ import Testing
     for (name, bytes) in seeds {
       target.run(bytes)
       if name.hasPrefix("broken") { #expect(!isRead(target, bytes), "\(name)") }
-      // Cut anywhere, it is read or refused.
+      // A text cut at any place is read or refused.
       for end in stride(from: 0, to: bytes.count, by: 7) { target.run(Array(bytes[..<end])) }
     }
   }

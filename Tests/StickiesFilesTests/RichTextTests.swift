@@ -202,7 +202,7 @@ import Testing
     #expect(message(huge) == "the text has 16777217 bytes; at most 16777216 are allowed")
   }
 
-  /// Whatever stands in a text, it is read or refused; nothing hangs and nothing traps.
+  /// Any text is read or refused; nothing hangs and nothing traps.
   @Test func randomTextsAreParsedOrRefused() throws {
     let pieces = [
       "{", "}", "\\", "\\'", "\\'e4", "\\u-10179 ", "\\u56832?", "\\uc9 ", "\\bin3 ", "\\*", "\\par", "\n", "a", "é",

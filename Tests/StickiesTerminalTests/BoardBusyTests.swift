@@ -5,7 +5,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What covers the board while somebody waits.
+/// The overlay that covers the board while the user waits.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardBusyTests {
   /// A note whose color was changed once, which the server has, and whose next change it does not have.

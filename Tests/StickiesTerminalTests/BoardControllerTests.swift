@@ -6,7 +6,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What a board owes to its controllers: without any of them one of these fails.
+/// The behavior that a board has from its controllers: without any of them one of these tests fails.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardControllerTests {
   @Test func slowBoardShowsOverlayAndNeverPreviousNotes() async throws {
@@ -73,7 +73,7 @@ import Testing
       try await stage.other.save()
     }
     await ann.terminal.expects { $0.text.contains("the board Work is deleted") && $0.text.contains("│ Home") }
-    // Its answers wait for a pause of whoever types.
+    // Its answers wait for a pause in the user's typing.
     await ann.terminal.expects("New note with it")
     ann.terminal.types("n")
     await ann.terminal.expects { $0.text.contains("first and more") && !$0.text.contains("not yet") }
@@ -107,7 +107,7 @@ import Testing
     await ann.terminal.expects("5 characters")
     stage.other.context.delete(other)
     try await stage.other.save()
-    // What comes behind it has been heard.
+    // Later events have arrived.
     _ = try await ann.client.fetch(Board.self)
     ann.terminal.press(.enter)
     await ann.terminal.expects("the note is gone; nothing was changed")
@@ -175,7 +175,7 @@ import Testing
     ann.terminal.press(.right, .alt)
     await ann.terminal.expects { $0.text.contains("Loading") && $0.text.contains("│ Home") }
     stage.kill()
-    // Whoever waits is told what for by now.
+    // By now the overlay names the reason of the wait.
     await ann.terminal.expects { $0.text.contains("Reconnecting…") && !$0.text.contains("Loading") }
     ann.terminal.press(.left, .alt)
     await ann.terminal.expects {
@@ -321,7 +321,7 @@ import Testing
     ann.terminal.press(.backspace)
     ann.terminal.types("s")
     ann.terminal.paste(", pasted")
-    // These would take the text away, or nobody would know where the next letter goes.
+    // These would remove the text, or leave the place of the next letter unclear.
     for key in ["a", "u", "z"] as [Character] { ann.terminal.press(.character(key), .control) }
     for key in [Key.delete, .left, .home] { ann.terminal.press(key) }
     ann.terminal.types(".")
@@ -389,7 +389,7 @@ import Testing
     // Clicked rows are the notes that stand there.
     ann.terminal.click(5, 4)
     await ann.terminal.expects("┏ bread")
-    // What the server does not have yet is there all the same.
+    // Unsent changes are shown anyway.
     stage.kill()
     await ann.terminal.expects("reconnecting")
     ann.terminal.types("noffline")
@@ -418,7 +418,7 @@ import Testing
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("cancelled") && !$0.text.contains("Waiting for") }
     stage.thaw()
-    // What comes for the window that is closed is nobody's: the board is as it was, and history opens as ever.
+    // Answers for the closed window are dropped: the board is as it was, and history opens as before.
     _ = try await stage.note("second", x: 300)
     await ann.terminal.expects { $0.text.contains("second") && !$0.text.contains("revision") }
     ann.terminal.types("h")
@@ -610,7 +610,7 @@ import Testing
       $0.text.contains("┏ green pears") && $0.text.contains(pinned) && !$0.text.contains("not yet")
     }
     #expect(try await stage.stored().map(\.pinned) == [false, true])
-    // What was found before is no answer to what is asked now.
+    // Earlier results are no answer to the new search.
     ann.terminal.types("/")
     for _ in 0..<5 { ann.terminal.press(.backspace) }
     ann.terminal.types("apples\n")
@@ -660,14 +660,14 @@ import Testing
     await ann.terminal.expects { $0.text.contains("4 characters") && !$0.text.contains("may not be empty") }
     ann.terminal.press(.enter)
     await ann.terminal.expects { $0.text.contains("#work") && !$0.text.contains("characters") }
-    // What is too long is not taken, and the field says so.
+    // A text that is too long is not accepted, and the field says so.
     ann.terminal.types("t\(String(repeating: "x", count: 201))")
     await ann.terminal.expects("too long")
     ann.terminal.press(.enter)
     ann.terminal.press(.backspace)
     await ann.terminal.expects("200 characters")
     ann.terminal.press(.escape)
-    // Where nobody has anything against it, the edit ends.
+    // If no observer refuses, the edit ends.
     ann.terminal.types("/first\np")
     let pinned = String(Theme().symbols.badges.pinned)
     await ann.terminal.expects(pinned)

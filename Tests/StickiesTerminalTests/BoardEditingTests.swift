@@ -73,7 +73,7 @@ import Testing
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")
     #expect(try await stage.stored().isEmpty)
-    // Under the help nobody would see it.
+    // The help would cover it.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
     ann.terminal.paste("unseen")
@@ -227,7 +227,7 @@ import Testing
     await stage.close()
   }
 
-  @Test func aDoubleClickSelectsAWordAndATripleClickTheLine() async throws {
+  @Test func doubleClickSelectsWordAndTripleClickLine() async throws {
     let stage = try await BoardFixture()
     _ = try await stage.note("copy this word\nand more", x: 80, y: 64)
     let ann = try await stage.open()
@@ -272,7 +272,7 @@ import Testing
       ann.terminal.types("u")
       await ann.terminal.expects("Undone")
       #expect(try await state() == wanted)
-      // What was said of one key is gone with the next.
+      // The next key removes the message about the previous one.
       ann.terminal.press(.tab)
       await ann.terminal.expectsNo("Undone")
     }
@@ -303,7 +303,7 @@ import Testing
     await stage.close()
   }
 
-  /// What was saved in another program is sent as what is typed here, and kept where no server takes it.
+  /// A text saved in another program is sent like text typed here, and kept in a file if no server accepts it.
   @Test(arguments: [true, false]) func signalDuringExternalEditorSavesEverything(isServed: Bool) async throws {
     let stage = try await BoardFixture()
     _ = try await stage.note("first words")
@@ -318,7 +318,7 @@ import Testing
     ann.terminal.asksToEnd(SIGHUP)
     _ = await ann.end.value
     await editor.end(on: ann.terminal)
-    // What comes now is not sent any more: its file stays.
+    // Later texts are not sent: their file stays.
     #expect(stage.discards == 0)
     if isServed {
       #expect(try await stage.stored().map(\.text) == ["first words, last words"])
@@ -330,7 +330,7 @@ import Testing
     await stage.close()
   }
 
-  /// Who is asked to leave without a connection has it taken, stays, and writes on.
+  /// A user who is asked before leaving without a connection can accept, stay, and continue writing.
   @Test func textSavedTwiceInExternalEditorIsCommittedOnce() async throws {
     let stage = try await BoardFixture()
     _ = try await stage.note("one")
@@ -387,7 +387,7 @@ import Testing
       try await carl.save()
     }
     try stage.restart()
-    // Whoever types another word has not answered with it. The text is nowhere else to be seen.
+    // Another word is no answer to the question. The text is nowhere else.
     await ann.terminal.expects {
       $0.text.contains("carl@test has deleted the note that you have written in") && $0.text.contains("(n)")
         && $0.text.contains("alpha and an hour of words")
@@ -424,7 +424,7 @@ import Testing
     await stage.close()
   }
 
-  /// Notes in which words were written while the server was away, and which somebody deleted meanwhile.
+  /// Notes that were edited while the server was away, and that another user deleted meanwhile.
   private func orphans(_ count: Int, editing: Bool) async throws -> (stage: BoardFixture, ann: TestUser) {
     let stage = try await BoardFixture()
     for number in 0..<count { _ = try await stage.note("note\(number)", x: 16 + 300 * Double(number)) }
@@ -490,7 +490,7 @@ import Testing
     let id = try #require(ann.session.screen?.editing.current?.id)
     try await deleteAllElsewhere(stage)
     await ann.terminal.expects("The note is gone")
-    // What was sent has its answer: of the other note, too, a text has no place.
+    // The sent text was answered: the other note has no place for it either.
     _ = try await ann.client.fetch(Board.self)
     #expect(try await stage.stored().isEmpty)
     _ = try await stage.other.restore(id)

@@ -20,7 +20,7 @@ import Testing
     ann.terminal.types(" ")
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("only yellow: 1 hidden") && !$0.text.contains("sky") }
-    // What others make of a hidden color is hidden as well.
+    // Notes that others create in a hidden color are hidden as well.
     _ = try await stage.note("sea", x: 300, y: 32, color: .blue)
     await ann.terminal.expects { $0.text.contains("2 hidden") && !$0.text.contains("sea") }
     ann.terminal.types("F")
@@ -72,7 +72,7 @@ import Testing
   @Test func editedNoteLeavingFilterKeepsWindowAndReportsAuthor() async throws {
     let stage = try await BoardFixture()
     let note = try await stage.note("mine", color: .yellow)
-    // It lies higher: keys go to the editor all the same.
+    // It lies above; keys go to the editor anyway.
     _ = try await stage.note("higher", x: 340, color: .yellow)
     let ann = try await stage.open()
     await ann.terminal.expects("higher")
@@ -110,7 +110,7 @@ import Testing
     await stage.close()
   }
 
-  /// Nobody has looked for it: what is found would hide it.
+  /// The search field is empty: results would hide the note.
   @Test func newNoteEndsSearch() async throws {
     let stage = try await BoardFixture()
     _ = try await stage.note("apples")

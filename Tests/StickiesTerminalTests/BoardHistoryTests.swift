@@ -103,7 +103,7 @@ import Testing
       $0.text.contains("revision 5 of 5, ") && $0.text.contains("history: revision 5")
         && $0.text.contains("second words")
     }
-    // Who has gone back stays there.
+    // A user who has gone back stays there.
     ann.terminal.press(.left)
     await ann.terminal.expects { $0.text.contains("revision 4 of 5, ") && $0.text.contains("first words") }
     note.text = "third words"
@@ -112,7 +112,7 @@ import Testing
       $0.text.contains("revision 4 of 6, ") && $0.text.contains("history: revision 4")
         && $0.text.contains("first words")
     }
-    // Of what is done on boards that nobody looks at here nothing is heard: it is there when one goes on.
+    // Changes on boards that are not shown here are not received: they are loaded when the user returns.
     let garden = try await stage.other.fetch(Board.self, where: "name == 'Garden'").first
     let elsewhere = try #require(stage.other.context.insert(Note.self))
     (elsewhere.text, elsewhere.board) = ("elsewhere", garden)

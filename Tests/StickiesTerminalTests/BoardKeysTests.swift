@@ -5,7 +5,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What the mouse does at a note or a line, by keys alone.
+/// The mouse's functions at a note or a line, by keys alone.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardKeysTests {
   @Test func windowsAreClosedAndReopenedByKeys() async throws {
@@ -165,7 +165,7 @@ import Testing
     ann.terminal.press(.enter)
     await ann.terminal.expects("linked; u undoes it")
     await ann.terminal.expects { $0.text.contains("→") && !$0.text.contains("not yet") }
-    // Of one line nobody needs to choose; the focus is at the note where it ends.
+    // A single line needs no choice; the focus is at the note where it ends.
     ann.terminal.types("W")
     await ann.terminal.expects("Label")
     ann.terminal.types("knows\n")
@@ -221,7 +221,7 @@ import Testing
     ann.terminal.press(.tab)
     await ann.terminal.expects("┏ omega")
     ann.terminal.types("W")
-    // What is written is there to be changed.
+    // The existing text is there to be changed.
     await ann.terminal.expects { $0.text.contains("Label") && $0.text.contains("3 characters") }
     ann.terminal.types("er\n")
     await ann.terminal.expects { $0.text.contains(" older ") && !$0.text.contains("not yet") }

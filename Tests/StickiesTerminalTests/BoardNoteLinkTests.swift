@@ -88,7 +88,7 @@ import Testing
     await ann.terminal.expects("Delete the link?")
     ann.terminal.types("lknows\n")
     await ann.terminal.expects { $0.text.contains(" knows ") && !$0.text.contains("not yet") }
-    // What is written is there to be changed, and nothing is a label too.
+    // The existing label is there to be changed, and an empty one is a label too.
     ann.terminal.click(head.x + 3, head.y, times: 2)
     await ann.terminal.expects("Delete the link?")
     ann.terminal.types("l")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What boards cost that nobody sees, on a real daemon.
+/// The cost of boards that are not shown, on a real daemon.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardPagesTests {
   @Test func offscreenBoardIsRefreshedOnceWhenShown() async throws {
@@ -24,7 +24,7 @@ import Testing
     _ = try await stage.note("second", x: 300)
     stage.other.context.delete(first)
     try await stage.other.save()
-    // What comes behind it has been heard.
+    // Later events have arrived.
     _ = try await ann.client.fetch(Board.self)
     #expect(work.notes.count == 1 && work.windows.ids != Array(work.notes.snapshot))
     #expect(work.reconciliations == before)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What stands beside, above and below the board: list, search field, dots, scrubber.
+/// The parts beside, above and below the board: list, search field, dots, scrubber.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardPanelTests {
   /// The first row of a list of so many columns, with two notes.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// Who is here, and where.
+/// The users who are present, and their places.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardPresenceTests {
   @Test func cursorOfOthersFollowsMouseAndKeys() async throws {
@@ -120,7 +120,7 @@ import Testing
     await hal.terminal.expects("the same colors at Hal's") {
       $0.color(of: "ann") == anns && $0.color(of: "ben") == bens && $0.color(of: "cem") == cems
     }
-    // Whoever stays keeps theirs.
+    // A user who stays keeps the color.
     ben.terminal.types("q")
     _ = await ben.end.value
     await ben.client.close()
@@ -134,32 +134,32 @@ import Testing
     let stage = try await BoardFixture()
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
-    // Who shows nothing of himself is not shown others.
+    // A user without a presence does not see others.
     stage.other.showPresence(Array("{}".utf8))
-    var heard = 0
-    let (told, tell) = AsyncStream.makeStream(of: Void.self)
+    var received = 0
+    let (reported, report) = AsyncStream.makeStream(of: Void.self)
     stage.other.presenceDidChange = {
       guard $0.author == "ann@test", $0.state != nil else { return }
-      heard += 1
-      tell.yield()
+      received += 1
+      report.yield()
     }
     let clock = ContinuousClock()
     let begin = clock.now
     for step in 0..<300 { ann.terminal.mouse(.move, step % 70, 2 + step % 19) }
     // The last of them is never lost.
     await ben.terminal.expects { $0.place(of: "▘ann") == Point(x: 299 % 70, y: 2 + 299 % 19) }
-    // Who else looks may hear of it a moment later.
-    var first = told.makeAsyncIterator()
+    // Other observers may receive it a moment later.
+    var first = reported.makeAsyncIterator()
     await first.next()
     let tenths = Int((clock.now - begin) / .milliseconds(PresenceController.intervalMilliseconds))
-    #expect(heard > 0 && heard <= tenths + 2)
+    #expect(received > 0 && received <= tenths + 2)
     #expect(ann.terminal.frames < 100)
     await stage.close()
   }
 }
 
 extension Grid {
-  /// The color of somebody's cursor; nil unless the name in the status line has it, too.
+  /// The color of a user's cursor; nil unless the name in the status line has it, too.
   fileprivate func color(of name: String) -> Color? {
     guard let cursor = place(of: "▘\(name)") else { return nil }
     let color = self[cursor.x + 1, cursor.y].style.background

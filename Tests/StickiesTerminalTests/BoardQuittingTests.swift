@@ -27,7 +27,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("1 change is not on the server yet") && $0.text.contains("(w)") }
     ann.terminal.types("w")
     await ann.terminal.expects("leaves when")
-    // It is said for as long as it holds.
+    // The message stays as long as it is true.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
     ann.terminal.press(.escape)

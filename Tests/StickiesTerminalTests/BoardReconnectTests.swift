@@ -5,7 +5,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What the daemon says when it is back: whose change counts, and that it takes no more.
+/// Messages of the daemon after its return: the change that won, and that it accepts no more.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardReconnectTests {
   /// Ann's, with the only note in focus and the daemon away.
@@ -32,7 +32,7 @@ import Testing
     }
     try stage.restart()
     await ann.terminal.expects("carl@test had changed the same; yours counts, theirs is in the history")
-    // What only he changed stays.
+    // Properties that only he changed keep his values.
     await ann.terminal.expects { $0.text.contains("▲") && !$0.text.contains("not yet") }
     let note = try #require(try await stage.stored().first)
     #expect(note.color == .blue && note.pinned)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// Which part of a large board is asked for, and when anew.
+/// The part of a large board that is requested, and when it is requested again.
 @MainActor
 @Suite struct BoardRegionTests {
   private let seen = Rect(x: 100, y: -40, width: 80, height: 20)
@@ -21,7 +21,7 @@ import Testing
     #expect(region.serves(seen))
     #expect(region.serves(seen.moved(x: 60, y: 0)) && !region.serves(seen.moved(x: 61, y: 0)))
     #expect(region.serves(seen.moved(x: 0, y: -15)) && !region.serves(seen.moved(x: 0, y: -16)))
-    // It is asked for anew before anything is missing.
+    // It is requested again before anything is missing.
     #expect(region.covers(seen.moved(x: 80, y: 20)) && !region.covers(seen.moved(x: 81, y: 0)))
     // A screen that grows is not served by what was asked for a small one.
     #expect(!region.serves(Rect(x: 100, y: -40, width: 180, height: 50)))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What lies in which cell, and in which colors.
+/// The contents and the colors of each cell.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardScreenCellsTests {
   @Test func lightBackgroundSelectsLightTheme() async throws {
@@ -65,6 +65,6 @@ import Testing
 }
 
 extension Grid {
-  /// What cells of a row show.
+  /// The text of some cells of a row.
   fileprivate func cells(_ columns: ClosedRange<Int>, _ row: Int) -> [String] { columns.map { self[$0, row].text } }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphReplica
 @testable import StickiesTerminal
 
-/// What a search asks of a real daemon, and where one is after it.
+/// The requests of a search to a real daemon, and the place on the board after it.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardSearchTests {
   /// A note in focus at the left end of the board, and one far to the right.
@@ -102,10 +102,10 @@ import Testing
     await expect("n15")
     ann.terminal.types("/n3")
     await ann.terminal.expects("Found")
-    // What is found is seen from the first row on.
+    // Results are shown from the first row on.
     await expect("n3")
     _ = try await stage.note("early", x: 0, y: 0)
-    // What comes behind it has been heard.
+    // Later events have arrived.
     _ = try await ann.client.fetch(Board.self)
     ann.terminal.press(.escape)
     await expect("n15")
@@ -113,9 +113,9 @@ import Testing
     await stage.close()
   }
 
-  /// How many live queries the daemon has of whoever has the board open, and how many were ever asked for.
+  /// The number of live queries that the daemon has from the open board, and the number of all that were requested.
   private func queries(_ stage: BoardFixture, _ ann: TestUser) async throws -> (followed: UInt64, asked: UInt64) {
-    // What was sent before this is answered before it.
+    // Earlier requests are answered before this one.
     _ = try await ann.client.status()
     return (try await stage.other.status().registrations, UInt64(ann.client.context.lastQuery))
   }
@@ -128,12 +128,12 @@ import Testing
     // The list of all rows is the board's own: nothing loads it again.
     var now = try await queries(stage, ann)
     #expect(now.followed == before.followed + 1 && now.asked == before.asked + 1)
-    // Of what was found before nobody hears any more.
+    // Earlier results are no longer followed.
     ann.terminal.types(" and more")
     await ann.terminal.expects { $0.text.contains("/ pears and more") && $0.text.contains("nothing") }
     now = try await queries(stage, ann)
     #expect(now.followed == before.followed + 1 && now.asked == before.asked + 2)
-    // What is asked already is not asked again.
+    // A request in progress is not sent again.
     for _ in 0..<5 { ann.terminal.press(.backspace) }
     ann.terminal.types(" more")
     await ann.terminal.expects("/ pears and more")

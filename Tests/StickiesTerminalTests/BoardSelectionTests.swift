@@ -7,10 +7,10 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What is done to several notes at once.
+/// Commands for several notes at once.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardSelectionTests {
-  /// What follows would be taken for other commands.
+  /// The following keys would be taken for other commands.
   @Test func noteKeyWithoutFocusIsReported() async throws {
     let stage = try await BoardFixture()
     _ = try await stage.note("one")
@@ -81,12 +81,12 @@ import Testing
     let ids = [try await stage.note("first", x: 16).id, try await stage.note("second", x: 300).id]
     let ann = try await stage.open()
     await ann.terminal.expects("second")
-    let told = "deleted 2 notes; u brings them back"
+    let reported = "deleted 2 notes; u brings them back"
     func delete() async {
       ann.terminal.types("a")
       ann.terminal.press(.delete)
       await ann.terminal.expects {
-        $0.text.contains(told) && !$0.text.contains("first") && !$0.text.contains("not yet")
+        $0.text.contains(reported) && !$0.text.contains("first") && !$0.text.contains("not yet")
       }
     }
     await delete()
@@ -94,17 +94,17 @@ import Testing
     var grid = await ann.terminal.expects {
       $0.text.contains("first") && $0.text.contains("second") && $0.text.contains("Undone")
     }
-    #expect(!grid.text.contains(told))
+    #expect(!grid.text.contains(reported))
     await delete()
-    // Somebody else may take it back as well, while nobody presses a key here.
+    // Another user may revert it as well, while no key is pressed here.
     for id in ids { _ = try await stage.other.restore(id) }
     grid = await ann.terminal.expects("first")
-    #expect(!grid.text.contains(told))
+    #expect(!grid.text.contains(reported))
     await ann.terminal.expects("second")
     await delete()
     ann.terminal.types("nfresh")
     grid = await ann.terminal.expects("fresh")
-    #expect(!grid.text.contains(told))
+    #expect(!grid.text.contains(reported))
     await stage.close()
   }
 
@@ -217,7 +217,7 @@ import Testing
     }
     await choose(6)
     await ann.terminal.expects { $0.text.contains("one ") && !$0.text.contains("two") }
-    // What makes no sense in the middle of it ends it.
+    // A key without a meaning in the middle of it ends it.
     ann.terminal.press(.function(10))
     ann.terminal.press(.right)
     await ann.terminal.expects("Collapse")

@@ -96,7 +96,7 @@ import Testing
         && !$0.text.contains("● ○")
     }
     proxy.refuse([:])
-    // Whoever wants to go to another board asks for them again.
+    // A switch to another board requests them again.
     ann.terminal.press(.right, .alt)
     await ann.terminal.expects { $0.text.contains("● ○") && $0.text.contains("first") }
     proxy.refuse([try #require(notes): refusal])

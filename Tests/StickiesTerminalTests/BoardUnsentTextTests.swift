@@ -8,7 +8,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What becomes of somebody's text when its note goes where they don't look.
+/// Unsent texts whose note disappears from view.
 @MainActor @Suite struct BoardUnsentTextTests {
   /// Takes the only note to the second board.
   private func moveToHome(_ stage: BoardFixture) async throws {
@@ -75,7 +75,7 @@ import Testing
       let note = try #require(try await stage.stored().first)
       note.text = "a long text\nof just two lines"
       try await stage.other.save()
-      // What comes behind it has been heard.
+      // Later events have arrived.
       _ = try await ann.client.fetch(Board.self)
       return text.replacing("long", with: "LONG") + " and more"
     }
@@ -130,7 +130,7 @@ import Testing
     beta.addToTags(tag)
     try await stage.other.save()
     await ann.terminal.expects("#late")
-    // Which tags there are is asked for when somebody wants to know.
+    // The list of tags is requested when the user needs it.
     ann.terminal.press(.tab)
     ann.terminal.types("tl")
     await ann.terminal.expects { $0.text.components(separatedBy: "late").count > 2 }
@@ -236,10 +236,10 @@ import Testing
       try await stage.other.save(policy: .objectTrump)
     }
     await ann.terminal.expects("The note is gone")
-    // Whoever types goes on typing into the editor.
+    // Typed text still goes into the editor.
     ann.terminal.types(" more")
     await ann.terminal.expects("and more")
-    // What was sent before has its answer.
+    // Earlier messages are answered.
     _ = try await ann.client.fetch(Board.self)
     #expect(try await stage.stored().isEmpty)
     _ = try await stage.other.restore(id)

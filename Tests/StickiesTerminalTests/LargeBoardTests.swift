@@ -13,7 +13,7 @@ import Testing
   /// Notes around a screen, a window of the list, and some more; far fewer than there are.
   private static let few = 2 * BoardWindow.listRows
 
-  /// A board with notes n0, n1, … from the left to the right, 30 columns from one to the next, and somebody who has it open.
+  /// A board with notes n0, n1, … from left to right, 30 columns apart, and a user who has it open.
   private func opened(_ count: Int = Self.count) async throws -> (stage: BoardFixture, ann: TestUser) {
     let stage = try await BoardFixture()
     try await stage.row(of: 0..<count)
@@ -45,7 +45,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("revision") && $0.text.contains("changed") }
     ann.terminal.press(.left)
     await ann.terminal.expects { $0.text.contains("n1 ") && !$0.text.contains("changed") }
-    // What comes into sight by a scroll is asked for.
+    // Notes that a scroll brings into view are requested.
     for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 40, 10) }
     await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("revision") }
     for _ in 0..<37 { ann.terminal.press(.right, .control) }
@@ -65,7 +65,7 @@ import Testing
     await ann.terminal.expectsNo("n4 ")
     ann.terminal.press(.enter)
     await ann.terminal.expects("┏ n2400 ")
-    // Who went there stays there.
+    // A user who went there stays there.
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("┏ n2400 ") && $0.text.contains("╭ n2401 ") }
     ann.terminal.types("v")
@@ -139,7 +139,7 @@ import Testing
     await ann.terminal.expects("Waiting for the server…")
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("cancelled") && !$0.text.contains("Waiting for") }
-    // What comes now comes behind it.
+    // Later events follow it.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
     #expect(ann.session.screen?.history.window == nil)
@@ -228,7 +228,7 @@ import Testing
     await stage.close()
   }
 
-  /// From the first note to the last one, by somebody else.
+  /// Another user adds a line from the first note to the last one.
   private func link(_ stage: BoardFixture) async throws {
     let first = try #require(try await stage.other.fetch(Note.self, where: "text == 'n0'").first)
     let last = try #require(try await stage.other.fetch(Note.self, where: "text == 'n\(Self.count - 1)'").first)
@@ -322,7 +322,7 @@ import Testing
     let (stage, ann) = try await opened(10)
     let page = try #require(ann.session.screen?.pages.page)
     page.results(page.notes, didFail: Refusal(.limit, "a connection follows at most 16384 queries"))
-    // What is said is drawn with the next turn.
+    // A message is drawn with the next turn.
     ann.terminal.press(.tab)
     await ann.terminal.expects("a connection follows at most 16384 queries")
     #expect(page.part == nil)

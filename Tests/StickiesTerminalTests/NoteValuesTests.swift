@@ -3,7 +3,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// What is shown of notes is read when they change, not for every picture.
+/// The shown values of notes are read when they change, not for every redraw.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct NoteValuesTests {
   @Test func valuesAreReadOnlyWhenNoteChanges() async throws {

@@ -40,7 +40,7 @@ import Testing
     await stage.close()
   }
 
-  /// Not in a later turn, and in no more than one redraw.
+  /// In the same turn, and in one redraw.
   @Test func remoteChangeIsDrawnInItsTurn() async throws {
     let stage = try await BoardFixture()
     let note = try await stage.note("before")
@@ -165,7 +165,7 @@ import Testing
     ann.terminal.mouse(.press(.left), place.x + 10, place.y)
     ann.terminal.mouse(.drag(.left), 79, place.y)
     await ann.terminal.expectsNo("stays")
-    // Keys come through: Escape gives it up.
+    // Keys still arrive: Escape cancels.
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("stays") && $0.place(of: "drag me") == place }
     ann.terminal.mouse(.release(.left), 79, place.y)
@@ -212,7 +212,7 @@ import Testing
     for _ in 0..<2 {
       ann.terminal.types("u")
       await ann.terminal.expects("Undone")
-      // What was said of one key is gone with the next.
+      // The next key removes the message about the previous one.
       ann.terminal.press(.tab)
       await ann.terminal.expectsNo("Undone")
     }
@@ -268,7 +268,7 @@ import Testing
     ann.terminal.types("n")
     ann.terminal.types("written offline")
     ann.terminal.press(.escape)
-    // Told of all, and marked on each.
+    // One message for all, and a mark on each.
     let unsent = String(Theme().symbols.badges.unsent)
     await ann.terminal.expects { $0.text.contains("not yet on the server") && $0.text.contains(unsent) }
     // Leaving asks first.
@@ -296,7 +296,7 @@ import Testing
     await ann.terminal.expects("green pears")
     ann.terminal.types("/app")
     await ann.terminal.expects { $0.text.contains("red apples") && !$0.text.contains("green pears") }
-    // What is found stays live.
+    // Results stay live.
     _ = try await stage.note("apple pie", x: 300, y: 32)
     await ann.terminal.expects("apple pie")
     ann.terminal.press(.escape)
@@ -344,7 +344,7 @@ import Testing
     await stage.close()
   }
 
-  /// What the responders answer is compared with the menu, not the menu with itself.
+  /// The responders' answers are compared with the menu, not the menu with itself.
   @Test func everyHandledCommandIsInMenuWithKey() async throws {
     let stage = try await BoardFixture()
     let ann = try await stage.open()

@@ -23,7 +23,7 @@ import Testing
     let offsets = run(&scroll, from: &now, by: 16)
     #expect(offsets.count == 10 && offsets.last == 4 && scroll.page == 4)
     #expect(zip(offsets, offsets.dropFirst()).allSatisfy { $0 < $1 })
-    // A machine that is busy for a second shows the way all the same.
+    // A machine that is busy for a second shows the whole scroll anyway.
     scroll.turn(to: 3, count: 10)
     let slow = run(&scroll, from: &now, by: 1_000)
     #expect(slow == [3.75, 3.5, 3.25, 3])

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The other end of a terminal: what a terminal's window holds. A thread of its own reads it, unless it is told not to.
+/// The other end of a terminal, with the contents of its window. A thread of its own reads it, unless a test turns that
+/// off.
 final class PseudoTerminal: Sendable {
   struct Failure: Error {
     let waitedFor: String
@@ -84,7 +85,7 @@ final class PseudoTerminal: Sendable {
       }
       var wanted = pollfd(fd: master, events: Int16(isReading ? POLLIN : 0), revents: 0)
       guard poll(&wanted, 1, 20) > 0, CInt(wanted.revents) & POLLIN != 0 else {
-        // While nobody has the terminal's other end, there is nothing to wait for but the test's end.
+        // While no process has the terminal's other end open, only the end of the test ends the wait.
         if CInt(wanted.revents) & POLLHUP != 0 { poll(nil, 0, 20) }
         continue
       }

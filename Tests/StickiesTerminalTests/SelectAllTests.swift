@@ -6,7 +6,7 @@ import Testing
 @testable import GraphReplica
 @testable import StickiesTerminal
 
-/// What is done to all notes of a board that has more than a client keeps, on real daemons.
+/// Commands for all notes of a board with more notes than a client keeps, on real daemons.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SelectAllTests {
   private nonisolated static let count = 2_500
@@ -35,7 +35,7 @@ import Testing
     // The selection stays where the notes go out of sight.
     for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
     await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
-    // What takes long is shown, and may be given up.
+    // A long operation shows its progress and can be cancelled.
     stage.freeze()
     ann.terminal.types("c")
     await ann.terminal.expects {
@@ -95,7 +95,7 @@ import Testing
     // Where none of them is to be seen they are what is moved, too.
     for _ in 0..<30 { ann.terminal.press(.down, .control) }
     await ann.terminal.expectsNo("n0 ")
-    // What takes long is shown, and may be given up.
+    // A long operation shows its progress and can be cancelled.
     stage.freeze()
     ann.terminal.press(.right)
     await ann.terminal.expects {
@@ -122,7 +122,7 @@ import Testing
     await stage.close()
   }
 
-  /// Somebody moves each of so many notes; the server stops when the first thousand are moved.
+  /// A user moves each of so many notes; the server stops when the first thousand are moved.
   private func stoppedInAMove(of all: Int) async throws -> (stage: BoardFixture, ann: TestUser) {
     let (stage, ann) = try await opened(all)
     ann.terminal.types("ea")
@@ -189,7 +189,7 @@ import Testing
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")
     #expect(try await count(stage, "ANY tags.name == \"many\"") == 0)
-    // What every one of them has is taken off.
+    // A tag that every one of them has is removed.
     ann.terminal.press(.character("r"), .control)
     await ann.terminal.expects("Redone")
     ann.terminal.types("tmany\n")

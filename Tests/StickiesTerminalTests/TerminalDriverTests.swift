@@ -12,8 +12,8 @@ import Testing
     let before = terminal.line
     let (events, driver) = try drive(terminal)
     driver.start()
-    var heard = events.makeAsyncIterator()
-    #expect(await heard.next() == .terminal(.resize(Size(width: 100, height: 30))))
+    var received = events.makeAsyncIterator()
+    #expect(await received.next() == .terminal(.resize(Size(width: 100, height: 30))))
     try await terminal.reads("\u{1B}[?1049h")
     #expect(terminal.line != before)
 
@@ -22,15 +22,15 @@ import Testing
     driver.show(grid)
     try await terminal.reads("\u{1B}[2;3Hhello")
     terminal.types("a\u{1B}[<0;3;5M\u{3}")
-    #expect(await heard.next() == .terminal(.key(KeyEvent(.character("a")))))
-    #expect(await heard.next() == .terminal(.mouse(MouseEvent(.press(.left), at: Point(x: 2, y: 4)))))
+    #expect(await received.next() == .terminal(.key(KeyEvent(.character("a")))))
+    #expect(await received.next() == .terminal(.mouse(MouseEvent(.press(.left), at: Point(x: 2, y: 4)))))
     // Ctrl-C is a key, not the end.
-    #expect(await heard.next() == .terminal(.key(KeyEvent(.character("c"), .control))))
+    #expect(await received.next() == .terminal(.key(KeyEvent(.character("c"), .control))))
     terminal.types("\u{1B}")
-    #expect(await heard.next() == .terminal(.key(KeyEvent(.escape))))
+    #expect(await received.next() == .terminal(.key(KeyEvent(.escape))))
     // Answered late, or never.
     terminal.types("\u{1B}[?2026;2$y")
-    #expect(await heard.next() == .terminal(.answer(.mode(2026, value: 2))))
+    #expect(await received.next() == .terminal(.answer(.mode(2026, value: 2))))
     grid.draw("again", x: 0, y: 0)
     driver.show(grid)
     try await terminal.reads("\u{1B}[?2026h\u{1B}[Hagain".replacing("[H", with: "[1H"))
@@ -45,8 +45,8 @@ import Testing
     let before = terminal.line
     let (events, driver) = try drive(terminal)
     driver.start()
-    var heard = events.makeAsyncIterator()
-    #expect(await heard.next() == .terminal(.resize(Size(width: 100, height: 30))))
+    var received = events.makeAsyncIterator()
+    #expect(await received.next() == .terminal(.resize(Size(width: 100, height: 30))))
     var grid = Grid(Size(width: 100, height: 30))
     grid.draw("drawn", x: 0, y: 0)
     driver.show(grid)
@@ -54,14 +54,14 @@ import Testing
     await withCheckedContinuation { done in driver.suspend { done.resume() } }
     #expect(terminal.line == before)
     try await terminal.reads("\u{1B}[?1049l")
-    // Whoever types while the other program reads nothing sees it at once: the line echoes.
+    // While the other program reads nothing, the line echoes typed text at once.
     terminal.types("unread")
     try await terminal.reads("unread")
     driver.resume()
     try await terminal.reads("\u{1B}[?1049h")
     try await terminal.reads("drawn")
     terminal.types("k")
-    #expect(await heard.next() == .terminal(.key(KeyEvent(.character("k")))))
+    #expect(await received.next() == .terminal(.key(KeyEvent(.character("k")))))
     await withCheckedContinuation { done in driver.end { done.resume() } }
     #expect(terminal.line == before)
   }
@@ -131,7 +131,7 @@ import Testing
     try await terminal.reads("\u{1B}[?1049h")
     terminal.hangUp()
     #expect(await events.contains { $0 == .hangup })
-    // Whoever asks for something of it afterwards does not wait for ever: a program whose window was closed ends.
+    // Later requests do not wait forever: a program whose window was closed ends.
     await withCheckedContinuation { done in driver.suspend { done.resume() } }
     await withCheckedContinuation { done in driver.end { done.resume() } }
   }
@@ -141,7 +141,7 @@ import Testing
     let terminal = try PseudoTerminal()
     let (_, driver) = try drive(terminal)
     #expect(throws: TerminalError.alreadyRunning) { try TerminalDriver(path: terminal.path, depth: .none) { _ in } }
-    // One that has ended leaves the terminal to the next at once, and answers whoever asks it for more.
+    // A finished driver leaves the terminal to the next at once, and answers later requests.
     driver.start()
     await withCheckedContinuation { done in driver.end { done.resume() } }
     let next = try drive(terminal)
@@ -176,14 +176,14 @@ import Testing
 
   private func drive(_ terminal: PseudoTerminal) throws -> (AsyncStream<DriverEvent>, TerminalDriver) {
     let (events, feed) = AsyncStream.makeStream(of: DriverEvent.self)
-    let driver = try TerminalDriver(path: terminal.path, depth: .direct) { told in
-      for event in told { feed.yield(event) }
+    let driver = try TerminalDriver(path: terminal.path, depth: .direct) { reported in
+      for event in reported { feed.yield(event) }
     }
     return (events, driver)
   }
 }
 
-/// Whoever tells of faults, there before the driver: it ends its process with what it found.
+/// A handler of crashes that was installed before the driver ends its process with the code that it found.
 private enum PreinstalledSignalHandler {
   static let foundTheLineAsItWas: CInt = 42
   private static let line = Atomic<CInt>(-1)

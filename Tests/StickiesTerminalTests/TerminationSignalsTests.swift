@@ -8,7 +8,7 @@ import Testing
     var signals = TerminationSignals()
     let soon = TerminationSignals.secondMilliseconds
     let first = signals.endsAtOnce(SIGINT, at: 1_000)
-    // Whoever was asked has stayed meanwhile.
+    // The program that received the question has continued meanwhile.
     let late = signals.endsAtOnce(SIGINT, at: 1_001 + soon)
     let second = signals.endsAtOnce(SIGINT, at: 1_001 + 2 * soon)
     #expect(!first && !late && second)

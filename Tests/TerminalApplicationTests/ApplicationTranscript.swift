@@ -7,7 +7,7 @@ extension Command {
   static let open = Command("open")
 }
 
-/// What happened, line by line.
+/// The events, line by line.
 final class Log {
   private(set) var lines = [String]()
   func add(_ line: String) { lines.append(line) }
@@ -18,7 +18,7 @@ final class Log {
   }
 }
 
-/// A window that says what it was asked, and takes what it is told to take.
+/// A window that records the calls it gets, and accepts the commands that a test names.
 final class FakeWindow: Window {
   let log: Log
   var takes = Set<Key>()

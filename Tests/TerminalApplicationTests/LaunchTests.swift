@@ -53,7 +53,7 @@ import Testing
     #expect(made is FakeApplication)
   }
 
-  /// Whoever answers it.
+  /// The responder that answers.
   @Test(arguments: ["delegate", "application", "window"])
   func handledCommandWithoutMenuItemPreventsLaunch(place: String) throws {
     let launcher = ApplicationLauncher()

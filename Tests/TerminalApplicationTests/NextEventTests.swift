@@ -184,11 +184,11 @@ import Testing
       default: twin.append(event)
       }
     }
-    var told = Set<UInt64>()
+    var reported = Set<UInt64>()
     while let event = queue.next() {
-      if case .deltas(let some) = event.kind { told.formUnion(some) } else { taken.append(event) }
+      if case .deltas(let some) = event.kind { reported.formUnion(some) } else { taken.append(event) }
     }
-    #expect(told == numbers, "seed \(seed)")
+    #expect(reported == numbers, "seed \(seed)")
     // A delta between two moves keeps them apart in the queue only.
     var merged = [ApplicationEvent]()
     for event in taken {

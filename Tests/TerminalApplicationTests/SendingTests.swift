@@ -130,7 +130,7 @@ import Testing
     #expect(late.isKey)
   }
 
-  /// Wherever it lies, and whatever asked in between.
+  /// At any place, and with any requests in between.
   @Test func keyWindowIsRestoredAfterModalWindow() throws {
     let script = try ApplicationTranscript.running()
     let question = FakeWindow("question", script.log, frame: Rect(x: 0, y: 6, width: 5, height: 1))

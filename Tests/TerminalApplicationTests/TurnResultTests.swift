@@ -29,7 +29,8 @@ import Testing
     #expect(script.application.displayCount == 1)
   }
 
-  /// What the network tells comes between turns, perhaps long behind the last one: what it sets a time for is not over yet.
+  /// Events of the network come between turns, perhaps long after the last one: a time that they set has not passed
+  /// yet.
   @Test func timeBetweenTurnsIsReadFromClock() throws {
     let script = try ApplicationTranscript.running()
     let application = script.application
@@ -56,7 +57,7 @@ import Testing
     script.application.turnIsNeeded = { asked += 1 }
     script.key("x")
     #expect(asked == 1, "an event waits")
-    // What changes in a turn is drawn at its end: nobody asks for another.
+    // Changes of a turn are drawn at its end, without a further request.
     script.delegate.on(.save) { script.front.setNeedsDisplay() }
     script.key("s", .control)
     asked = 0
@@ -66,7 +67,7 @@ import Testing
     script.front.setNeedsDisplay()
     #expect(asked == 1)
     #expect(script.application.runTurn(at: 2).grid != nil)
-    // A timer: whoever sleeps until the next one is due has to know of it.
+    // A timer: a loop that sleeps until the next one must know it.
     _ = script.application.schedule(at: 9) {}
     #expect(asked == 2)
     #expect(script.application.runTurn(at: 3).wakeTime == 9)

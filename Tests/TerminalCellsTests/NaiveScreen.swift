@@ -14,7 +14,7 @@ struct NaiveScreen {
   var cursor = Point(x: 0, y: 0)
   var isCursorShown = true
   var style = Style.standard
-  /// Whatever it does not understand: a frame has nothing of that kind.
+  /// Sequences that it does not know, which a frame never contains.
   var unknown: [String] = []
   /// True makes emoji one column wide, as some terminals do.
   var drawsEmojiNarrow = false

@@ -4,7 +4,7 @@ import Testing
 @testable import TerminalCells
 
 @Suite struct TerminalDecoderTests {
-  /// What the decoder says to a text, fed byte by byte: cuts never matter.
+  /// The events of the decoder for a text that is fed byte by byte: cuts never matter.
   private func events(_ text: String) -> [TerminalEvent] {
     var whole = TerminalDecoder()
     var pieces = TerminalDecoder()
@@ -168,7 +168,7 @@ import Testing
     #expect(decoder.deadline() == [.paste(PasteEvent(text: "q", isOpen: true))])
     #expect(decoder.deadlineMilliseconds == nil)
     #expect(decoder.feed(Array("1~q".utf8)) == [.paste(PasteEvent(text: "")), .key(KeyEvent(.character("q")))])
-    // One without an end is ended by whoever sits there.
+    // A key press ends a sequence without an end.
     _ = decoder.feed(Array("\u{1B}[200~half".utf8))
     #expect(decoder.deadline() == [.paste(PasteEvent(text: "half", isOpen: true))])
     #expect(decoder.feed([0x1B]) == [])

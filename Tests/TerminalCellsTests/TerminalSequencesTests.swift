@@ -4,7 +4,7 @@ import Testing
 @testable import TerminalCells
 
 @Suite struct TerminalSequencesTests {
-  @Test func theClipboardIsWrittenInBase64() throws {
+  @Test func clipboardIsWrittenInBase64() throws {
     for count in 0..<20 {
       let text = String("a clipboard, é日".prefix(count))
       let bytes = try #require(TerminalSequences.clipboard(text))

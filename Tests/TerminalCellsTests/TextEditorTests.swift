@@ -154,7 +154,7 @@ import Testing
     #expect(undone.changes.count == 2)
     editor.perform(.redo)
     #expect(editor.text == "ZERO one TWO three")
-    // What others deleted does not come back by an undo, and is nothing to undo any more.
+    // An undo does not bring back text that other clients deleted; that text is nothing to undo.
     editor.merge(TextEdit(0..<editor.text.utf8.count, ""))
     #expect(!editor.canUndo)
   }
@@ -180,8 +180,8 @@ import Testing
     #expect(TextEditor.command(for: KeyEvent(.character("s"), .control)) == nil)
   }
 
-  /// Whoever follows the changes that are told has the same text; all undone, only others' changes are left, and every offset
-  /// stands between two characters.
+  /// An observer that applies the reported changes has the same text. After undoing everything only changes of others
+  /// are left, and every offset lies between two characters.
   @Test func reportedEditsReproduceText() {
     let commands: [TextCommand] = [
       .delete(.left), .delete(.right), .delete(.wordLeft), .undo, .redo, .cut, .copy, .pasteClipboard, .selectAll,

@@ -64,7 +64,7 @@ import Testing
         let offset = text.utf8.distance(from: text.startIndex, to: index)
         let place = layout.position(of: offset, in: text)
         #expect(place.x <= width && layout.rows[place.y].range.contains(offset), "seed \(seed)")
-        // What takes no column, or hangs over the edge, shares its cell with a neighbour.
+        // A character without a column, or one that overhangs the edge, shares its cell with a neighbor.
         let columns = CellText.width(of: text[index])
         if columns > 0, !text[index].isNewline, place.x + columns <= width {
           let back = layout.offset(at: place, in: text)

@@ -1,7 +1,7 @@
 import TerminalCells
 import Testing
 
-/// What programs print that do not draw.
+/// Output of programs that draws nothing.
 @Suite struct TextSanitizerTests {
   private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Every public declaration of a library says what it is, and so does every line of a public enum's cases. Left out is what
-/// answers a protocol and is documented there: of Swift's own the list below, of ours whatever a documented protocol asks
-/// for in a type that names it.
+/// Every public declaration of a library has a doc comment, and so does every line of a public enum's cases. Exceptions
+/// are requirements of protocols, which are documented there: of Swift's own protocols the list below, of ours every
+/// requirement of a documented protocol that the type names.
 @Suite struct DocumentationTests {
-  /// Whatever another target imports; the programs have nobody who imports them.
+  /// The targets that other targets import; no target imports the programs.
   private static let libraries: Set<String> = [
     "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica", "GraphServer",
     "GraphClient", "GraphControllers", "CommandLineIO", "GraphShell", "GraphSimulation", "GraphStoreFaults",
@@ -95,7 +95,7 @@ import Testing
     }
     #expect(requirements.count >= 5)
 
-    /// What a type answers that names the protocol, or one that refines it.
+    /// Whether a declaration satisfies a requirement of a protocol that its type names, or of one that refines it.
     func answers(_ name: String, _ protocols: [String]) -> Bool {
       protocols.contains { requirements[$0]?.contains(name) == true || answers(name, refined[$0] ?? []) }
     }
@@ -113,6 +113,22 @@ import Testing
     }
     #expect(count > 800, "only \(count) public declarations were found")
     #expect(cases > 500, "only \(cases) lines of cases were found")
+  }
+
+  @Test func everyLimitIsOnPageOfLimits() throws {
+    let page = try LayeringTests.file("docs/limits.md")
+    let limit = try Regex(#"^ +.*\bstatic (?:let|var) (?:maximum\w*|\w*[lL]imit)\b"#)
+    let type = try Regex(#"^[a-z@].*\b(?:struct|class|enum|extension) (?:[A-Z]\w*\.)*([A-Z]\w*)"#)
+    var types = Set<String>()
+    for (_, _, text) in try LayeringTests.sources("Sources") {
+      var name: Substring?
+      for line in text.split(separator: "\n") {
+        if let match = try type.firstMatch(in: line) { name = match[1].substring }
+        if line.contains("static "), line.contains(limit), let name { types.insert(String(name)) }
+      }
+    }
+    #expect(types.count > 50, "only \(types.count) types with limits were found")
+    for name in types { #expect(page.contains("`\(name)`"), "docs/limits.md does not list the limits of \(name)") }
   }
 
   @Test(arguments: [

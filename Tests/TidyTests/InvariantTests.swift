@@ -2,7 +2,7 @@ import Testing
 
 /// Impossible states are asserted, never given a default.
 @Suite struct InvariantTests {
-  /// What the code of a target has of each kind.
+  /// The counts of each kind in the code of a target.
   private struct Counts {
     var lines = 0
     /// `?? 0`, `?? ""`, `?? []` and their like.

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What the package manager does not enforce: who may import whom, which words belong to which layer, and that the
-/// tour leads somewhere.
+/// Rules that the package manager does not enforce: the imports that each layer may have, the words that belong to each
+/// layer, and the files that the tour names.
 @Suite struct LayeringTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -18,7 +18,7 @@ import Testing
     "GraphControllers": ["GraphModel", "GraphReplica"],
     "TerminalApplication": ["TerminalCells"],
     "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory"],
-    "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphStore"],
+    "GraphClient": ["GraphModel", "GraphWire", "GraphReplica"],
     "GraphStoreFaults": ["GraphModel"],
     "GraphSimulation": [
       "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
@@ -43,29 +43,23 @@ import Testing
       "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
       "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
     ],
-    "graph-sim": ["GraphModel", "GraphSimulation"],
+    "graph-sim": ["GraphSimulation"],
     "graph-generate": ["GraphModel"],
     "wire-generate": [],
-    "GraphTesting": [
-      "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphSimulation",
-    ],
-  ]
-
-  private static let collections: Set<String> = ["DequeModule", "HeapModule", "OrderedCollections"]
-  private static let nio: Set<String> = ["NIOCore", "NIOPosix"]
-  private static let service: Set<String> = [
-    "ArgumentParser", "ServiceLifecycle", "UnixSignals", "Logging", "Configuration", "Subprocess",
+    "GraphTesting": ["GraphModel", "GraphWire", "GraphStore", "GraphStoreTools"],
   ]
 
   private static let theirs: [String: Set<String>] = [
-    "GraphModel": collections, "GraphWire": collections, "GraphHub": collections, "GraphReplica": collections,
-    "GraphControllers": collections,
-    "GraphStore": collections.union(["GRDB", "GRDBSQLite", "Logging"]),
+    "GraphHub": ["DequeModule"],
+    "GraphStore": ["GRDB", "GRDBSQLite", "HeapModule", "Logging"],
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
     "GraphStoreFaults": ["GRDBSQLite"],
-    "GraphServer": nio.union(["Logging", "ServiceLifecycle", "Metrics"]),
-    "GraphClient": nio.union(["Logging"]),
-    "GraphShell": ["ArgumentParser"], "stickiesd": service, "stickies": service, "graph-sim": service,
+    "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],
+    "GraphClient": ["NIOCore", "NIOPosix"],
+    "GraphShell": ["ArgumentParser"],
+    "stickiesd": ["ArgumentParser", "Configuration", "Logging", "ServiceLifecycle", "UnixSignals"],
+    "stickies": ["ArgumentParser"],
+    "graph-sim": ["ArgumentParser"],
   ]
 
   /// Foundation is the toolchain's; the pure targets do without it.
@@ -107,7 +101,7 @@ import Testing
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// The module of every import, in whatever form: `@testable import X`, `import struct X.Y`, `public import X`.
+  /// The module of every import, in any form: `@testable import X`, `import struct X.Y`, `public import X`.
   private static func imports(_ text: String) -> [String] {
     text.split(separator: "\n").compactMap { line in
       var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -135,6 +129,35 @@ import Testing
         .union(Self.withoutFoundation.contains(target) ? ["Swift"] : Self.toolchain)
         .subtracting(Self.withEssentialsOnly.contains(target) ? ["Foundation"] : [])
       for module in Self.imports(text) { #expect(allowed.contains(module), "\(path) imports \(module)") }
+    }
+    let imported = Dictionary(grouping: files, by: \.target).mapValues { Set($0.flatMap { Self.imports($0.text) }) }
+    for (target, allowed) in Self.ours.merging(Self.theirs, uniquingKeysWith: { $0.union($1) }) {
+      let unused = allowed.subtracting(imported[target, default: []])
+      #expect(unused.isEmpty, "the table allows \(target) imports that no file has: \(unused.sorted())")
+    }
+  }
+
+  /// The package manager finds a module that another target of the same build declares, and builds one that no file uses.
+  @Test func packageDeclaresWhatTargetsImport() throws {
+    let targets = PackageManifest(try Self.file("Package.swift")).targets
+    let programs = Set(targets.filter { $0.kind == "executableTarget" }.map(\.name))
+    let inSources = targets.filter { $0.kind != "plugin" && $0.folder.hasPrefix("Sources/") }
+    #expect(Set(inSources.map(\.name)) == Set(Self.ours.keys), "each target of Sources is in the table of layers")
+    for target in targets where target.kind != "plugin" {
+      let texts = try Self.sources(target.folder).map(\.text)
+      // Strings of tests contain programs in other languages.
+      var imported = Set(texts.flatMap { Self.imports(SourceText($0).code) })
+      imported.subtract(Self.toolchain.union(["Testing"]))
+      // The generated classes import these.
+      if target.hasPlugin { imported.formUnion(["GraphModel", "GraphReplica"]) }
+      let undeclared = imported.subtracting(target.dependencies.map(PackageManifest.module))
+      #expect(undeclared.isEmpty, "Package.swift declares no dependency of \(target.name) on \(undeclared.sorted())")
+      let unused = target.dependencies.filter { name in
+        // A test runs a program instead of importing it.
+        let isRun = programs.contains(name) && texts.contains { $0.contains("\"\(name)\"") }
+        return !isRun && !imported.contains(PackageManifest.module(name))
+      }
+      #expect(unused.isEmpty, "no file of \(target.name) imports \(unused.sorted()), which Package.swift declares")
     }
   }
 
@@ -168,7 +191,7 @@ import Testing
   private static func isVerb(_ code: String) -> Bool { code.contains("note(") }
 
   @Test func everyFileOfTourExists() throws {
-    let tour = try String(contentsOf: Self.root.appendingPathComponent("docs/tour.md"), encoding: .utf8)
+    let tour = try Self.file("docs/tour.md")
     let paths = tour.matches(of: #/`((?:Sources|Schema|scripts|Tests|docs)/[^`\s]+)`/#).map { String($0.output.1) }
     #expect(paths.count >= 8)
     for path in paths {
@@ -179,19 +202,14 @@ import Testing
   }
 
   @Test func everyTargetIsInArchitecture() throws {
-    func text(_ path: String) throws -> String {
-      try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
-    }
-    let page = try text("docs/architecture.md")
-    let targets = try text("Package.swift")
-      .matches(of: #/\.(target|executableTarget|testTarget|plugin)\(\s*name: "([^"]+)"/#)
-      .map { (kind: $0.output.1, name: String($0.output.2)) }
+    let page = try Self.file("docs/architecture.md")
+    let targets = PackageManifest(try Self.file("Package.swift")).targets
     let names = Set(targets.map(\.name))
     #expect(names.count > 30)
-    for (kind, name) in targets {
+    for target in targets {
       // The tests of one target have its name.
-      let isOfATarget = kind == "testTarget" && names.contains(String(name.dropLast("Tests".count)))
-      #expect(isOfATarget || page.contains("`\(name)`"), "docs/architecture.md knows no \(name)")
+      let isOfATarget = target.kind == "testTarget" && names.contains(String(target.name.dropLast("Tests".count)))
+      #expect(isOfATarget || page.contains("`\(target.name)`"), "docs/architecture.md knows no \(target.name)")
     }
   }
 

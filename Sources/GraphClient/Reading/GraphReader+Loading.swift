@@ -1,3 +1,4 @@
+// Tests: LoadWaitersTests.swift
 import GraphModel
 import GraphReplica
 

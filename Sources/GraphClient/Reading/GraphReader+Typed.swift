@@ -1,3 +1,4 @@
+// Tests: FetchingClientTests.swift
 import GraphModel
 import GraphReplica
 

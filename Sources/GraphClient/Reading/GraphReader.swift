@@ -1,3 +1,4 @@
+// Tests: FetchingTests.swift
 import GraphModel
 import GraphReplica
 

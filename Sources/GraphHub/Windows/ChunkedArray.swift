@@ -1,3 +1,5 @@
+// Tests: SortedResultTests.swift, WindowTests.swift
+
 /// An array in chunks.
 ///
 /// Growing a contiguous array of half a million elements copies all of it at once, which takes tens of milliseconds.

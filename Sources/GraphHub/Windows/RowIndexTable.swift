@@ -1,3 +1,4 @@
+// Tests: SortedResultTests.swift, WindowTests.swift
 import GraphModel
 
 /// The array index of each object's row.

@@ -1,3 +1,4 @@
+// Tests: SortedResultTests.swift, WindowTests.swift
 import GraphModel
 
 /// A window of an order. Sessions with equal windows share it.

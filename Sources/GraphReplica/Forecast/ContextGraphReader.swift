@@ -1,3 +1,4 @@
+// Tests: ForecastTests.swift
 import GraphModel
 
 /// The objects that a context holds, as the rule engine reads them. They are as the server has them, without unsaved

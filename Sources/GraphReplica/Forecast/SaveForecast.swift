@@ -1,3 +1,4 @@
+// Tests: ForecastTests.swift
 import GraphModel
 
 /// The expected result of a save, by the rule engine over the objects that a context holds. It covers cascaded

@@ -1,3 +1,4 @@
+// Tests: WindowTests.swift
 import GraphModel
 
 /// The changes to the rows of a window, as indices from 0 for a list view.

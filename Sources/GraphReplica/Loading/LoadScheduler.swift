@@ -1,3 +1,4 @@
+// Tests: PrefetchTests.swift, FaultTests.swift
 import GraphModel
 import GraphWire
 

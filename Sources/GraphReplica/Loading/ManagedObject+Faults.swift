@@ -1,3 +1,4 @@
+// Tests: FaultTests.swift, PrefetchTests.swift
 import GraphModel
 
 /// Faults: objects of which the context knows only the id.

@@ -1,3 +1,4 @@
+// Tests: FaultTests.swift, PrefetchTests.swift
 import GraphModel
 import GraphWire
 

@@ -1,3 +1,4 @@
+// Tests: TypedPredicateTests.swift
 import GraphModel
 
 /// The properties of a model by the typed paths of its classes, for programs that work with images and changes. The

@@ -1,3 +1,4 @@
+// Tests: TypedPredicateTests.swift
 import GraphModel
 
 /// A fetch request of the model with the values of its variables. Example: `Project.overdue(now: now, client:

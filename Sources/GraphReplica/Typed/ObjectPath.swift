@@ -1,3 +1,4 @@
+// Tests: TypedPredicateTests.swift
 import GraphModel
 
 /// A path to an object, from which a typed predicate starts. Example: `$0` in `client.fetch(Person.self, where: {

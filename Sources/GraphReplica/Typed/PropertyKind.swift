@@ -1,3 +1,4 @@
+// Tests: TypedPredicateTests.swift
 import GraphModel
 
 /// The type of the values of a typed path or expression. It is one of Swift's own where it fits, otherwise a type of

@@ -1,3 +1,4 @@
+// Tests: TypedPredicateTests.swift
 import GraphModel
 
 extension ToManyPath where Cardinality: SingleCardinality {

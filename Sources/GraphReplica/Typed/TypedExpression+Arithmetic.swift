@@ -1,3 +1,4 @@
+// Tests: TypedPredicateTests.swift
 import GraphModel
 
 /// The four operators, between expressions of one kind and with constants. Kinds are never converted implicitly: use

@@ -1,3 +1,4 @@
+// Tests: TypedPredicateTests.swift
 import GraphModel
 
 /// Dates, in UTC, and spans of time.

@@ -1,3 +1,4 @@
+// Tests: TypedPredicateTests.swift
 import GraphModel
 
 /// An operand of a typed predicate or sort order. It is an attribute at the end of a path, or a calculation from such

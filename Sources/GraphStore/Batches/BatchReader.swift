@@ -1,3 +1,4 @@
+// Tests: BatchTests.swift, BatchHistoryTests.swift
 import GraphModel
 
 /// The present graph for the rules of one slice. Objects that the slice has already read come from memory, and

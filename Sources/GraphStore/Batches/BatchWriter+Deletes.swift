@@ -1,3 +1,4 @@
+// Tests: BatchDeleteTests.swift, CascadeTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: BatchTests.swift, BatchHistoryTests.swift
 import GraphModel
 
 /// Inserts the rows as objects, in their order.

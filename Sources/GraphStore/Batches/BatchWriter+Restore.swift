@@ -1,3 +1,4 @@
+// Tests: WholeGraphTests.swift
 import GraphModel
 
 /// Imports a complete graph: every object with its own id and all its values, into a store without commits.

@@ -1,3 +1,4 @@
+// Tests: BatchTests.swift, BatchHistoryTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift, BitFlipTests.swift
 import GRDB
 import GraphModel
 

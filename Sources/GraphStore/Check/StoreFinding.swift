@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift, BitFlipTests.swift
 import GraphModel
 
 /// One deviation from a sound store.

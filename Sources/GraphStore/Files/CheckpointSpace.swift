@@ -1,3 +1,4 @@
+// Tests: OpeningTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

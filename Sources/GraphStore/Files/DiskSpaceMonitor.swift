@@ -1,3 +1,4 @@
+// Tests: LowDiskSpaceTests.swift
 import Foundation
 
 #if canImport(Glibc)

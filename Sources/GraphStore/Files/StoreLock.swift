@@ -1,3 +1,4 @@
+// Tests: MovedFilesTests.swift
 import Foundation
 import GraphModel
 

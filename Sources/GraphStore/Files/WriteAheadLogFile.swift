@@ -1,3 +1,4 @@
+// Tests: WriteAheadLogTests.swift
 import Foundation
 import GraphModel
 

@@ -1,3 +1,5 @@
+// Tests: WriteAheadLogTests.swift
+
 /// Finds commits that a write-ahead log has lost from its middle.
 ///
 /// SQLite reads a WAL up to the first frame whose checksum is wrong and silently drops the rest. That is right for a

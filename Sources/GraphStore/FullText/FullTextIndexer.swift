@@ -1,3 +1,4 @@
+// Tests: SearchTests.swift
 import GraphModel
 
 /// Updates the full-text indexes behind the commits.

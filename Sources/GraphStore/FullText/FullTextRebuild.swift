@@ -1,3 +1,4 @@
+// Tests: SearchTests.swift
 import GRDB
 import GraphModel
 

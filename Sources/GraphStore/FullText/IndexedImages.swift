@@ -1,3 +1,4 @@
+// Tests: SearchTests.swift
 import GraphModel
 
 /// The objects changed since the watermark, as the full-text indexes have them. Computed from history.

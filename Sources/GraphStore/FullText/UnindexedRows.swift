@@ -1,3 +1,4 @@
+// Tests: SearchTests.swift
 import GraphModel
 
 /// The objects that the full-text indexes lack, as one read transaction sees them.

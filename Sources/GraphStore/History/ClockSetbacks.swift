@@ -1,3 +1,4 @@
+// Tests: ClockCheckTests.swift
 import GraphModel
 
 /// The commits at which the clock had gone back, so that their times are below those of earlier commits.

@@ -1,3 +1,4 @@
+// Tests: BatchHistoryTests.swift
 import GRDBSQLite
 import GraphModel
 

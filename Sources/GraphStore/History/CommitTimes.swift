@@ -1,3 +1,4 @@
+// Tests: ClockCheckTests.swift
 import GraphModel
 
 /// Finds commits by their times. All commits of a range that is searched must exist.

@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift, BitFlipTests.swift
 import GraphModel
 
 /// The complete content of a commit's row, for its fingerprint.

@@ -1,3 +1,4 @@
+// Tests: PastOptionTests.swift, PastCostTests.swift
 import GraphModel
 
 /// The walk of the complete graph back to a revision, commit by commit.

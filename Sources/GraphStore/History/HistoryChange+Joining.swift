@@ -1,3 +1,4 @@
+// Tests: BatchHistoryTests.swift, BatchTests.swift
 import GraphModel
 
 extension HistoryChange {

@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, PastMigrationTests.swift
 import GraphModel
 
 /// Conversion between the store's numbers, used in history, and the present model's, used in memory.

@@ -1,3 +1,4 @@
+// Tests: RandomHistoryTests.swift, LargeLogTests.swift
 import GraphModel
 
 /// The record of one object's change in a commit's row.

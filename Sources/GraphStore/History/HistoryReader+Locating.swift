@@ -1,3 +1,4 @@
+// Tests: PastOptionTests.swift, PastCostTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: PastOptionTests.swift, PastCostTests.swift
 import GraphModel
 
 /// The revisions whose states can be read.

@@ -1,3 +1,4 @@
+// Tests: DamageTests.swift, CheckTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: PastCostTests.swift
 import GraphModel
 
 /// Selects the updates that hold the complete object (keyframes).

@@ -1,3 +1,4 @@
+// Tests: PastCostTests.swift, ConflictAuthorTests.swift
 import GraphModel
 
 /// An index into an object's past: the last change of each property, within a range of the object's changes.

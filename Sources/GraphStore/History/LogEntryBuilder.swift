@@ -1,3 +1,4 @@
+// Tests: RandomHistoryTests.swift, LargeLogTests.swift
 import GraphModel
 
 /// Builds the entries of a log: commits found in history, with complete images of the changed objects.

@@ -1,3 +1,4 @@
+// Tests: RandomHistoryTests.swift, LargeLogTests.swift
 import GRDBSQLite
 import GraphModel
 

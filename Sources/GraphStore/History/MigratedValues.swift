@@ -1,3 +1,4 @@
+// Tests: PastMigrationTests.swift, MigrationOriginTests.swift
 import GraphModel
 
 /// Values that migrations gave to objects without commits, remembered during a walk back through history.

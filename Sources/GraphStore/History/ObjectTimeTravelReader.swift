@@ -1,3 +1,4 @@
+// Tests: PastOptionTests.swift, PastCostTests.swift
 import GraphModel
 
 /// Past states of objects, each found along its own past (`ObjectWalk`) without reading unrelated commits.

@@ -1,3 +1,4 @@
+// Tests: PastOptionTests.swift, PastCostTests.swift
 import GraphModel
 
 /// The walk along one object's past, newest change first.

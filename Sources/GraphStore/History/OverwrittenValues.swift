@@ -1,3 +1,4 @@
+// Tests: ValueOriginTests.swift, MergePolicyTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: PastMigrationTests.swift, MigrationOriginTests.swift
 import GraphModel
 
 /// Counts before the migrations that added them. No commit of that time contains them, but each contains the added

@@ -1,3 +1,4 @@
+// Tests: RandomHistoryTests.swift, LargeLogTests.swift
 import GraphModel
 
 /// A cache of decoded commits for reads of single objects.

@@ -1,3 +1,4 @@
+// Tests: ValueOriginTests.swift, RandomHistoryTests.swift
 import GraphModel
 
 /// Finds the origin of a property's value.

@@ -1,3 +1,4 @@
+// Tests: OpeningTests.swift, CommitTests.swift
 import GraphModel
 
 extension EntityTable {

@@ -1,3 +1,4 @@
+// Tests: FetchCancellationTests.swift
 import GRDBSQLite
 import GraphModel
 

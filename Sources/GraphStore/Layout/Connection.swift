@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift, FetchTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite

@@ -1,3 +1,4 @@
+// Tests: OpeningTests.swift, CommitTests.swift
 import GraphModel
 
 /// The table of one inheritance root: the column of each property, and the SQL that all accesses share.

@@ -1,3 +1,4 @@
+// Tests: SearchTests.swift, BatchHistoryTests.swift
 import GRDB
 import GraphModel
 

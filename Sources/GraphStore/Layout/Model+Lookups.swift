@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift, PastMigrationTests.swift
 import GraphModel
 
 /// Lookups by numbers from rows and history. History may name entities that the present model no longer has; they have

@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, PastMigrationTests.swift
 import GraphModel
 
 /// The numbers of entities and properties in a store.

@@ -1,3 +1,5 @@
+// Tests: BatchDeleteTests.swift, RandomGraphTests.swift
+
 /// A set of rowids as a bitmap. Rowids are dense, so a million of them take some hundred kilobytes. Iterates in
 /// ascending order.
 package struct RowSet: Sequence {

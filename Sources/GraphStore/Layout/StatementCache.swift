@@ -1,3 +1,4 @@
+// Tests: FetchTests.swift, ExplainTests.swift
 import GRDB
 import GRDBSQLite
 import Synchronization

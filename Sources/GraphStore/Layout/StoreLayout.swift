@@ -1,3 +1,4 @@
+// Tests: OpeningTests.swift, CommitTests.swift
 import GraphModel
 
 /// All tables of a store. Entity tables have the entities' names; all other names begin with an underscore.

@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, PastMigrationTests.swift
 import GraphModel
 
 /// One model version of a store: a row of `_model`, and of `_version` if the store was migrated.

@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, PastMigrationTests.swift
 import GRDB
 import GraphModel
 

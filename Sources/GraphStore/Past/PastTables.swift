@@ -1,3 +1,4 @@
+// Tests: PastOptionTests.swift, PastCostTests.swift
 import GraphModel
 
 /// The tables of a past graph, on a read-only connection, in SQLite's TEMP schema. The file stays untouched. They show

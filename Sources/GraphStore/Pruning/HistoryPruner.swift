@@ -1,3 +1,4 @@
+// Tests: PruningTests.swift, PruningTwinTests.swift, PruningFailureTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

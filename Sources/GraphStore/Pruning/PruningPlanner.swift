@@ -1,3 +1,4 @@
+// Tests: PruningTests.swift, PruningTwinTests.swift, PruningFailureTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: DamageTests.swift
 import GraphModel
 import Logging
 import Synchronization

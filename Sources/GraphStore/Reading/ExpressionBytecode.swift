@@ -1,3 +1,4 @@
+// Tests: RandomGraphTests.swift, DeepQueriesTests.swift
 import GraphModel
 
 /// A calculation of many steps as one call of `graph_run`.

@@ -1,3 +1,4 @@
+// Tests: FetchTests.swift, ExplainTests.swift
 import GraphModel
 
 /// A fetch request as SQL: one statement, or two that are run one after the other until there are enough rows.

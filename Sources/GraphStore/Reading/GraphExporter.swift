@@ -1,3 +1,4 @@
+// Tests: WholeGraphTests.swift
 import GRDBSQLite
 import GraphModel
 

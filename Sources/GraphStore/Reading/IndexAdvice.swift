@@ -1,3 +1,4 @@
+// Tests: ExplainTests.swift
 import GraphModel
 
 /// Advice about attributes that need an index, derived from the condition and the order alone.

@@ -1,3 +1,4 @@
+// Tests: DamageTests.swift
 import GRDBSQLite
 import GraphModel
 

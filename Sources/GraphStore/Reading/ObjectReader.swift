@@ -1,3 +1,4 @@
+// Tests: FetchTests.swift, RandomGraphTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: LongChainsTests.swift
 import GraphModel
 
 /// Shortens long chains of OR and AND to lists.

@@ -1,3 +1,4 @@
+// Tests: RandomGraphTests.swift, DeepQueriesTests.swift
 import GraphModel
 
 /// Comparisons as SQL. Where an index can be used, one side is the bare column.

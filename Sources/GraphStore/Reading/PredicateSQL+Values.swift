@@ -1,3 +1,4 @@
+// Tests: RandomGraphTests.swift, DeepQueriesTests.swift
 import GraphModel
 
 /// Expressions and paths as SQL.

@@ -1,3 +1,4 @@
+// Tests: RandomGraphTests.swift, DeepQueriesTests.swift
 import GraphModel
 
 /// Translates a predicate to SQL that selects the matching rows.

@@ -1,3 +1,4 @@
+// Tests: ExplainTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

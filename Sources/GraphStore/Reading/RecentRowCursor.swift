@@ -1,3 +1,4 @@
+// Tests: FetchTests.swift, RandomGraphTests.swift
 import GraphModel
 
 /// The rows that were read, in order. Accesses in about the same order find each row without a lookup; a dictionary

@@ -1,3 +1,4 @@
+// Tests: RandomGraphTests.swift, DeepQueriesTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

@@ -1,3 +1,4 @@
+// Tests: DeepQueriesTests.swift, LongChainsTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: ExplainTests.swift
 import GraphModel
 import Logging
 import Synchronization

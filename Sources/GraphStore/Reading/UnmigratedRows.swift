@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, MigrationSoundnessTests.swift
 import GraphModel
 
 /// Rows that were not rewritten since an older model version.

@@ -1,3 +1,4 @@
+// Tests: RandomGraphTests.swift
 import GraphModel
 import Synchronization
 

@@ -1,3 +1,4 @@
+// Tests: RestoreTests.swift, RandomHistoryTests.swift
 import GraphModel
 
 /// The changes that restore some objects, and the values that can't be restored.

@@ -1,3 +1,4 @@
+// Tests: RestoreTests.swift, RandomHistoryTests.swift
 import GraphModel
 
 /// Plans the transaction that restores the state at a revision.

@@ -1,3 +1,4 @@
+// Tests: RestoreTests.swift, RandomHistoryTests.swift
 import GraphModel
 
 /// The graph at a revision, as far as a restore needs it.

@@ -1,3 +1,4 @@
+// Tests: UndoPastOthersTests.swift, UndoSameValueTests.swift, RandomUndoTests.swift
 import GraphModel
 
 /// The reversal of a step for one object, from the step's changes and those of others in the object's past.

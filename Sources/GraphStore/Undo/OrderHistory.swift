@@ -1,3 +1,4 @@
+// Tests: UndoOrderTests.swift, UndoOrderPastOthersTests.swift
 import GraphModel
 
 /// The changes of positions in one ordered relationship since a step began, newest first. It holds what a walk through

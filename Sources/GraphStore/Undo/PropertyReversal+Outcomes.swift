@@ -1,3 +1,4 @@
+// Tests: UndoPastOthersTests.swift, UndoSameValueTests.swift, RandomUndoTests.swift
 import GraphModel
 
 /// The result of a reversal, after all changes of the property were received.

@@ -1,3 +1,4 @@
+// Tests: UndoPastOthersTests.swift, UndoSameValueTests.swift, RandomUndoTests.swift
 import GraphModel
 
 /// The reversal of a step's edits of one property, across the changes of others in between and afterwards.

@@ -1,3 +1,4 @@
+// Tests: UndoOrderTests.swift, UndoOrderPastOthersTests.swift
 import GraphModel
 
 /// Restores the positions of members that a step moved, in relationships whose members store their positions.

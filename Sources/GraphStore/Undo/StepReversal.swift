@@ -1,3 +1,4 @@
+// Tests: UndoObjectsTests.swift, RandomUndoTests.swift
 import GraphModel
 
 /// The changes that reverse some commits of one author, and the conflicts with later changes. Deleted objects are

@@ -1,3 +1,4 @@
+// Tests: UndoTests.swift, RandomUndoTests.swift
 import GraphModel
 
 /// Plans the transaction that undoes a step, all its commits together.

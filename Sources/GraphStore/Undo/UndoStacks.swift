@@ -1,3 +1,4 @@
+// Tests: UndoTests.swift, RandomUndoTests.swift
 import GRDBSQLite
 import GraphModel
 

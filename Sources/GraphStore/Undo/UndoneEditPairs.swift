@@ -1,3 +1,4 @@
+// Tests: UndoPastOthersTests.swift, UndoNullTextTests.swift
 import GraphModel
 
 /// The later edits of an object that have been undone, among the changes that a walk along its past returned.

@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift, RowsWrittenTests.swift
 import GRDBSQLite
 import GraphModel
 

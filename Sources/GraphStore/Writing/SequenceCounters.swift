@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift
 import GraphModel
 
 /// The sequences' next numbers, as a commit records them.

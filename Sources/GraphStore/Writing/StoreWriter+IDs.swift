@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift, StoreInvariantTests.swift
 import GRDBSQLite
 import GraphModel
 

@@ -1,3 +1,4 @@
+// Tests: CommitTests.swift, StoreInvariantTests.swift
 import GraphModel
 
 /// Checksums of the images that a commit writes.

@@ -1,3 +1,4 @@
+// Tests: RowsWrittenTests.swift
 import GraphModel
 
 /// The texts of the statements that update several columns of an object at once, one for each set of columns. Clients

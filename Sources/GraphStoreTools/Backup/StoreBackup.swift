@@ -1,3 +1,4 @@
+// Tests: BackupTests.swift
 import Foundation
 import GraphModel
 import GraphStore

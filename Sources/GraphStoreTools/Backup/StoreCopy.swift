@@ -1,3 +1,4 @@
+// Tests: BackupTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite

@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift
 import GRDB
 import GraphModel
 import GraphStore

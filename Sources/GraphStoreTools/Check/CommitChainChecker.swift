@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift
 import GRDBSQLite
 import GraphModel
 import GraphStore

@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift, SearchTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

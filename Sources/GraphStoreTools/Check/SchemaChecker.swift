@@ -1,3 +1,4 @@
+// Tests: CheckTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite

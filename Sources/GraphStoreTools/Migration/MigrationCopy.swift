@@ -1,3 +1,4 @@
+// Tests: MigrationFailureTests.swift
 import Foundation
 import GRDB
 import GraphModel

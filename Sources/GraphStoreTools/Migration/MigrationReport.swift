@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, MigrationFailureTests.swift
 import GraphModel
 
 /// The result of a migration or a rehearsal.

@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, MigrationSoundnessTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, MigrationFailureTests.swift
 import GRDB
 import GraphModel
 import GraphStore

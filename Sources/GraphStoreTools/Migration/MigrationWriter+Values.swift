@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, MigrationLossTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel

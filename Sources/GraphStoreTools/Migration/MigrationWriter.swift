@@ -1,3 +1,4 @@
+// Tests: MigrationTests.swift, MigrationFailureTests.swift
 import Foundation
 import GRDB
 import GraphModel

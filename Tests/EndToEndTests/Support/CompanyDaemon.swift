@@ -53,7 +53,7 @@ struct CompanyDaemon {
 }
 
 extension Daemon.Result {
-  /// What standard error says, as JSON.
+  /// Standard error, as JSON.
   func refusal() throws -> JSON {
     try #require(try JSON(parsing: errors.trimmingCharacters(in: .newlines))["error"])
   }

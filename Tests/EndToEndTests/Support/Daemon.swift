@@ -15,7 +15,7 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
   static let binaries = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
 
   static func binary(_ name: String) -> URL {
-    // The test bundle lies beside the programs, whatever runs it.
+    // The test bundle lies beside the programs, whichever tool runs it.
     let beside = binaries.appendingPathComponent(name)
     if FileManager.default.isExecutableFile(atPath: beside.path) { return beside }
     return URL(fileURLWithPath: Fixtures.root + "/.build/debug/" + name)
@@ -37,7 +37,7 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
   ) throws {
     process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // Whoever runs the tests may have a configuration of their own.
+    // The user who runs the tests may have a configuration.
     process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": home.path]) { $1 }
     process.arguments =
       wrapper + [Self.binary("stickiesd").path, "--data", data]
@@ -126,8 +126,8 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
     process.standardInput = stdin
     try process.run()
     let writer = stdin.fileHandleForWriting
-    // What goes in may be more than a pipe holds, and so may what comes out meanwhile. A program that ends before it has
-    // read everything must not take the tests along.
+    // The input may be larger than a pipe, and so may the output meanwhile. A program that ends before it has read
+    // everything must not end the tests.
     signal(SIGPIPE, SIG_IGN)
     DispatchQueue.global().async {
       if let input { try? writer.write(contentsOf: Data(input.utf8)) }

@@ -4,12 +4,12 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// A daemon, and a bystander that is connected all the time: whatever somebody else does wrong, the bystander's live
-/// query goes on, its requests are answered, and the store is sound at the end.
+/// A daemon, and a bystander that is connected all the time: whatever another client does wrong, the bystander's live
+/// query continues, its requests are answered, and the store is sound at the end.
 final class DaemonFixture {
   let daemon: Daemon
   let model: Model
-  /// What the bystander follows and the tests write.
+  /// The entity that the bystander follows and the tests write.
   let entity: Entity
   let bystander: RawClient
   private(set) var held = [ObjectID: Revision]()
@@ -93,7 +93,7 @@ final class DaemonFixture {
       default: Issue.record("the bystander was told \(message.body)", sourceLocation: place)
       }
     }
-    bystander.forgetUnasked()
+    bystander.dropUnasked()
     let stored = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0.revision) })
     #expect(held == stored, "what the bystander follows is not what is stored", sourceLocation: place)
     #expect(daemon.process.isRunning, "the daemon is gone", sourceLocation: place)

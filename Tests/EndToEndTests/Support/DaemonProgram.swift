@@ -53,7 +53,7 @@ extension Daemon {
     try stickiesd(arguments, through: wrapper)
   }
 
-  /// Its store is sound. Nobody may be serving it.
+  /// Requires that its store is sound. No daemon may be serving it.
   func expectSound(_ options: [String] = [], place: SourceLocation = #_sourceLocation) throws {
     let check = try stickiesd(["check"] + options)
     #expect(check.status == 0 && check.output == "sound\n", "\(check.output)\(check.errors)", sourceLocation: place)

@@ -36,8 +36,8 @@ enum PseudoTerminal {
       status: process.terminationStatus, output: String(decoding: text, as: UTF8.self), errors: rest(of: master))
   }
 
-  /// What the terminal shows: what was typed as well. When nobody has the other end open any more, there is an error
-  /// instead of an end.
+  /// The terminal's contents, including what was typed. After the last process has closed the other end, there is an
+  /// error instead of an end.
   private static func rest(of master: Int32) -> String {
     var (shown, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
     while case let count = read(master, &buffer, buffer.count), count > 0 { shown += buffer[..<count] }

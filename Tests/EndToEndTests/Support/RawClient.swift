@@ -4,15 +4,15 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// A client that says exactly what it is told to, legal or not, over a plain socket. No call blocks its thread: while a
-/// socket has nothing to give it is awaited, for `patience` at most.
+/// A client that sends exactly the messages that a test gives it, legal or not, over a plain socket. No call blocks its
+/// thread: it waits for an idle socket asynchronously, for `patience` at most.
 final class RawClient {
   /// Nothing came for so long that nothing will.
   struct ReadTimeout: Error {}
   /// The server ended the stream where an answer was awaited.
   struct StreamClosed: Error { let goodbye: CloseMessage? }
 
-  /// What the server said last.
+  /// The server's last message.
   struct CloseMessage: Equatable {
     let code: String
     let message: String
@@ -26,7 +26,7 @@ final class RawClient {
   private var descriptor: Int32
   /// A frame from the server is as long as what it carries.
   private var decoder = FrameDecoder(maximumFrameSize: 64 << 20)
-  /// What came while something else was awaited.
+  /// Messages that arrived while another one was awaited.
   private(set) var unasked = [ToClient]()
   private(set) var bytesReceived = 0
 
@@ -109,7 +109,7 @@ final class RawClient {
     }
   }
 
-  /// The next message under a request's number; whatever comes before it is kept in `unasked`.
+  /// The next message under a request's number; earlier ones are kept in `unasked`.
   func reply(to request: UInt64) async throws -> ToClient.Body {
     while let message = try await next() {
       if message.request == request { return message.body }
@@ -121,7 +121,7 @@ final class RawClient {
     throw StreamClosed(goodbye: nil)
   }
 
-  func forgetUnasked() { unasked = [] }
+  func dropUnasked() { unasked = [] }
 
   func refusal(of request: UInt64) async throws -> Refusal? {
     if case .refused(let refusal) = try await reply(to: request) { refusal } else { nil }

@@ -32,7 +32,7 @@ enum SampleValues {
         "relationships": [{"name": "specimens", "destination": "Specimen", "inverse": "labels", "toMany": true}]}]}
     """
 
-  /// What each attribute takes, by the table of values in docs/protocol.md: written down here a second time.
+  /// The values that each attribute accepts, by the table in docs/protocol.md, which is repeated here.
   static let takes: [(attribute: String, kinds: Set<String>)] = [
     ("flag", ["bool"]), ("count", ["integer"]), ("size", ["double", "integer"]), ("price", ["decimal"]),
     ("name", ["string"]), ("story", ["string"]), ("page", ["string"]), ("level", ["string"]), ("extra", ["string"]),
@@ -61,7 +61,7 @@ enum SampleValues {
     ]
   }
 
-  /// Values of the right kind that are wrong all the same.
+  /// Values of the right kind that are invalid anyway.
   static let misshapen: [(attribute: String, value: Value)] = [
     ("size", .double(.nan)), ("size", .double(.signalingNaN)), ("size", .double(.infinity)),
     ("size", .double(-.infinity)), ("level", .string("middle")), ("level", .string("")), ("page", .string("no scheme")),

@@ -1,7 +1,7 @@
 import GraphControllers
 import Testing
 
-/// One overlay for whatever a controller waits for.
+/// One overlay for everything that a controller waits for.
 @Suite struct BusyOverlayTests {
   @Test func overlayAppearsAfterDelay() {
     var busy = BusyOverlay()

@@ -26,7 +26,7 @@ import Testing
     #expect(script.scroll(0.1) == "0 | 1")
     #expect(script.pageContents == ["page 0, edition 1", "page 1, edition 2"])
     #expect(script.refreshes == before + 1)
-    // What changes in sight waits for the end: the scroll is not held up.
+    // Visible changes wait for the end of the scroll, which they must not delay.
     script.source.edition = 3
     script.pager.sourceDidChange(pages: [1], at: 0)
     #expect(script.scroll(0.6, 0.7, 0.8) == "0 | 1 stale")

@@ -63,7 +63,7 @@ import Testing
     var mode = EditMode<Int>()
     mode.begin(at: 0)
     mode.toggle(2)
-    // A view of three rows goes down a list and back again; rows are made anew each time.
+    // A view of three rows scrolls down a list and back; rows are created again each time.
     func rows(from first: Int) -> [Bool] { (first..<first + 3).map { mode.selection.contains($0) } }
     #expect(rows(from: 1) == [false, true, false])
     #expect(rows(from: 500) == [false, false, false])

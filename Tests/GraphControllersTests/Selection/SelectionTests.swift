@@ -3,7 +3,7 @@ import GraphTesting
 import Synchronization
 import Testing
 
-/// What is selected, apart from any view.
+/// A selection, without any view.
 @Suite struct SelectionTests {
   @Test func objectsAreSelectedIndividually() {
     var selection = Selection<Int>()
@@ -27,7 +27,7 @@ import Testing
     selection.select([1, 2, 3])
     selection.objectsWereDeleted([2, 9])
     #expect(selection.target == .some([1, 3]))
-    // Who is selected one by one is counted here, and is listed or not.
+    // The objects selected one by one, which are counted here, and listed or not.
     selection.recount(9)
     #expect(selection.count == 2)
     #expect(selection.contains(1, isListed: false))
@@ -94,7 +94,7 @@ import Testing
 
   // MARK: - Cost
 
-  /// Counts how often anybody looks at an id.
+  /// Counts the reads of an id.
   private final class ComparisonCounter: Sendable {
     private let count = Mutex(0)
 

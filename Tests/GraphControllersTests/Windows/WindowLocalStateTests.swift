@@ -2,7 +2,7 @@ import GraphControllers
 import GraphModel
 import Testing
 
-/// Place and pile are everybody's, the focus is the client's own.
+/// All clients share place and pile; the focus belongs to one client.
 @Suite struct WindowLocalStateTests {
   private struct Shapes: WindowShapeSource {
     var shapes = [ObjectID: WindowShape]()

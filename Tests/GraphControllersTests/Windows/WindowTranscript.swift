@@ -5,7 +5,7 @@ import GraphModel
 final class FakeWindow: WindowControlling {
   private(set) var id: ObjectID
   let serial: Int
-  /// What stands in the editor; nil when none is open.
+  /// The text of the editor; nil when none is open.
   var editor: String?
   var isSent = true
 

@@ -1,15 +1,15 @@
 import GraphModel
 import GraphTesting
 
-/// graph.proto itself, as far as the tests ask for it: which fields and cases there are, so that a test can tell that
-/// it has met all of them, and write a message as another program legally might.
+/// The fields and cases of graph.proto that the tests need, so that a test can check that it has met all of them, and
+/// can write a message as another program legally might.
 struct WireSchema {
   struct Field {
     var number: Int
     var name: String
     var type: String
     var isRepeated: Bool
-    /// Of a oneof, at most one of which is written, or optional: written even where it is zero.
+    /// A field of a oneof, at most one of which is written, or an optional one: written even where it is zero.
     var isChoice: Bool
   }
 
@@ -103,7 +103,7 @@ struct WireSchema {
     var content: BinaryReader.Field
   }
 
-  /// The message written anew, inner messages first, with the fields that `change` makes of each one's.
+  /// The message written again, inner messages first, with `change` applied to the fields of each.
   func rewrite(
     _ bytes: some Collection<UInt8>, of message: String, _ change: (_ message: String, [WrittenField]) -> [WrittenField]
   ) throws -> [UInt8] {

@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct LineFieldTests {
   private final class Owner: LineFieldTextObserver, LineFieldEndObserver {
-    var told = [String]()
+    var reported = [String]()
 
-    func fieldDidChange(_ field: LineField) { told.append(field.text) }
+    func fieldDidChange(_ field: LineField) { reported.append(field.text) }
 
-    func fieldDidEnd(_ field: LineField) { told.append("end: \(field.text)") }
+    func fieldDidEnd(_ field: LineField) { reported.append("end: \(field.text)") }
   }
 
   private final class RefusingObserver: LineFieldKeyObserver {
@@ -32,10 +32,10 @@ import Testing
     let behavior = EndEditOnReturnBehavior()
     field.attach(behavior)
     #expect(field.take(KeyEvent(.enter)))
-    #expect(owner.told == ["a", "ab", "end: ab"])
+    #expect(owner.reported == ["a", "ab", "end: ab"])
     field.detach(behavior)
     #expect(!field.take(KeyEvent(.enter)))
-    #expect(owner.told.count == 3)
+    #expect(owner.reported.count == 3)
   }
 
   @Test func fieldRetainsItsBehaviorsOnly() {
@@ -43,7 +43,7 @@ import Testing
     field.attach(EndEditOnReturnBehavior())
     var stubborn: RefusingObserver? = RefusingObserver()
     if let stubborn { field.observers.add(stubborn) }
-    // Whoever is asked last agrees: one refusal counts all the same.
+    // The last observer agrees: one refusal counts anyway.
     let easygoing = AcceptingObserver()
     field.observers.add(easygoing)
     type("axb", into: field)
@@ -84,14 +84,14 @@ import Testing
     #expect((field.remark, field.isWrong) == ("too long", true))
     _ = field.take(KeyEvent(.backspace))
     field.end()
-    #expect(owner.told == ["a", "ab", "abc", "abcd", "abc", "end: abc"])
+    #expect(owner.reported == ["a", "ab", "abc", "abcd", "abc", "end: abc"])
   }
 
   @Test func editEndsWithoutObservers() {
     let (field, owner) = (LineField(), Owner())
     field.observers.add(owner)
     field.end()
-    #expect(owner.told == ["end: "])
+    #expect(owner.reported == ["end: "])
   }
 
   @Test func errorDisappearsWhenTextChanges() {
@@ -103,10 +103,10 @@ import Testing
     field.observers.add(second)
     #expect((field.remark, field.isWrong) == ("may not be empty", true))
     #expect(field.observers.observers.count == 4)
-    // It leaves in the middle of the call; those before and behind it are told all the same.
+    // It leaves in the middle of the call; those before and after it are notified anyway.
     type("a", into: field)
     #expect((field.remark, field.isWrong) == ("", false))
-    #expect(first.told == ["a"] && second.told == ["a"])
+    #expect(first.reported == ["a"] && second.reported == ["a"])
     #expect(field.observers.observers.count == 3)
     _ = field.take(KeyEvent(.backspace))
     field.end()
@@ -130,7 +130,7 @@ import Testing
     #expect((field.text, field.editor.cursor) == ("new", 3))
   }
 
-  @Test func aClickPutsTheCursorAndADragSelects() {
+  @Test func clickPlacesCursorAndDragSelects() {
     let field = LineField("日本 boats")
     field.place(7)
     #expect(field.editor.cursor == 7)

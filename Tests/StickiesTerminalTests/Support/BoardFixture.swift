@@ -16,12 +16,12 @@ final class BoardFixture {
   private let home: TemporaryDirectory
   private let address: ServerAddress
   private var daemon = Process()
-  /// Who changes the graph from elsewhere, as the shell does.
+  /// A client that changes the graph from elsewhere, as the shell does.
   private(set) var other: GraphClient
   private var clients = [GraphClient]()
-  /// What another program makes of a text.
+  /// The text that another program returns.
   var outside: (String) async throws -> String = { $0 + " (edited outside)" }
-  /// What that one has saved while it is open.
+  /// The text that the other program has saved so far.
   var savedOutside: String?
   /// How often a text of that one was taken care of.
   private(set) var discards = 0
@@ -71,12 +71,12 @@ final class BoardFixture {
       to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
   }
 
-  /// Somebody opens the first board.
+  /// Opens the first board for a user.
   /// - Parameters:
-  ///   - patience: how long leaving waits before it asks, in milliseconds; nil for as long as ever.
-  ///   - pause: how long nobody types before a question takes answers, in milliseconds; nil for as long as ever.
-  ///   - launcher: of the program that they sit at; each has one of their own.
-  ///   - proxy: what stands between them and the daemon; nil for nothing.
+  ///   - patience: the time that leaving waits before it asks, in milliseconds; nil for the usual one.
+  ///   - pause: the time without typing before a question takes answers, in milliseconds; nil for the usual one.
+  ///   - launcher: the launcher of the user's program; each has its own.
+  ///   - proxy: the proxy before the daemon; nil for none.
   func open(
     _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil,
     pause: Int64? = nil, configuration: ApplicationConfiguration = .board(),
@@ -109,7 +109,7 @@ final class BoardFixture {
     return TestUser(terminal: terminal, client: client, session: session, end: end)
   }
 
-  /// Somebody who has changed a note, before a daemon that is frozen.
+  /// A user who has changed a note, before a frozen daemon.
   func unanswered(patience: Int64) async throws -> TestUser {
     _ = try await note("first")
     let seat = try await open(patience: patience)
@@ -121,7 +121,7 @@ final class BoardFixture {
     return seat
   }
 
-  /// What can stand between somebody and the daemon.
+  /// A proxy between a user and the daemon.
   func proxy() throws -> CuttingProxy { try CuttingProxy(to: address, cutAfter: nil) }
 
   /// After a restart the others are back at a moment of their own.
@@ -157,7 +157,7 @@ final class BoardFixture {
     _ = try await other.batchInsert(entity, properties, rows: rows)
   }
 
-  /// What was kept of texts that the server did not take.
+  /// The kept texts that the server did not accept.
   var unsentTexts: String? { try? String(contentsOfFile: home.path + "/unsent", encoding: .utf8) }
 
   /// All notes as they are stored.
@@ -171,7 +171,7 @@ final class BoardFixture {
     daemon.waitUntilExit()
   }
 
-  /// The daemon answers nobody until it thaws; its connections stay.
+  /// Stops the daemon's answers until it thaws; its connections stay.
   func freeze() {
     Foundation.kill(daemon.processIdentifier, SIGSTOP)
     // Until the first of its threads has taken the signal the others go on.
@@ -181,7 +181,7 @@ final class BoardFixture {
 
   func thaw() { Foundation.kill(daemon.processIdentifier, SIGCONT) }
 
-  /// Between `kill` and `restart`: changes the graph by another address while nobody else can.
+  /// Between `kill` and `restart`: changes the graph by another address that other clients do not know.
   func whileAway(_ body: (GraphClient) async throws -> Void) async throws {
     let elsewhere = ServerAddress.unix(path: home.path + "/elsewhere")
     daemon = try Self.start(home.path, elsewhere)
@@ -215,12 +215,12 @@ final class BoardFixture {
   }
 }
 
-/// Somebody at a terminal.
+/// A user at a terminal.
 @MainActor
 struct TestUser {
   let terminal: GridTerminal
   let client: GraphClient
-  /// What runs at the terminal, for what no grid shows.
+  /// The program at the terminal, for state that no grid shows.
   let session: BoardSession
   let end: Task<Int32, Never>
 }

@@ -60,7 +60,7 @@ final class GridTerminal: BoardTerminal {
 
   // MARK: - For the test
 
-  /// What is shown.
+  /// The contents.
   var grid: Grid { state.withLock { $0.grid } }
   /// How many grids were shown.
   var frames: Int { state.withLock { $0.frames } }
@@ -103,7 +103,7 @@ final class GridTerminal: BoardTerminal {
       })
   }
 
-  /// Waits until what is shown fits. What has not come by the deadline is an issue that says what was shown instead.
+  /// Waits until the contents satisfy a condition. Past the deadline it records an issue with the contents.
   @discardableResult
   func expects(
     _ what: String = "what was waited for", place: SourceLocation = #_sourceLocation,
@@ -129,16 +129,16 @@ final class GridTerminal: BoardTerminal {
       }
       if let now { return continuation.resume(returning: now) }
       Task { [self] in
-        // A deadline: nothing waits for it but what would otherwise wait for ever.
+        // A deadline that only ends waits which would otherwise be endless.
         try await Task.sleep(for: Self.patience)
-        giveUp(number, what, place)
+        cancel(number, what, place)
       }
     }
   }
 
   private static let patience = Duration.seconds(60)
 
-  private func giveUp(_ number: Int, _ what: String, _ place: SourceLocation) {
+  private func cancel(_ number: Int, _ what: String, _ place: SourceLocation) {
     let late = state.withLock { state -> (CheckedContinuation<(grid: Grid, frame: Int), Never>, Grid, Int)? in
       guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
       return (state.waiters.remove(at: index).continuation, state.grid, state.frames)
@@ -154,7 +154,7 @@ final class GridTerminal: BoardTerminal {
     await expects(text, place: place) { $0.text.contains(text) }
   }
 
-  /// Waits until a text is not to be seen any more.
+  /// Waits until a text is no longer shown.
   @discardableResult
   func expectsNo(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
     await expects("a screen without \(text)", place: place) { !$0.text.contains(text) }

@@ -69,7 +69,7 @@ import Testing
          ╰────────────────────────────╯
 
         """)
-    // Where the title is seen, the note lies under the others as it does for everybody.
+    // Where the title is shown, the note lies below the others, as for all users.
     let beside = NoteState(id: 3, frame: Rect(x: 5, y: 0, width: 16, height: 4), z: 1, text: "Beside", isFocused: true)
     #expect(grid(Canvas(notes: [over, beside]), 34, 9).text.contains("│ all of the text            │"))
   }

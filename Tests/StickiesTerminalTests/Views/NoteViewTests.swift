@@ -217,7 +217,7 @@ import Testing
     #expect(cache.count == 1)
     for id in 2..<50 {
       draw(NoteState(id: id, frame: note.frame, text: "x"))
-      // What is drawn in each turn stays.
+      // The drawing of each turn stays.
       draw(note)
       #expect(cache.count <= 8)
     }

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// What a theme chose stays as it is on its way to the terminal.
+  /// A theme's colors reach the terminal unchanged.
   @Test func onlyAvailableTerminalColorsAreUsed() {
     for theme in Self.all {
       for color in PaperColor.allCases {

@@ -57,7 +57,7 @@ extension Grid {
   /// A grid of the size of a small terminal, or another.
   static func screen(_ width: Int = 80, _ height: Int = 24) -> Grid { Grid(Size(width: width, height: height)) }
 
-  /// What a view draws at a size, as text.
+  /// The drawing of a view at a size, as text.
   static func picture(_ width: Int, _ height: Int, _ draw: (inout Grid, Rect) -> Void) -> String {
     var grid = Grid.screen(width, height)
     draw(&grid, grid.bounds)

@@ -1,0 +1,126 @@
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// Live queries and watches of a client.
+@MainActor
+@Suite(.timeLimit(.minutes(1))) struct LiveQueryTests {
+  /// Returns when the titles of a query's result are as expected.
+  private func wait(_ client: GraphClient, _ query: QueryID, for titles: [String]) async {
+    let (events, changed) = AsyncStream.makeStream(of: Void.self)
+    let token = client.context.observe { _ in changed.yield() }
+    defer { token.cancel() }
+    func isReached() -> Bool {
+      client.context.result(of: query).compactMap { $0["title"].stringValue }.sorted() == titles
+    }
+    if isReached() { return }
+    for await _ in events where isReached() { return }
+  }
+
+  @Test func followedQueryReceivesCommitsOfOtherClients() async throws {
+    try await ServedGraph.serve { graph in
+      let (ann, bob) = (try await graph.connect(), try await graph.connect { $0.author = "bob" })
+      _ = try await ann.commit([graph.insertion("one")], policy: .error)
+      let query = try await ann.follow(Project.self)
+      #expect(ann.context.result(of: query).map { $0["title"] } == [.string("one")])
+      let committed = try await bob.commit([graph.insertion("two")], policy: .error).committed
+      await wait(ann, query, for: ["one", "two"])
+      let two = try #require(committed.identities.first?.permanent)
+      _ = try await bob.commit([Change(.delete, two, base: committed.revision)], policy: .error)
+      await wait(ann, query, for: ["one"])
+      await bob.close()
+      await ann.close()
+    }
+  }
+
+  @Test func unfollowedQueryEndsAtServer() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      let query = try await client.follow(Project.self)
+      #expect(try await client.status().registrations == 1)
+      client.unfollow(query)
+      #expect(try await client.status().registrations == 0)
+      await client.close()
+    }
+  }
+
+  @Test func followedQueryMissesNoCommitWhileServerRestarts() async throws {
+    try await ServedGraph.serve { graph in
+      let (ann, bob) = (try await graph.connect(), try await graph.connect { $0.author = "bob" })
+      let query = try await ann.follow(Project.self)
+      _ = try await bob.commit([graph.insertion("one")], policy: .error)
+      try await graph.stop()
+      await bob.wait { if case .reconnecting = $0 { true } else { false } }
+      let insertion = graph.insertion("two")
+      async let saved = bob.commit([insertion], policy: .error)
+      try await graph.start()
+      #expect(try await saved.committed.revision == 2)
+      await wait(ann, query, for: ["one", "two"])
+      await bob.close()
+      await ann.close()
+    }
+  }
+
+  @Test func watchEndsWhenClientIsClosed() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      let (events, reported) = AsyncStream.makeStream(of: GraphClient.WatchEvent.self)
+      client.watch([(graph.project, .always)]) { reported.yield($0) }
+      var iterator = events.makeAsyncIterator()
+      guard case .loaded(_, let images, let at)? = await iterator.next() else {
+        Issue.record("the watch has no first result")
+        return
+      }
+      #expect(images.isEmpty && at.revision == 0)
+      _ = try await client.commit([graph.insertion("one")], policy: .error)
+      guard case .changed(let update)? = await iterator.next() else {
+        Issue.record("the watch missed a commit")
+        return
+      }
+      #expect(update.revision == 1 && update.author == "ann" && update.changes.count == 1)
+      await client.close()
+      guard case .ended(let refusal)? = await iterator.next() else {
+        Issue.record("the watch of a closed client did not end")
+        return
+      }
+      #expect(refusal == Refusal(.unavailable, "the client was closed"))
+    }
+  }
+
+  @Test func refusedWatchEndsWithRefusal() async throws {
+    try await ServedGraph.serve { graph in
+      let proxy = try CuttingProxy(to: graph.address, cutAfter: nil)
+      defer { proxy.stop() }
+      proxy.refuse([graph.project.number: Refusal(.limit, "too many live queries")])
+      let client = try await graph.connect(to: proxy.address)
+      let ending = await withCheckedContinuation { (ended: CheckedContinuation<Refusal, Never>) in
+        client.watch([(graph.project, .always)]) {
+          if case .ended(let refusal) = $0 { ended.resume(returning: refusal) }
+        }
+      }
+      #expect(ending.code == .limit)
+      let refusal = await #expect(throws: Refusal.self) { _ = try await client.follow(graph.project) }
+      #expect(refusal?.code == .limit)
+      await client.close()
+    }
+  }
+
+  @Test func windowFollowsItsPartOfOrder() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      _ = try await client.commit(
+        ["a", "b", "c"].enumerated().map { graph.insertion($1, number: UInt64($0 + 1)) }, policy: .error)
+      let sort = try [SortKey](parsing: "-title", entity: graph.project, model: graph.model)
+      let loaded = await withCheckedContinuation { (answer: CheckedContinuation<WindowRows, Never>) in
+        client.watch(graph.project, where: .always, sort: sort, offset: 1, limit: 1) { event in
+          if case .loadedWindow(_, let rows, _) = event { answer.resume(returning: rows) }
+        }
+      }
+      #expect(loaded.objects.map { $0[graph.title] } == [.string("b")])
+      await client.close()
+    }
+  }
+}

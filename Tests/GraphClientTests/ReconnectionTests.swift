@@ -1,0 +1,61 @@
+import Testing
+
+@testable import GraphClient
+
+/// The pauses between attempts to connect again, and the callers that wait for a connection.
+@MainActor
+@Suite(.timeLimit(.minutes(1))) struct ReconnectionTests {
+  @Test func pausesDoubleUpToLongest() {
+    var reconnection = Reconnection(firstPauseMilliseconds: 50)
+    var pauses = [reconnection.pause]
+    for _ in 0..<8 {
+      reconnection.growPause(upTo: 5_000)
+      pauses.append(reconnection.pause)
+    }
+    #expect(pauses == [50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+  }
+
+  @Test func welcomeResetsPause() {
+    var reconnection = Reconnection(firstPauseMilliseconds: 50)
+    reconnection.growPause(upTo: 5_000)
+    reconnection.growPause(upTo: 5_000)
+    reconnection.resetPause(to: 50)
+    #expect(reconnection.pause == 50)
+    reconnection.growPause(upTo: 5_000)
+    #expect(reconnection.pause == 100)
+  }
+
+  @Test func endOfAttemptResumesIt() async {
+    let owner = Owner()
+    await withCheckedContinuation { (attempt: CheckedContinuation<Void, Never>) in
+      owner.reconnection.setAttempt(attempt)
+      owner.reconnection.endAttempt()
+    }
+    // There is no attempt to end.
+    owner.reconnection.endAttempt()
+  }
+
+  @Test func allWaitersAreResumedOnce() async {
+    let owner = Owner()
+    await withCheckedContinuation { (last: CheckedContinuation<Void, Never>) in
+      for _ in 0..<3 {
+        Task {
+          await withCheckedContinuation { owner.reconnection.addWaiter($0) }
+          owner.resumed += 1
+          if owner.resumed == 3 { last.resume() }
+        }
+      }
+      // Runs after the tasks before it, which the main actor runs in order.
+      Task {
+        owner.reconnection.resumeWaiters()
+        owner.reconnection.resumeWaiters()
+      }
+    }
+    #expect(owner.resumed == 3)
+  }
+
+  @MainActor private final class Owner {
+    var reconnection = Reconnection(firstPauseMilliseconds: 50)
+    var resumed = 0
+  }
+}

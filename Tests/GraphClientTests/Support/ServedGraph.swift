@@ -1,0 +1,127 @@
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphServer
+import GraphStore
+import GraphTesting
+import GraphWire
+import Logging
+import Testing
+
+/// A project of the company's model.
+final class Project: ManagedObject {
+  override class var entityName: String { "Project" }
+}
+
+/// A real store that a real server of this process serves on a Unix socket.
+@MainActor
+final class ServedGraph {
+  let model: Model
+  let directory: TemporaryDirectory
+  let address: ServerAddress
+  let project: Entity
+  let title: Property
+  let year: Property
+  private var running: Task<Void, any Error>?
+
+  private init() throws {
+    model = try Fixtures.company()
+    directory = try TemporaryDirectory()
+    address = .unix(path: directory.path + "/socket")
+    project = try #require(model.entity(named: "Project"))
+    title = try #require(project.property(named: "title"))
+    year = try #require(project.property(named: "year"))
+  }
+
+  /// Serves an empty graph while `body` runs.
+  static func serve(_ body: (ServedGraph) async throws -> Void) async throws {
+    let graph = try ServedGraph()
+    try await graph.start()
+    do {
+      try await body(graph)
+    } catch {
+      try await graph.stop()
+      throw error
+    }
+    try await graph.stop()
+  }
+
+  /// Opens the store and returns when the server listens.
+  func start() async throws {
+    let store = try SQLiteStore(directory: directory.path, model: model)
+    let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+    let server = GraphServer(
+      store: store, configuration: GraphServer.Configuration(addresses: [address], name: "tests"),
+      log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }, ready: { _ in listens.finish() })
+    running = Task.detached {
+      // Otherwise a server that can't start would leave the caller waiting.
+      defer { listens.finish() }
+      try await server.run()
+    }
+    for await _ in listening {}
+  }
+
+  /// Shuts the server down and returns when the store is closed.
+  func stop() async throws {
+    guard let running else { return }
+    self.running = nil
+    running.cancel()
+    try await running.value
+  }
+
+  // MARK: - Clients
+
+  /// A client of the server, or of a proxy before it.
+  func connect(
+    to proxy: ServerAddress? = nil, configure: (inout GraphClient.Options) -> Void = { _ in }
+  ) async throws -> GraphClient {
+    var options = GraphClient.Options(author: "ann")
+    options.firstPauseMilliseconds = 2
+    options.lastPauseMilliseconds = 20
+    configure(&options)
+    return try await GraphClient.connect(
+      to: proxy ?? address, model: model, classes: [Project.self], options: options)
+  }
+
+  /// The insertion of a project of 2026.
+  func insertion(_ name: String, number: UInt64 = 1) -> Change {
+    Change(
+      .insert, .temporary(number, entity: project.number),
+      edits: [Edit(title.number, .set(.string(name))), Edit(year.number, .set(.integer(2026)))])
+  }
+
+  /// Inserts a project of 2026 into a client's context.
+  func insert(_ name: String, into client: GraphClient) throws -> Project {
+    let object = try #require(client.context.insert(Project.self))
+    object["title"] = .string(name)
+    object["year"] = .integer(2026)
+    return object
+  }
+
+  /// Fills the store with projects whose answer has several chunks.
+  func insertMany(_ count: Int, by client: GraphClient) async throws {
+    let text = String(repeating: "many words ", count: 20)
+    let rows = (0..<count).map { [Value.string("\($0) \(text)"), .integer(2026)] }
+    _ = try await client.batchInsert(project, [title, year], rows: rows)
+  }
+}
+
+extension GraphClient {
+  /// Returns when the client's state satisfies a condition, at once if it does already.
+  func wait(until isReached: @escaping (State) -> Bool) async {
+    if isReached(state) { return }
+    await withCheckedContinuation { (reached: CheckedContinuation<Void, Never>) in
+      stateDidChange = { [unowned self] state in
+        guard isReached(state) else { return }
+        stateDidChange = nil
+        reached.resume()
+      }
+    }
+  }
+
+  var titles: [String] {
+    get async throws {
+      try await fetch(Project.self, where: "", sort: "title").compactMap { $0["title"].stringValue }
+    }
+  }
+}
