@@ -274,15 +274,15 @@ import struct GraphModel.FetchRequest
     ("DELETE FROM _version WHERE model = 1", "lacks the numbers of its model number 1"),
   ])
   func storeWithoutOneOfItsModelVersionsIsCorrupt(damage: String, message: String) throws {
-    let store = try TestStore(try MigrationTests.model(Self.first))
+    let store = try TestStore(try ShopVersions.model(Self.first))
     _ = try store.insert("Barn", ["name": .string("red")])
     try store.store.close()
-    let model = try MigrationTests.model(Self.second)
-    try MigrationTests.migrate(store.directory, to: [model])
+    let model = try ShopVersions.model(Self.second)
+    try ShopVersions.migrate(store.directory, to: [model])
     let database = try DatabaseQueue(path: store.directory.path + "/graph.sqlite")
     try database.write { try $0.execute(sql: damage) }
     try database.close()
-    let failure = #expect(throws: StoreFailure.self) { try MigrationTests.opened(model, store.directory) }
+    let failure = #expect(throws: StoreFailure.self) { try ShopVersions.opened(model, store.directory) }
     #expect(failure?.code == .corrupt)
     #expect(failure?.description.contains(message) == true, "\(String(describing: failure))")
   }
@@ -293,15 +293,15 @@ import struct GraphModel.FetchRequest
       let attributes =
         #"{"name": "name", "type": "string"}"#
         + (color.isEmpty ? "" : #", {"name": "color", "type": "string", "default": "\#(color)"}"#)
-      return try MigrationTests.model(
+      return try ShopVersions.model(
         #"{"format": 1, "name": "M", "version": \#(version), "entities": [{"name": "Row", "attributes": [\#(attributes)]}]}"#
       )
     }
     var store = try TestStore(try model(1, color: ""))
     let row = try store.insert("Row", ["name": .string("a")])
     try store.store.close()
-    try MigrationTests.migrate(store.directory, to: [try model(2, color: "gr\u{E9}e")])
-    store = try MigrationTests.opened(try model(2, color: "gre\u{301}e"), store.directory)
+    try ShopVersions.migrate(store.directory, to: [try model(2, color: "gr\u{E9}e")])
+    store = try ShopVersions.opened(try model(2, color: "gre\u{301}e"), store.directory)
     let color = try store.property("Row.color")
     #expect(try state(store, at: 1)[row.key]?[color] == .string("gr\u{E9}e"))
     #expect(try state(store)[row.key]?[color] == .string("gr\u{E9}e"))
