@@ -56,10 +56,6 @@ extension GraphClient {
   }
 
   private func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) async throws -> SaveResult {
-    // A server that reads revision 0 as none would restore the state just before the delete.
-    guard revision != 0 || scope == .everything else {
-      throw Refusal(.notFound, "nothing existed at revision 0")
-    }
     let id = context.newTransactionID()
     context.restore(RestoreRequest(id, scope, at: revision))
     return try await outcome(of: id)

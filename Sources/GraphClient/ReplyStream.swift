@@ -18,8 +18,6 @@ public final class ReplyStream: AsyncSequence {
   private var failure: Refusal?
   private var isComplete = false
   private var waiting: CheckedContinuation<Void, Never>?
-  /// The revision that the answer must be of; nil for the present.
-  var revision: Revision?
   private let requestPart: () -> Void
   /// The state that the objects were read at; known when the last chunk has been consumed.
   public private(set) var token: Token?
@@ -81,10 +79,6 @@ public final class ReplyStream: AsyncSequence {
     if isComplete, parts.isEmpty { return nil }
     guard case .chunk(let chunk) = try await nextPart() else { return nil }
     if let end = chunk.end {
-      // A server older than fetches of the past answers with the present.
-      guard revision == nil || chunk.explanation != nil || end.at.revision == revision else {
-        throw Refusal(.notAllowed, "the server is too old for fetches of the past: use programs of one release")
-      }
       token = end.at
       count = Int(clamping: end.count)
       next = chunk.next.isEmpty ? nil : try FetchCursor(bytes: chunk.next)

@@ -44,7 +44,7 @@ extension Hub {
       }
       // Requests are performed in order.
       session.waiting.append(message)
-      if case .commit(let transaction, _) = message.body { session.commitBytes += transaction.approximateSize }
+      if case .commit(let transaction) = message.body { session.commitBytes += transaction.approximateSize }
       executeWaiting(session, &actions)
       limitRequests(session, &actions)
     }
@@ -129,7 +129,7 @@ extension Hub {
   private mutating func execute(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
     do {
       switch message.body {
-      case .commit(let transaction, _):
+      case .commit(let transaction):
         requestCommit(
           .transaction(transaction, author: try author(of: session)), bytes: transaction.approximateSize, session,
           message.request, &actions)

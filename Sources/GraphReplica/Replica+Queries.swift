@@ -8,12 +8,7 @@ extension Replica {
   /// Subscribes to a query, now or when the server has answered enough of the others.
   mutating func subscribe(_ query: QueryID, _ actions: inout [ReplicaAction]) {
     assert(state.isWelcomed, "queries are subscribed to on a connection")
-    guard let followed = queries[query] else { return assertionFailure("a query that is subscribed to is followed") }
-    guard followed.subscribe.window == nil || features.knowsWindows else {
-      // An older server would send the complete result.
-      queries[query] = nil
-      return actions.append(.refusedQuery(query, Self.serverWithoutWindows))
-    }
+    assert(queries[query] != nil, "a query that is subscribed to is followed")
     if subscriptions.add(query) { sendSubscription(query, &actions) }
   }
 

@@ -15,8 +15,6 @@ extension Replica {
   }
 
   private mutating func requestConfirmation(of token: Token, _ actions: inout [ReplicaAction]) {
-    // A server older than windows closes the connection at this request.
-    guard features.knowsWindows else { return }
     subscriptions.addConfirmation()
     send(.changes(.follow(FollowRequest(since: token, limit: 1))), for: .confirmation(token.revision), &actions)
   }

@@ -48,9 +48,8 @@ public struct Replica: Sendable {
   private(set) var model: ModelHash?
 
   var state = State.disconnected
-  /// The store and the features of the server of the last welcome.
+  /// The store of the last welcome.
   private(set) var store = UniqueID.zero
-  private(set) var features = ServerFeatures()
   var timer = ConnectionTimer()
   var openRequests = OpenRequests()
   /// Saves that the server has not answered, oldest first.
@@ -200,39 +199,18 @@ public struct Replica: Sendable {
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
     if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].wasSent = true }
     switch save.kind {
-    case .transaction(let transaction):
-      // An older server would ignore the preconditions, and commit what must not be committed.
-      guard features.knowsPreconditions || transaction.changes.allSatisfy({ $0.onlyIf == nil }) else {
-        pending.removeAll { $0.id == transaction.id }
-        return actions.append(.saved(transaction.id, .failure(Self.serverWithoutPreconditions)))
-      }
-      send(.commit(transaction, acknowledged: 0), for: .save(transaction.id), &actions)
-    case .undo(let undo):
-      // An older server would read a redo as an undo, and undo another step.
-      guard features.knowsUndoSteps || (undo.scope == nil && !undo.redo) else {
-        pending.removeAll { $0.id == undo.id }
-        return actions.append(.saved(undo.id, .failure(Self.olderServer)))
-      }
-      send(.undo(undo), for: .save(undo.id), &actions)
+    case .transaction(let transaction): send(.commit(transaction), for: .save(transaction.id), &actions)
+    case .undo(let undo): send(.undo(undo), for: .save(undo.id), &actions)
     case .restore(let restore): send(.restore(restore), for: .save(restore.id), &actions)
     }
   }
 
-  private static let olderServer = Refusal(
-    .notAllowed, "the server is too old for redo and undo scopes: use programs of one release")
-  private static let serverWithoutPreconditions = Refusal(
-    .notAllowed, "the server is too old for preconditions of a save: use programs of one release")
-  static let serverWithoutWindows = Refusal(
-    .notAllowed,
-    "the server is too old for windows of live queries: use programs of one release, or follow the whole query")
   /// The refusal of a query whose result has more objects than its owner accepts.
   public static func tooMany(_ most: Int) -> Refusal {
     Refusal(
       .limit,
       "the query has more than \(most) objects, the requested maximum: narrow it, or follow a window of it")
   }
-  private static let serverWithoutBatches = Refusal(
-    .notAllowed, "the server is too old for batches: use programs of one release, or save the changes in transactions")
 
   private mutating func ask(_ request: RequestID, _ question: ReplicaRequest, _ actions: inout [ReplicaAction]) {
     guard state.isWelcomed else {
@@ -264,13 +242,6 @@ public struct Replica: Sendable {
       case .exportGraph: .exportGraph
       case .importGraph(let request): .importGraph(request)
       }
-    switch question {
-    case .undoState where !features.knowsUndoSteps: return actions.append(.refused(request, Self.olderServer))
-    // An older server would close the connection.
-    case .batch where !features.knowsBatches, .batchRows where !features.knowsBatches:
-      return actions.append(.refused(request, Self.serverWithoutBatches))
-    default: break
-    }
     send(body, for: purpose, &actions)
   }
 
@@ -317,7 +288,6 @@ public struct Replica: Sendable {
     state = .resuming(CatchUp(head: welcome.head.revision))
     timer.setHeartbeat(milliseconds: welcome.heartbeatMilliseconds)
     store = welcome.head.store
-    features = ServerFeatures(welcome)
     actions.append(.welcomed(welcome))
     // Must come first: the server answers it before it commits anything.
     beginResumeValidation(welcome.head, &actions)

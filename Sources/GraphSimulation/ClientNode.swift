@@ -281,13 +281,13 @@ final class ClientNode {
     guard session != nil else { return }
     switch message.body {
     case .fetch: fetchesSent += 1
-    case .commit(let transaction, _): timesSent[transaction.id, default: 0] += 1
+    case .commit(let transaction): timesSent[transaction.id, default: 0] += 1
     case .undo(let request):
       timesSent[request.id, default: 0] += 1
       undos[request.id] = request
     default: break
     }
-    guard case .commit(var transaction, let acknowledged) = message.body, let text else {
+    guard case .commit(var transaction) = message.body, let text else {
       up.append(Frame.encode(message))
       return
     }
@@ -305,7 +305,7 @@ final class ClientNode {
         transaction.changes[index].base = .max
       }
     }
-    up.append(Frame.encode(ToServer(message.request, .commit(transaction, acknowledged: acknowledged))))
+    up.append(Frame.encode(ToServer(message.request, .commit(transaction))))
   }
 
   /// A planted bug: the client sends the newest revision that it has received, not the one that its user saw when

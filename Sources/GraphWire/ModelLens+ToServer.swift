@@ -7,8 +7,7 @@ extension ModelLens {
     var result = message
     switch message.body {
     case .fetch(let fetch): result.body = .fetch(try upgraded(fetch))
-    case .commit(let transaction, let acknowledged):
-      result.body = .commit(try upgraded(transaction), acknowledged: acknowledged)
+    case .commit(let transaction): result.body = .commit(try upgraded(transaction))
     case .subscribe(let subscribe): result.body = .subscribe(try upgraded(subscribe))
     case .log(var log):
       log.filter.entities = try upgraded(entities: log.filter.entities)

@@ -110,14 +110,6 @@ public struct Welcome: Hashable, Sendable {
   public var maximumFrameSize: UInt64
   /// The silence in milliseconds after which a client sends a ping.
   public var heartbeatMilliseconds: UInt64
-  /// Whether the server supports scopes of undo, redo and `undoState`.
-  public var knowsUndoSteps = true
-  /// Whether the server accepts `batch` and `batchRows`.
-  public var knowsBatches = true
-  /// Whether the server supports windows of live queries.
-  public var knowsWindows = true
-  /// Whether the server supports preconditions of changes.
-  public var knowsPreconditions = true
 
   /// The welcome of a server with this model, whose dictionary it contains.
   public init(

@@ -10,8 +10,8 @@ public struct ToServer: Hashable, Sendable {
     case model
     /// Reads objects, in chunks.
     case fetch(Fetch)
-    /// Commits a transaction. `acknowledged`: outcomes up to that sequence have arrived; 0 is always valid.
-    case commit(Transaction, acknowledged: UInt64)
+    /// Commits a transaction.
+    case commit(Transaction)
     /// Undoes or redoes a step of the author's own commits.
     case undo(UndoRequest)
     /// Follows a query until `unsubscribe` or the end of the connection.

@@ -62,7 +62,7 @@ import Testing
     let files = Dictionary(uniqueKeysWithValues: try GoldenMessage.all().map { ($0.name, $0) })
     func transaction(_ name: String) throws -> Transaction {
       let golden = try #require(files["to-server.commit.\(name)"])
-      guard case .commit(let transaction, _) = try ToServer(binary: golden.bytes).body else {
+      guard case .commit(let transaction) = try ToServer(binary: golden.bytes).body else {
         throw GoldenMessage.Mistake.notGolden(file: name)
       }
       return transaction
