@@ -76,8 +76,9 @@ final class ModelHandshake {
       case .send(let message): transport?.send(Frame.encode(message))
       case .welcomed(let welcome):
         self.welcome = welcome
-        handle(.ask(1, .model))
-      case .answer(_, .model(let source, let hash)): useModel(source, hash)
+        handle(.request(1, .model))
+      case .reply(_, .model(let source, let hash), _): useModel(source, hash)
+      case .reply: fail(Replica.unexpectedReply)
       case .disconnect(let refusal), .rejected(let refusal), .refused(_, let refusal): fail(refusal)
       default: break
       }

@@ -54,8 +54,8 @@ public struct Replica: Sendable {
   var openRequests = OpenRequests()
   /// Saves that the server has not answered, oldest first.
   var pending = [PendingSave]()
-  /// Questions that were asked while this side caught up, each after so many of the waiting saves.
-  private var heldQuestions = [(request: RequestID, question: ReplicaRequest, saves: Int)]()
+  /// Batches and imports that were requested while this side caught up, each after so many of the waiting saves.
+  private var heldRequests = [(request: RequestID, body: ToServer.Body, saves: Int)]()
   var queries = [QueryID: FollowedQuery]()
   /// The query of each number of the server's.
   var numbers = [UInt64: QueryID]()
@@ -123,7 +123,7 @@ public struct Replica: Sendable {
       if state.isWelcomed { self.subscribe(query, &actions) }
     case .unsubscribe(let query): unsubscribe(query, &actions)
     case .moveWindow(let query, let offset, let limit): moveWindow(query, offset, limit, &actions)
-    case .ask(let request, let question): ask(request, question, &actions)
+    case .request(let request, let body): send(body, as: request, &actions)
     case .more(let request):
       if let number = openRequests.number(of: request) { send(.more(of: number), for: .unanswered, &actions) }
     case .presence(let presence):
@@ -166,7 +166,7 @@ public struct Replica: Sendable {
     }
     state = .live
     for (index, save) in pending.enumerated() {
-      sendHeldQuestions(behind: index, &actions)
+      sendHeldRequests(behind: index, &actions)
       guard save.isOutdated else {
         send(save, &actions)
         continue
@@ -178,14 +178,14 @@ public struct Replica: Sendable {
       case .undo, .restore: actions.append(.saved(save.id, .failure(save.wasSent ? Self.forgotten : Self.otherPast)))
       }
     }
-    sendHeldQuestions(behind: .max, &actions)
+    sendHeldRequests(behind: .max, &actions)
   }
 
-  /// Sends the questions that were held back, in their original order among the saves.
-  private mutating func sendHeldQuestions(behind saves: Int, _ actions: inout [ReplicaAction]) {
-    while let held = heldQuestions.first, held.saves <= saves {
-      heldQuestions.removeFirst()
-      ask(held.request, held.question, &actions)
+  /// Sends the requests that were held back, in their original order among the saves.
+  private mutating func sendHeldRequests(behind saves: Int, _ actions: inout [ReplicaAction]) {
+    while let held = heldRequests.first, held.saves <= saves {
+      heldRequests.removeFirst()
+      send(held.body, as: held.request, &actions)
     }
   }
 
@@ -212,37 +212,24 @@ public struct Replica: Sendable {
       "the query has more than \(most) objects, the requested maximum: narrow it, or follow a window of it")
   }
 
-  private mutating func ask(_ request: RequestID, _ question: ReplicaRequest, _ actions: inout [ReplicaAction]) {
+  /// Sends a request of the owner.
+  private mutating func send(_ body: ToServer.Body, as request: RequestID, _ actions: inout [ReplicaAction]) {
     guard state.isWelcomed else {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return
     }
-    var purpose = OpenRequests.Purpose.question(request)
-    switch question {
+    switch body {
     case .batch, .importGraph:
       // It depends on the saves before it, which are sent when the queries have caught up.
       if case .resuming = state, !pending.isEmpty {
-        return heldQuestions.append((request, question, pending.count))
+        heldRequests.append((request, body, pending.count))
+      } else {
+        send(body, for: .batch(request), &actions)
       }
-      purpose = .batch(request)
-    default: break
+    case .hello, .commit, .undo, .restore, .subscribe, .moveWindow, .unsubscribe, .more, .ping, .close, .presence:
+      preconditionFailure("only the replica itself sends this message: \(body)")
+    default: send(body, for: .request(request), &actions)
     }
-    let body: ToServer.Body =
-      switch question {
-      case .fetch(let fetch): .fetch(fetch)
-      case .log(let log): .log(log)
-      case .status: .status
-      case .model: .model
-      case .undoState(let scope): .undoState(scope: scope)
-      case .revisionAt(let time): .revisionAt(time)
-      case .why(let object, let property): .why(object, property)
-      case .changes(let changes): .changes(changes)
-      case .batchRows(let rows): .batchRows(rows)
-      case .batch(let batch): .batch(batch)
-      case .exportGraph: .exportGraph
-      case .importGraph(let request): .importGraph(request)
-      }
-    send(body, for: purpose, &actions)
   }
 
   // MARK: - Connection
@@ -262,13 +249,16 @@ public struct Replica: Sendable {
 
   var newestOfQueries: Token? { queries.values.compactMap(\.token).max { $0.revision < $1.revision } }
 
-  /// The refusal of a question whose answer was lost with the connection.
+  /// The error of a reply of another kind than its request's.
+  public static let unexpectedReply = Refusal(.malformed, "the server's reply is of another kind than the request")
+
+  /// The refusal of a request whose answer was lost with the connection.
   public static let lostConnection = Refusal(.unavailable, "the connection was lost")
 
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
     state = .disconnected
     if timer.endSilence() { actions.append(.silence(false)) }
-    let questions = openRequests.removeAll()
+    let requests = openRequests.removeAll()
     (numbers, staged, deferredAdvance) = ([:], [], nil)
     subscriptions = SubscriptionQueue()
     resume.disconnect()
@@ -277,10 +267,10 @@ public struct Replica: Sendable {
       followed.resetAfterDisconnect()
       followed.requireReload(behind: published)
     }
-    // A transaction is kept and sent again; repeating a question is up to the owner.
-    for request in questions { actions.append(.refused(request, Self.lostConnection)) }
-    for held in heldQuestions { actions.append(.refused(held.request, Self.lostConnection)) }
-    heldQuestions = []
+    // A transaction is kept and sent again; repeating a request is up to the owner.
+    for request in requests { actions.append(.refused(request, Self.lostConnection)) }
+    for held in heldRequests { actions.append(.refused(held.request, Self.lostConnection)) }
+    heldRequests = []
   }
 
   mutating func receiveWelcome(_ welcome: Welcome, _ actions: inout [ReplicaAction]) {

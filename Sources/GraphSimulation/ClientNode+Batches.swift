@@ -142,7 +142,7 @@ extension ClientNode {
     pending.rows = Set(requestIDs)
     pendingBatch = pending
     for (requestID, part) in zip(requestIDs, parts) {
-      context.handle(.ask(requestID, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
+      context.handle(.request(requestID, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
     }
   }
 
@@ -152,16 +152,16 @@ extension ClientNode {
     let requestID = newRequestID()
     pending.requestID = requestID
     pendingBatch = pending
-    context.handle(.ask(requestID, .batch(pending.batch.request)))
+    context.handle(.request(requestID, .batch(pending.batch.request)))
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func receiveBatch(_ answer: RequestResult, of requestID: RequestID) -> Bool {
+  func receiveBatch(_ reply: ToClient.Body, of requestID: RequestID) -> Bool {
     guard var pending = pendingBatch, pending.requestID == requestID || pending.rows.contains(requestID) else {
       return false
     }
-    switch answer {
-    case .kept:
+    switch reply {
+    case .progress where pending.rows.contains(requestID):
       pending.rows.remove(requestID)
       pendingBatch = pending
       if pending.rows.isEmpty { send(pending) }
@@ -172,17 +172,17 @@ extension ClientNode {
       }
       (pending.done, pending.changed) = (progress.done, progress.changed)
       pendingBatch = pending
-    case .saved where pending.changed == 0:
+    case .committed where pending.changed == 0:
       traceLines.append("batch \(pending.batch.id.sequence) changes nothing")
       events.note(.batchOfNothing)
       // A batch that was requested twice may still be running, and may find objects by then.
       if pending.timesRequested == 1 { refused.append(pending.batch.id) }
       pendingBatch = nil
-    case .saved(let saved):
-      acknowledged.append((pending.batch.id, saved.committed.revision))
+    case .committed(let committed, _, _):
+      acknowledged.append((pending.batch.id, committed.revision))
       countResent(pending.batch.id)
       countThroughLens(.batchThroughLens)
-      traceLines.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
+      traceLines.append("batch \(pending.batch.id.sequence) is revision \(committed.revision)")
       if pending.isThere { events.note(.batchAnsweredAgain) }
       pendingBatch = nil
     default: break

@@ -50,7 +50,7 @@ extension ClientNode {
   private func requestFetch(_ pending: PendingFetch) {
     let requestID = newRequestID()
     fetches[requestID] = pending
-    context.handle(.ask(requestID, .fetch(pending.fetch)))
+    context.handle(.request(requestID, .fetch(pending.fetch)))
   }
 
   // MARK: - Random fetches

@@ -25,7 +25,7 @@ extension ClientNode {
     read.isStale = isStale
     pastReads[requestID] = read
     let text = read.predicate == .always ? "" : read.predicate.text(in: model)
-    context.handle(.ask(requestID, .fetch(Fetch(entity: read.entity.number, predicate: text, at: revision))))
+    context.handle(.request(requestID, .fetch(Fetch(entity: read.entity.number, predicate: text, at: revision))))
     return "read \(read.entity.name) \(text) as of \(revision)"
   }
 

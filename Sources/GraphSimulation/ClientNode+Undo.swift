@@ -78,13 +78,13 @@ extension ClientNode {
   func requestUndoState(_ random: inout SeededRandom) {
     let requestID = newRequestID()
     undoStates[requestID] = ReportedUndoState(scope: random.chance(50) ? nil : context.undoScope?.id ?? .zero)
-    context.handle(.ask(requestID, .undoState(scope: undoStates[requestID]?.scope)))
+    context.handle(.request(requestID, .undoState(scope: undoStates[requestID]?.scope)))
     perform()
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func receiveUndoState(_ answer: RequestResult, of requestID: RequestID) -> Bool {
-    guard var reported = undoStates[requestID], case .undoState(let state) = answer else { return false }
+  func receiveUndoState(_ reply: ToClient.Body, of requestID: RequestID) -> Bool {
+    guard var reported = undoStates[requestID], case .undoState(let state) = reply else { return false }
     reported.state = state
     undoStates[requestID] = reported
     return true

@@ -209,10 +209,10 @@ final class ClientNode {
     switch action {
     case .send(let message): send(message)
     case .welcomed: requestBatch()
-    case .answer(let requestID, let answer):
-      if !receiveBatch(answer, of: requestID) { _ = receiveUndoState(answer, of: requestID) }
-    case .chunk(let requestID, let chunk):
+    case .reply(let requestID, .chunk(let chunk), _):
       if !receivePast(chunk, of: requestID) { _ = receiveFetch(chunk, of: requestID) }
+    case .reply(let requestID, let reply, _):
+      if !receiveBatch(reply, of: requestID) { _ = receiveUndoState(reply, of: requestID) }
     case .refused(let requestID, let refusal):
       if !refuseBatch(refusal, of: requestID), !refusePast(refusal, of: requestID) {
         _ = refuseFetch(refusal, of: requestID)

@@ -68,6 +68,18 @@ public struct ToClient: Hashable, Sendable {
   }
 }
 
+extension ToClient.Body {
+  /// Whether the server sends the next part of the reply when the client requests it with `more`.
+  public var awaitsMore: Bool {
+    switch self {
+    case .chunk(let chunk): chunk.end == nil
+    case .log(_, let last), .differences(_, let last): !last
+    case .exportHead: true
+    default: false
+    }
+  }
+}
+
 /// The answer to a hello, with what a client needs before its first request.
 public struct Welcome: Hashable, Sendable {
   /// An entity in the dictionary.

@@ -111,11 +111,11 @@ import Testing
     note["x"] = .double(7)
     let first = try #require(script.context.save())
     #expect(script.connect(head: 9) == ["welcomed", "> follow since 1"])
-    #expect(script.handle(.ask(31, .batch(try batch(script)))) == [])
+    #expect(script.handle(.request(31, .batch(try batch(script)))) == [])
     // Beside the context's queue, as a commit of one's own is.
     let second = Transaction(id: script.context.newTransactionID(), policy: .error, undo: nil, changes: [])
     #expect(script.handle(.save(second)) == [])
-    #expect(script.handle(.ask(32, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
+    #expect(script.handle(.request(32, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
     #expect(script.receive(.subscribed(query: 4, resumed: true), 2) == ["query 1 goes on from 1"])
     let lines = script.receive(.advance(revision: 9, fingerprint: 9_000))
     #expect(lines.count == 3 && lines[0].hasPrefix("> commit \(first.sequence):"))
@@ -134,7 +134,7 @@ import Testing
     note["x"] = .double(7)
     #expect(script.context.save() != nil)
     #expect(script.connect(head: 9) == ["welcomed", "> follow since 1"])
-    #expect(script.handle(.ask(31, .batch(try batch(script)))) == [])
-    #expect(script.handle(.disconnected) == ["question 31 was refused: unavailable"])
+    #expect(script.handle(.request(31, .batch(try batch(script)))) == [])
+    #expect(script.handle(.disconnected) == ["request 31 was refused: unavailable"])
   }
 }

@@ -104,7 +104,7 @@ final class ReplicaTranscript {
     case .disconnect(let refusal): "disconnect: \(refusal.code.rawValue)"
     case .filled(let load, let refusal): "load \(load) " + (refusal.map { "failed: \($0.code.rawValue)" } ?? "is here")
     case .rejected(let refusal): "rejected: \(refusal.code.rawValue)"
-    case .refused(let request, let refusal): "question \(request) was refused: \(refusal.code.rawValue)"
+    case .refused(let request, let refusal): "request \(request) was refused: \(refusal.code.rawValue)"
     default: "\(action)"
     }
   }

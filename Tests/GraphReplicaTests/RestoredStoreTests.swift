@@ -160,7 +160,7 @@ import Testing
       script.receive(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 9) == ["welcomed", "> commits behind 8", "> follow since \(there)"])
-    #expect(script.handle(.ask(7, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
+    #expect(script.handle(.request(7, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
     _ = script.receive(script.last([try script.image(5, 10, ["x": .double(4)])], at: 10), 4)
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 10) == ["welcomed", "> follow since \(there)"])

@@ -108,10 +108,10 @@ import Testing
   @Test func undoStateIsReturned() throws {
     let script = try ReplicaTranscript()
     _ = script.connect()
-    #expect(script.handle(.ask(1, .undoState(scope: stack))) == ["> undo state"])
+    #expect(script.handle(.request(1, .undoState(scope: stack))) == ["> undo state"])
     let state = UndoState(undo: UndoStep(group: nil, oldest: 3, newest: 3, count: 1))
     script.context.handle(.received(ToClient(2, .undoState(state))))
-    guard case .answer(1, .undoState(let answer))? = script.context.takeActions().first else {
+    guard case .reply(1, .undoState(let answer), isLast: true)? = script.context.takeActions().first else {
       Issue.record("there is no answer")
       return
     }

@@ -147,7 +147,7 @@ final class LoadScheduler {
         continue
       }
       inFlightCount += 1
-      return .ask(number, .fetch(request.fetch))
+      return .request(number, .fetch(request.fetch))
     }
     return nil
   }
@@ -221,9 +221,12 @@ final class LoadScheduler {
   /// Handles the answer to a load's request; false for any other action.
   func handleAnswer(_ action: ReplicaAction) -> Bool {
     switch action {
-    case .chunk(let number, let chunk) where requests[number] != nil:
+    case .reply(let number, .chunk(let chunk), _) where requests[number] != nil:
       requests.modify(number) { $0.images += chunk.objects }
       if let end = chunk.end { completeRequest(number, at: end.at.revision) } else { continuable.append(number) }
+      return true
+    case .reply(let number, _, _) where requests[number] != nil:
+      for load in removeRequest(number).wanted.loads { finish(load, Replica.unexpectedReply) }
       return true
     case .refused(let number, let refusal) where requests[number] != nil:
       for load in removeRequest(number).wanted.loads { finish(load, refusal) }
