@@ -4,9 +4,17 @@ import GraphWire
 /// Reads of the store for a session. Frames stream directly to the client, except for the last one of each read: the
 /// hub sends it, so that the hub's next message follows the complete result.
 extension Hub {
+  /// Answers a message from the store.
   mutating func read(
-    _ request: ReadRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
+    _ message: ToServer.Body, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
+    try invariant(message.readsStore, "a message that waits is a commit or reads the store")
+    stream(.message(message, author: try author(of: session)), session, number, &actions)
+  }
+
+  mutating func stream(
+    _ request: ReadRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
+  ) {
     let ticket = startRead(.read(session, request: number), session, number)
     actions.append(.read(ticket, translated(request, by: session), session: session.id, request: number))
   }

@@ -36,8 +36,7 @@ extension Hub {
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
     case .presence(let state): presence(state, session, message.request, &actions)
     case .batchRows(let rows): stageRows(rows, session, message.request, &actions)
-    case .commit, .undo, .restore, .batch, .importGraph, .model, .fetch, .exportGraph, .subscribe, .unsubscribe, .log,
-      .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
+    default:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return refuse(message.request, refusal, session, &actions)
@@ -61,9 +60,8 @@ extension Hub {
   private func mayExecute(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
     case .commit, .undo, .restore, .batch, .importGraph: true
-    case .fetch, .exportGraph, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
-      session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
-    default: session.commitsInFlight == 0
+    case let body:
+      session.commitsInFlight == 0 && (!body.readsStore || session.reads.count < limits.concurrentReads)
     }
   }
 
@@ -139,21 +137,14 @@ extension Hub {
         requestCommit(.restore(restore, author: try author(of: session)), bytes: 0, session, message.request, &actions)
       case .batch(let request): try startBatch(request, session, message.request, &actions)
       case .importGraph(let request): try importGraph(request, session, message.request, &actions)
-      case .exportGraph: try read(.graph, session, message.request, &actions)
-      case .undoState(let scope):
-        try read(.undoState(author: try author(of: session), scope: scope), session, message.request, &actions)
-      case .revisionAt(let time): try read(.revision(at: time), session, message.request, &actions)
       case .model:
         send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: session, &actions)
-      case .fetch(let fetch):
-        try read(.objects(request(for: fetch)), session, message.request, &actions)
+      case .fetch(let fetch): stream(.objects(try request(for: fetch)), session, message.request, &actions)
       case .log(var log):
         log.after = max(log.after, 0)
         log.limit = log.limit == 0 ? 1_000 : min(log.limit, 100_000)
         try read(.log(log), session, message.request, &actions)
-      case .why(let object, let property): try read(.why(object, property), session, message.request, &actions)
       case .changes(.follow(let follow)): try self.follow(follow, session, message.request, &actions)
-      case .changes(let changes): try read(.changes(changes), session, message.request, &actions)
       case .status:
         let ticket = startRead(.statistics(session, request: message.request), session, message.request)
         actions.append(.statistics(ticket))
@@ -163,8 +154,7 @@ extension Hub {
         send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
       case .moveWindow(let query, let offset, let limit):
         try moveWindow(query, offset, limit, session, message.request, &actions)
-      case .hello, .ping, .close, .more, .presence, .batchRows:
-        assertionFailure("this message is handled on arrival and never waits")
+      default: try read(message.body, session, message.request, &actions)
       }
     } catch let refusal as Refusal {
       refuse(message.request, refusal, session, &actions)

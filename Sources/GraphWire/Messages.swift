@@ -64,6 +64,29 @@ public struct ToServer: Hashable, Sendable {
   }
 }
 
+extension ToServer.Body {
+  /// Whether a server answers the message from its store: after the session's earlier commits, and only so many at once.
+  public var readsStore: Bool {
+    switch self {
+    case .fetch, .exportGraph, .subscribe, .moveWindow, .log, .status, .undoState, .revisionAt, .why, .changes: true
+    case .hello, .model, .commit, .undo, .restore, .batchRows, .batch, .importGraph, .unsubscribe, .more, .ping, .close,
+      .presence:
+      false
+    }
+  }
+
+  /// Whether `ModelLens` translates the message of a client with an older version of the model.
+  public var isTranslatedByLens: Bool {
+    switch self {
+    case .fetch, .commit, .subscribe, .log, .batchRows, .batch, .why, .restore, .changes, .exportGraph, .importGraph:
+      true
+    case .hello, .model, .undo, .unsubscribe, .more, .status, .ping, .close, .presence, .undoState, .revisionAt,
+      .moveWindow:
+      false
+    }
+  }
+}
+
 /// A message from the server.
 public struct ToClient: Hashable, Sendable {
   /// The kinds of messages; docs/protocol.md says which requests they answer.
@@ -140,6 +163,18 @@ extension ToClient.Body {
     case .log(_, let last), .differences(_, let last): !last
     case .exportHead: true
     default: false
+    }
+  }
+
+  /// Whether `ModelLens` translates the message for a client with an older version of the model. Deltas and origins are
+  /// translated earlier: a delta's changes before it is built, because it is the same for all clients with this lens, an
+  /// origin where its property is known.
+  public var isTranslatedByLens: Bool {
+    switch self {
+    case .refused, .model, .chunk, .committed, .log, .followed, .status, .differences, .windowMoved: true
+    case .welcome, .subscribed, .unsubscribed, .delta, .advance, .reset, .pong, .close, .presence, .undoState,
+      .progress, .revisionAt, .why, .exportHead:
+      false
     }
   }
 }

@@ -18,9 +18,9 @@ public struct ServerStatus: Hashable, Sendable {
   public var counters = [Counter]()
   /// The id of the server's process.
   public var process: UInt64 = 0
-  /// The oldest state that history still has; 0 if it was not pruned, or the server does not report it.
+  /// The oldest state that history still has; 0 if it was not pruned.
   public var oldest: Revision = 0
-  /// Why commits are refused, for people. Empty while they are accepted, or if the server does not report it.
+  /// Why commits are refused, for people. Empty while they are accepted.
   public var failure = ""
 
   /// A sequence attribute and its next number.
