@@ -70,7 +70,7 @@ final class ModelHandshake {
 
   private func handle(_ event: ReplicaEvent) {
     // The client has taken the connection over, or it failed.
-    guard client == nil, failure == nil else { return }
+    if client != nil || failure != nil { return }
     for action in replica.handle(event) {
       switch action {
       case .send(let message): transport?.send(Frame.encode(message))
@@ -105,7 +105,7 @@ final class ModelHandshake {
   }
 
   private func fail(_ refusal: Refusal) {
-    guard client == nil, failure == nil else { return }
+    if client != nil || failure != nil { return }
     failure = refusal
     transport?.close()
     finish()?.resume(throwing: refusal)

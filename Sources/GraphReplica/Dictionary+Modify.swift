@@ -1,10 +1,9 @@
 extension Dictionary {
   /// Changes the value of a key in place. The key must be there.
   @discardableResult
-  mutating func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result? {
-    let result = modifyIfPresent(key, body)
-    assert(result != nil, "a key that is modified is there: \(key)")
-    return result
+  mutating func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result {
+    guard let index = index(forKey: key) else { preconditionFailure("a key that is modified is there: \(key)") }
+    return body(&values[index])
   }
 
   /// Changes the value of a key in place; does nothing, and returns nil, if the key is absent.

@@ -226,7 +226,9 @@ struct FollowedQuery {
     guard isReceiving else { return nil }
     var result: Result?
     modifySubscription { subscription in
-      guard case .receiving(var incoming, let old) = subscription.result else { return }
+      guard case .receiving(var incoming, let old) = subscription.result else {
+        return assertionFailure("a query that receives a result has a part of it")
+      }
       subscription.result = .reloading(old: old)
       result = body(&incoming)
       subscription.result = .receiving(incoming, old: old)
@@ -250,17 +252,18 @@ struct FollowedQuery {
 
   /// Advances a current result to a later state.
   mutating func advance(to token: Token) {
-    guard case .followed(let subscription) = state, case .current(let old) = subscription.result,
+    if case .followed(let subscription) = state, case .current(let old) = subscription.result,
       old.revision <= token.revision
-    else { return }
-    modifySubscription { $0.result = .current(at: token) }
+    {
+      modifySubscription { $0.result = .current(at: token) }
+    }
   }
 
   // MARK: - Windows
 
   /// Sets the place that the owner of a window wants.
   mutating func setPlace(offset: UInt64, limit: UInt64) {
-    guard var window = subscribe.window else { return }
+    guard var window = subscribe.window else { return assertionFailure("only a window has a place") }
     (window.offset, window.limit) = (offset, limit)
     subscribe.window = window
   }

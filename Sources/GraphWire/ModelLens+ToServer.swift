@@ -113,7 +113,10 @@ extension ModelLens {
   }
 
   private func checkRows(of number: PropertyNumber) throws(Refusal) {
-    guard isWidened(number), let property = old.property(number) else { return }
+    if !isWidened(number) { return }
+    guard let property = old.property(number) else {
+      preconditionFailure("a widened property is one of the older version: \(number)")
+    }
     let owner = old.entity(property.owner)
     assert(owner != nil, "a property's owner is an entity of its model")
     let name = owner.map { "\($0.name).\(property.name)" } ?? property.name

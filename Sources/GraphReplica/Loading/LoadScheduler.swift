@@ -288,7 +288,7 @@ final class LoadScheduler {
     // It may have been inserted after the request was read.
     if let stored = state.stored, stored.revision > revision { return }
     for load in wanting { load.companions.hold(state) }
-    guard !state.isDeleted else { return }
+    if state.isDeleted { return }
     context.tombstones.record(id, at: revision)
     context.recordDeletion(of: state)
     for load in wanting { load.deleted.append(id) }
@@ -324,7 +324,7 @@ final class LoadScheduler {
 
   private func finish(_ load: ObjectLoad, _ refusal: Refusal?) {
     // Another of its requests has been refused.
-    guard !load.isFinished else { return }
+    if load.isFinished { return }
     load.isFinished = true
     load.predecessor = nil
     if shared[load.tree] === load { shared[load.tree] = nil }
@@ -337,7 +337,7 @@ final class LoadScheduler {
       for owner in load.owners { owner.companions[load.tree] = load.companions }
     }
     context.actions.append(.filled(load.id, refusal))
-    guard !load.refreshed.isEmpty || !load.deleted.isEmpty else { return }
+    if load.refreshed.isEmpty, load.deleted.isEmpty { return }
     var change = ObjectsDidChange()
     change.refreshed = load.refreshed
     change.deleted = load.deleted

@@ -134,7 +134,7 @@ extension ObjectContext {
   public func sendLoads() {
     if let parent { return parent.sendLoads() }
     // The owner of a context of the past takes its fetches.
-    guard revision == nil else { return }
+    if revision != nil { return }
     while let next = loads.nextEvent() { handle(next) }
   }
 
