@@ -95,9 +95,11 @@ extension GraphClient {
       if let deadline = commits.deadline, Self.uptime >= deadline { return fail(Self.unknownOutcome) }
       reconnection.growPause(upTo: options.lastPauseMilliseconds)
       guard (try? await attach()) != nil else { continue }
-      handle(.connected)
-      // Until the welcome arrives or the connection is lost again.
-      await withCheckedContinuation { reconnection.setAttempt($0) }
+      // Until the welcome arrives or the connection is lost again, be it at once.
+      await withCheckedContinuation { continuation in
+        reconnection.setAttempt(continuation)
+        handle(.connected)
+      }
     }
   }
 
