@@ -53,6 +53,24 @@ import Testing
     #expect(script.connect(head: 9) == ["welcomed", "> follow", "> follow since 8"])
   }
 
+  /// The owner has seen revisions after the token that it named, so a query that was reset is loaded completely.
+  @Test func resetQueryDoesNotResumeFromItsFirstTokenAgain() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect(head: 9) == ["welcomed"])
+    for query in [QueryID(1), 2] {
+      let subscribe = Subscribe(entity: script.note.number, since: script.token(2))
+      #expect(script.handle(.subscribe(query, subscribe)) == ["> follow since 2"])
+    }
+    #expect(script.receive(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
+    #expect(script.receive(.subscribed(query: 5, resumed: true, known: true), 3) == ["query 2 goes on from 2"])
+    #expect(script.receive(.reset(query: 4, reason: "too far behind")) == [])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.receive(script.delta(5, 8, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.receive(.advance(revision: 8, fingerprint: 8_000)) == ["revision 8 changes [2]"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 9) == ["welcomed", "> follow", "> follow since 8"])
+  }
+
   /// What a late result missed is part of it, up to the revision at which the other queries are.
   @Test func lateResultIsShownAtRevisionOfOthers() throws {
     let script = try ReplicaTranscript()
