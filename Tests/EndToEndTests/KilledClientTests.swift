@@ -33,13 +33,13 @@ import Testing
         let transaction = Transaction(
           id: TransactionID(replica: victim.replica, sequence: 1),
           changes: [try scene.insertion([("text", .string(text)), ("board", .object(board))])])
-        try await victim.send(.commit(transaction, acknowledged: 0))
+        try await victim.send(.commit(transaction))
         victim.close()
         // Whoever was cut off asks again under the same id: whether the first one landed makes no difference.
         let heir = try RawClient(address, replica: victim.replica)
         try await heir.hello()
-        let first = try await heir.reply(to: heir.send(.commit(transaction, acknowledged: 0)))
-        let second = try await heir.reply(to: heir.send(.commit(transaction, acknowledged: 0)))
+        let first = try await heir.reply(to: heir.send(.commit(transaction)))
+        let second = try await heir.reply(to: heir.send(.commit(transaction)))
         #expect(first.revision != nil && first.revision == second.revision)
         #expect(first.identities == second.identities)
         expected.insert(text)
