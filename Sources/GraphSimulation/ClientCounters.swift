@@ -24,7 +24,7 @@ final class ClientCounters {
   func restart() { unanswered = nil }
 
   /// Records that an increment is based on a state that a restore of the store removed.
-  func exempt(_ id: TransactionID) { increments.update(id) { $0.isExempt = true } }
+  func exempt(_ id: TransactionID) { increments.modifyIfPresent(id) { $0.isExempt = true } }
 
   /// Increments a counter, and saves that together with the user's other edits.
   func increment(_ random: inout SeededRandom) -> String {

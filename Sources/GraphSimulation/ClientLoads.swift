@@ -53,7 +53,7 @@ final class ClientLoads {
 
   /// Records that the client has detected a restored store.
   func spanRestore() {
-    for load in pending.keys { pending.update(load) { $0.spansRestore = true } }
+    for load in pending.keys { pending.modifyIfPresent(load) { $0.spansRestore = true } }
   }
 
   /// Takes the finished loads, to be checked.

@@ -70,9 +70,11 @@ struct CounterCheck {
     let others = steps[counter, default: [:]].filter { revision, other in
       revision > undoes && other.isIncrement && !other.isUndone && other.author != record.author
     }
-    steps.update(counter) { $0.update(undoes) { $0.isUndone = true } }
+    steps.modifyIfPresent(counter) { $0.modifyIfPresent(undoes) { $0.isUndone = true } }
     // A redo makes the undone step valid again.
-    if let redoes = record.redoes { steps.update(counter) { $0.update(redoes) { $0.isUndone = false } } }
+    if let redoes = record.redoes {
+      steps.modifyIfPresent(counter) { $0.modifyIfPresent(redoes) { $0.isUndone = false } }
+    }
     return others.keys.min().map { "\(name), although revision \($0) of another author has incremented it since" }
   }
 }

@@ -72,13 +72,13 @@ public enum CrashableFiles {
 
   /// Simulates a power failure: open connections can no longer write. Close them, then call `recover`.
   public static func crash(_ path: String) {
-    folders.withLock { $0.update(path) { $0.generation += 1 } }
+    folders.withLock { $0.modifyIfPresent(path) { $0.generation += 1 } }
   }
 
   /// Simulates a power failure in the middle of an operation. Open connections can't write, and no file can be
   /// opened.
   public static func cutPower(_ path: String) {
-    folders.withLock { $0.update(path) { $0.cutPower() } }
+    folders.withLock { $0.modifyIfPresent(path) { $0.cutPower() } }
   }
 
   /// Whether the power was cut and `recover` has not been called since.
@@ -88,7 +88,7 @@ public enum CrashableFiles {
   public static func recover(_ path: String) {
     let lost = folders.withLock { folders in
       var lost = [String: [UndoEntry]]()
-      folders.update(path) { folder in
+      folders.modifyIfPresent(path) { folder in
         lost = folder.unsynced
         (folder.unsynced, folder.isOff) = ([:], false)
       }
@@ -111,7 +111,7 @@ public enum CrashableFiles {
 
   /// Makes writes below the folder fail; nil ends the fault.
   public static func fail(_ path: String, with fault: Fault?) {
-    folders.withLock { $0.update(path) { $0.fault = fault } }
+    folders.withLock { $0.modifyIfPresent(path) { $0.fault = fault } }
   }
 
   /// The number of syncs below the folder.

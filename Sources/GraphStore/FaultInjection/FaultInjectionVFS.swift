@@ -173,7 +173,7 @@ enum FaultInjectionVFS {
         initialized = Int(length)
       }
       CrashableFiles.folders.withLock {
-        $0.update(open.folder) {
+        $0.modifyIfPresent(open.folder) {
           $0.unsynced[open.path, default: []].append(.init(offset: offset, old: old, size: size))
         }
       }
@@ -193,7 +193,7 @@ enum FaultInjectionVFS {
         initialized = Int(cut)
       }
       CrashableFiles.folders.withLock {
-        $0.update(open.folder) {
+        $0.modifyIfPresent(open.folder) {
           $0.unsynced[open.path, default: []].append(.init(offset: length, old: old, size: size))
         }
       }
@@ -208,7 +208,7 @@ enum FaultInjectionVFS {
     guard let open else { return wrapped.pointee.pMethods.pointee.xSync(wrapped, flags) }
     // Watched files need no real sync, because this layer simulates the disk.
     CrashableFiles.folders.withLock {
-      $0.update(open.folder) { folder in
+      $0.modifyIfPresent(open.folder) { folder in
         folder.unsynced[open.path] = nil
         folder.syncs += 1
       }

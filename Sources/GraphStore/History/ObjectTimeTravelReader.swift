@@ -64,7 +64,7 @@ final class ObjectTimeTravelReader {
     }
     for (id, events) in try history.events(of: spans) {
       try count(events.count)
-      states.update(id) { $0.ahead = events }
+      states.modifyIfPresent(id) { $0.ahead = events }
     }
   }
 

@@ -96,7 +96,7 @@ struct ObjectReversal {
       guard let property = model.property(number), let old = deletion?.kept(property)?.stringValue,
         let new = cancelled.text(number, behind: event.revision)
       else { continue }
-      properties.update(number) { reversal in
+      properties.modifyIfPresent(number) { reversal in
         if !reversal.close(event.revision) { reversal.receiveRevival(from: old, to: new) }
       }
     }
@@ -106,19 +106,19 @@ struct ObjectReversal {
       } else if let pair = cancelled.pair(edit.property, event.revision) {
         if model.property(edit.property)?.isPlace == true {
           if case .set(_, let new) = edit.action {
-            properties.update(edit.property) { $0.renumber(to: new) }
+            properties.modifyIfPresent(edit.property) { $0.renumber(to: new) }
           }
         } else {
           properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past, pair: pair)
         }
       } else if model.property(edit.property)?.isPlace == true {
-        properties.update(edit.property) { $0.receiveMove(of: event.past) }
+        properties.modifyIfPresent(edit.property) { $0.receiveMove(of: event.past) }
       } else {
         let origin = UTF8Comparison.equal(event.author, author) ? PropertyReversal.ChangeOrigin.own : .other
-        properties.update(edit.property) { $0.receive(edit, of: event.past, from: origin) }
+        properties.modifyIfPresent(edit.property) { $0.receive(edit, of: event.past, from: origin) }
       }
       if let text = cancelled.text(edit.property, behind: event.revision) {
-        properties.update(edit.property) { $0.trim(text) }
+        properties.modifyIfPresent(edit.property) { $0.trim(text) }
       }
     }
   }
@@ -133,7 +133,7 @@ struct ObjectReversal {
           if case .set(let old, _) = edit.action { value = old }
         }
       }
-      properties.update(place.number) { $0.renumber(to: value) }
+      properties.modifyIfPresent(place.number) { $0.renumber(to: value) }
     }
   }
 

@@ -60,10 +60,10 @@ extension StepReversal {
       skipped.removeAll { $0.property == key.place && returning.contains($0.id) }
       // The member is in another list now than the one in which the step moved it.
       for (id, isBroughtBack) in list.members where !isBroughtBack && !returning.contains(id) {
-        edits.update(id) { $0.removeAll { $0.property == key.place } }
+        edits.modifyIfPresent(id) { $0.removeAll { $0.property == key.place } }
       }
       for row in rows where try !canUseOldNumbers(row, in: key, list, returning) {
-        for member in row.members { edits.update(member) { $0.removeAll { $0.property == key.place } } }
+        for member in row.members { edits.modifyIfPresent(member) { $0.removeAll { $0.property == key.place } } }
         changes.append(
           Change(.update, key.parent, base: .max, edits: [Edit(ordered, .place(row.members, after: row.anchor))]))
       }
@@ -165,7 +165,7 @@ extension StepReversal {
             let event = OrderHistory.PositionChange(
               revision: commit.revision, id: change.id, was: before.parent == parent ? before.number : nil,
               cause: cause)
-            lists.update(ListKey(parent: parent, place: place.number)) { $0.past.add(event) }
+            lists.modifyIfPresent(ListKey(parent: parent, place: place.number)) { $0.past.add(event) }
           }
         }
       }
