@@ -5,7 +5,18 @@ import GraphWire
 
 /// Performs the context's actions: sends messages, and resumes the continuations of answers.
 extension GraphClient {
-  func ask(_ question: ReplicaRequest) -> ReplyStream {
+  /// Sends a request that is answered by one message.
+  /// - Parameter content: the content of a reply of the requested kind; nil for any other kind.
+  func reply<Content>(
+    to request: ToServer.Body, _ content: (ToClient.Body) -> Content?
+  ) async throws -> Content {
+    guard let reply = try await send(request).next(content) else { throw ReplyStream.incomplete }
+    return reply
+  }
+
+  /// Sends a request.
+  /// - Returns: the parts of its reply.
+  func send(_ request: ToServer.Body) -> ReplyStream {
     lastRequest += 1
     let number = lastRequest
     let stream = ReplyStream { [weak self] in self?.handle(.more(number)) }
@@ -14,7 +25,7 @@ extension GraphClient {
       return stream
     }
     replies[number] = stream
-    handle(.ask(number, question))
+    handle(.request(number, request))
     return stream
   }
 
@@ -77,15 +88,9 @@ extension GraphClient {
     case .refusedQuery(let query, let refusal):
       loadingQueries.removeValue(forKey: query)?.resume(throwing: refusal)
       watches.removeValue(forKey: query)?.body(.ended(refusal))
-    case .chunk(let request, let chunk):
-      replies[request]?.put(chunk)
-      if chunk.end != nil { replies[request] = nil }
-    case .answer(let request, let answer):
-      replies[request]?.put(answer)
-      switch answer {
-      case .log(_, last: false), .differences(_, last: false), .progress, .exportHead: break
-      default: replies[request] = nil
-      }
+    case .reply(let request, let part, let isLast):
+      replies[request]?.put(part, isLast: isLast)
+      if isLast { replies[request] = nil }
     case .filled(let load, let refusal): loadWaiters.finish(load, refusal)
     case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
     case .presence(let session, let author, let state, let left):

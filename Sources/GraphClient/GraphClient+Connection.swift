@@ -70,7 +70,7 @@ extension GraphClient {
     transport = nil
     handle(.disconnected)
     reconnection.endAttempt()
-    guard state != .closed else { return }
+    if state == .closed { return }
     if opening != nil { return fail(refusal) }
     if !options.reconnects {
       guard !commits.isEmpty else { return fail(refusal) }
@@ -78,7 +78,7 @@ extension GraphClient {
       commits.startDeadline(Self.uptime + options.outcomeMilliseconds)
     }
     state = .reconnecting(attempt: 1)
-    guard reconnection.task == nil else { return }
+    if reconnection.task != nil { return }
     reconnection.task = Task { [weak self] in
       await self?.reconnect()
       if let self { reconnection.task = nil }
@@ -92,13 +92,15 @@ extension GraphClient {
       attempt += 1
       state = .reconnecting(attempt: attempt)
       try? await Task.sleep(for: .milliseconds(Int64.random(in: reconnection.pause / 2...reconnection.pause)))
-      guard state != .closed else { return }
+      if state == .closed { return }
       if let deadline = commits.deadline, Self.uptime >= deadline { return fail(Self.unknownOutcome) }
       reconnection.growPause(upTo: options.lastPauseMilliseconds)
       guard (try? await attach()) != nil else { continue }
-      handle(.connected)
-      // Until the welcome arrives or the connection is lost again.
-      await withCheckedContinuation { reconnection.setAttempt($0) }
+      // Until the welcome arrives or the connection is lost again, be it at once.
+      await withCheckedContinuation { continuation in
+        reconnection.setAttempt(continuation)
+        handle(.connected)
+      }
     }
   }
 
@@ -134,7 +136,7 @@ extension GraphClient {
   /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
   /// been committed.
   public func close() async {
-    guard state != .closed else { return }
+    if state == .closed { return }
     state = .closed
     ticking?.cancel()
     connection += 1
@@ -160,7 +162,7 @@ extension GraphClient {
     ticking?.cancel()
     ticking = Task { [weak self] in
       try? await Task.sleep(for: .milliseconds(deadline - now))
-      guard !Task.isCancelled else { return }
+      if Task.isCancelled { return }
       self?.alarm.ring()
       self?.tick()
     }

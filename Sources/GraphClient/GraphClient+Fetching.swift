@@ -140,11 +140,7 @@ extension GraphClient: GraphReader {
   // MARK: - As it travels
 
   /// The objects of any fetch.
-  public func stream(_ fetch: Fetch) -> ReplyStream {
-    let stream = ask(.fetch(fetch))
-    stream.revision = fetch.at
-    return stream
-  }
+  public func stream(_ fetch: Fetch) -> ReplyStream { send(.fetch(fetch)) }
 
   /// The rows of any fetch whose result is rows.
   public func rows(_ fetch: Fetch) -> RowStream { RowStream(stream(fetch)) }
@@ -181,7 +177,7 @@ extension GraphClient: GraphReader {
     while let chunk = try await stream.nextWholeChunk() {
       if let end = chunk.end { return (chunk, end.count) }
     }
-    throw Refusal(.unavailable, "the server's answer is incomplete")
+    throw ReplyStream.incomplete
   }
 
   // MARK: - Predicates that the compiler checks

@@ -19,22 +19,16 @@ extension GraphClient {
 
   /// The commits of a log request, in its order.
   public func log(_ request: LogRequest) async throws -> [CommitEntry] {
-    let stream = ask(.log(request))
+    let stream = send(.log(request))
     var commits = [CommitEntry]()
-    while case .log(let part, let last)? = try await stream.nextAnswer() {
-      commits += part
-      if last { break }
-    }
+    while let part = try await stream.next({ if case .log(let part, _) = $0 { part } else { nil } }) { commits += part }
     return commits
   }
 
   /// The server's status.
   /// - Throws: `Refusal` when there is no connection.
   public func status() async throws -> ServerStatus {
-    guard case .status(let status)? = try await ask(.status).nextAnswer() else {
-      throw Refusal(.unavailable, "the server sent no status")
-    }
-    return status
+    try await reply(to: .status) { if case .status(let status) = $0 { status } else { nil } }
   }
 
   // MARK: - Restore
@@ -57,10 +51,6 @@ extension GraphClient {
   }
 
   private func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) async throws -> SaveResult {
-    // A server that reads revision 0 as none would restore the state just before the delete.
-    guard revision != 0 || scope == .everything else {
-      throw Refusal(.notFound, "nothing existed at revision 0")
-    }
     let id = context.newTransactionID()
     context.restore(RestoreRequest(id, scope, at: revision))
     return try await outcome(of: id)
@@ -74,10 +64,7 @@ extension GraphClient {
   /// - Throws: `Refusal`: `notFound` for an object that never existed, `malformed` for a property that is stored at
   ///   its other end.
   public func why(_ property: Property, of id: ObjectID) async throws -> ValueOrigin {
-    guard case .why(let origin)? = try await ask(.why(id, property.number)).nextAnswer() else {
-      throw Refusal(.unavailable, "the server did not say where the value comes from")
-    }
-    return origin
+    try await reply(to: .why(id, property.number)) { if case .why(let origin) = $0 { origin } else { nil } }
   }
 
   // MARK: - Differences
@@ -85,7 +72,7 @@ extension GraphClient {
   /// The differences of two states, object by object, ordered by entity and id. Each part is read when it is
   /// consumed.
   public func differences(_ request: DifferenceRequest) -> DifferenceSequence {
-    DifferenceSequence(stream: ask(.changes(.differences(request))))
+    DifferenceSequence(stream: send(.changes(.differences(request))))
   }
 
   /// The differences of two states, in parts. It can be iterated once.
@@ -98,7 +85,9 @@ extension GraphClient {
       let stream: ReplyStream
 
       @MainActor
-      public mutating func next() async throws -> [ObjectDifference]? { try await stream.nextDifferences() }
+      public mutating func next() async throws -> [ObjectDifference]? {
+        try await stream.next { if case .differences(let differences, _) = $0 { differences } else { nil } }
+      }
     }
 
     nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
@@ -112,10 +101,7 @@ extension GraphClient {
   /// The newest commit at or before a time, and the head. Before the first commit it is revision 0, the empty graph.
   /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
   public func revision(at time: Timestamp) async throws -> RevisionAtTime {
-    guard case .revisionAt(let found)? = try await ask(.revisionAt(time)).nextAnswer() else {
-      throw Refusal(.unavailable, "the server did not say which revision it was")
-    }
-    return found
+    try await reply(to: .revisionAt(time)) { if case .revisionAt(let found) = $0 { found } else { nil } }
   }
 
   /// The token of a state in history, to follow commits or watch queries from.
@@ -128,7 +114,7 @@ extension GraphClient {
     let unused = ObjectID(key: UniqueID(high: 1, low: 1), entity: entity.number)
     let stream = stream(wireFetch(entity, .identifiers([unused]), at: revision))
     while try await stream.nextWholeChunk() != nil {}
-    guard let token = stream.token else { throw Refusal(.unavailable, "the server's answer is incomplete") }
+    guard let token = stream.token else { throw ReplyStream.incomplete }
     return token
   }
 
@@ -201,11 +187,7 @@ extension GraphClient {
         let request = FollowRequest(since: position, filter: filter, waits: !untilNow)
         let (commits, at, head): ([CommitEntry], Token, Token)
         do {
-          let answer = try await client.singleAnswer(to: .changes(.follow(request)))
-          guard case .followed(let found, let reached, let newest)? = answer else {
-            throw Refusal(.unavailable, "the server did not say what was committed")
-          }
-          (commits, at, head) = (found, reached, newest)
+          (commits, at, head) = try await client.followedCommits(request)
           failures = 0
         } catch let refusal as Refusal where refusal.code == .unavailable && failures < Self.maximumFailures {
           // The request was lost with its connection: repeat it on the next.
@@ -231,12 +213,16 @@ extension GraphClient {
     }
   }
 
-  /// The single answer to a question; cancelling the task ends the wait.
-  private func singleAnswer(to question: ReplicaRequest) async throws -> RequestResult? {
-    let stream = ask(question)
+  /// The next commits after a token; cancelling the task ends the wait.
+  private func followedCommits(_ request: FollowRequest) async throws -> ([CommitEntry], at: Token, head: Token) {
+    let stream = send(.changes(.follow(request)))
     do {
       return try await withTaskCancellationHandler {
-        try await stream.nextAnswer()
+        let page = try await stream.next { part in
+          if case .followed(let commits, let at, let head) = part { (commits, at: at, head: head) } else { nil }
+        }
+        guard let page else { throw ReplyStream.incomplete }
+        return page
       } onCancel: {
         Task { @MainActor in stream.end(Refusal(.notAllowed, "the wait was cancelled")) }
       }

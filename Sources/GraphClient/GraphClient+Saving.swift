@@ -111,10 +111,7 @@ extension GraphClient {
   /// - Parameter scope: nil for all of the author's scopes as if they were one.
   /// - Throws: `Refusal` when there is no connection.
   public func undoState(scope: UniqueID? = nil) async throws -> UndoState {
-    guard case .undoState(let state)? = try await ask(.undoState(scope: scope)).nextAnswer() else {
-      throw Refusal(.unavailable, "the server did not say what can be undone")
-    }
-    return state
+    try await reply(to: .undoState(scope: scope)) { if case .undoState(let state) = $0 { state } else { nil } }
   }
 
   // MARK: - Batches
@@ -223,15 +220,15 @@ extension GraphClient {
   /// request is repeated under the same id, so that it is committed once.
   /// - Parameter hasRows: rows were sent before it. They are lost with the connection, too: the server refuses the
   ///   repeated request, unless it has committed it.
-  func run(_ question: ReplicaRequest, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
+  func run(_ request: ToServer.Body, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
     commits.beginBatch()
     defer { commits.endBatch() }
     do {
-      return try await batchResult(of: question, progress)
+      return try await batchResult(of: request, progress)
     } catch let refusal as Refusal where refusal == Replica.lostConnection {
       await waitForReconnection()
       do {
-        return try await batchResult(of: question, progress)
+        return try await batchResult(of: request, progress)
       } catch let refusal as Refusal where refusal.code == .unavailable {
         throw Self.unknownOutcome
       } catch let refusal as Refusal where hasRows && refusal.code == .malformed {
@@ -240,20 +237,19 @@ extension GraphClient {
     }
   }
 
-  private func batchResult(of question: ReplicaRequest, _ progress: (BatchProgress) -> Void) async throws -> BatchResult
-  {
-    let reply = ask(question)
+  private func batchResult(of request: ToServer.Body, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
+    let reply = send(request)
     var changed: Int?
-    while let answer = try await reply.nextAnswer() {
-      switch answer {
+    while let part = try await reply.nextPart() {
+      switch part {
       case .progress(let step):
         changed = step.changed
         progress(step)
-      case .saved(let saved): return BatchResult(committed: saved.committed, changed: changed)
-      default: break
+      case .committed(let committed, _, _): return BatchResult(committed: committed, changed: changed)
+      default: throw Replica.unexpectedReply
       }
     }
-    throw Refusal(.unavailable, "the server did not answer the batch")
+    throw ReplyStream.incomplete
   }
 
   // MARK: - The complete graph
@@ -280,9 +276,9 @@ extension GraphClient {
   /// Reads every object as of one state.
   /// - Throws: `Refusal`.
   public func exportGraph() async throws -> ExportedGraph {
-    let reply = ask(.exportGraph)
-    guard case .exportHead(let head)? = try await reply.nextAnswer() else {
-      throw Refusal(.malformed, "the server sent a graph without a head")
+    let reply = send(.exportGraph)
+    guard let head = try await reply.next({ if case .exportHead(let head) = $0 { head } else { nil } }) else {
+      throw ReplyStream.incomplete
     }
     return ExportedGraph(head, reply)
   }

@@ -52,7 +52,7 @@ public final class GraphClient {
   /// The current state of the connection.
   public internal(set) var state = State.connecting {
     didSet {
-      guard state != oldValue else { return }
+      if state == oldValue { return }
       if state == .connected || state == .closed {
         reconnection.resumeWaiters()
       }

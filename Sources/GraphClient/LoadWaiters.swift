@@ -26,9 +26,10 @@ struct LoadWaiters {
 
   /// Resumes the callers of a load that has ended. A live query's prefetch may have none.
   mutating func finish(_ load: LoadID, _ refusal: Refusal?) {
-    guard let callers = continuations.removeValue(forKey: load) else { return }
-    for caller in callers {
-      if let refusal { caller.resume(throwing: refusal) } else { caller.resume() }
+    if let callers = continuations.removeValue(forKey: load) {
+      for caller in callers {
+        if let refusal { caller.resume(throwing: refusal) } else { caller.resume() }
+      }
     }
   }
 

@@ -70,14 +70,15 @@ final class ModelHandshake {
 
   private func handle(_ event: ReplicaEvent) {
     // The client has taken the connection over, or it failed.
-    guard client == nil, failure == nil else { return }
+    if client != nil || failure != nil { return }
     for action in replica.handle(event) {
       switch action {
       case .send(let message): transport?.send(Frame.encode(message))
       case .welcomed(let welcome):
         self.welcome = welcome
-        handle(.ask(1, .model))
-      case .answer(_, .model(let source, let hash)): useModel(source, hash)
+        handle(.request(1, .model))
+      case .reply(_, .model(let source, let hash), _): useModel(source, hash)
+      case .reply: fail(Replica.unexpectedReply)
       case .disconnect(let refusal), .rejected(let refusal), .refused(_, let refusal): fail(refusal)
       default: break
       }
@@ -104,7 +105,7 @@ final class ModelHandshake {
   }
 
   private func fail(_ refusal: Refusal) {
-    guard client == nil, failure == nil else { return }
+    if client != nil || failure != nil { return }
     failure = refusal
     transport?.close()
     finish()?.resume(throwing: refusal)

@@ -9,17 +9,10 @@ public final class ReplyStream: AsyncSequence {
   /// The objects of one chunk.
   public typealias Element = [ObjectImage]
 
-  private enum Part {
-    case chunk(Chunk)
-    case answer(RequestResult)
-  }
-
-  private var parts = [Part]()
+  private var parts = [ToClient.Body]()
   private var failure: Refusal?
   private var isComplete = false
   private var waiting: CheckedContinuation<Void, Never>?
-  /// The revision that the answer must be of; nil for the present.
-  var revision: Revision?
   private let requestPart: () -> Void
   /// The state that the objects were read at; known when the last chunk has been consumed.
   public private(set) var token: Token?
@@ -31,14 +24,9 @@ public final class ReplyStream: AsyncSequence {
 
   init(requestPart: @escaping () -> Void) { self.requestPart = requestPart }
 
-  func put(_ chunk: Chunk) {
-    if chunk.end != nil { isComplete = true }
-    parts.append(.chunk(chunk))
-    wake()
-  }
-
-  func put(_ answer: RequestResult) {
-    parts.append(.answer(answer))
+  func put(_ part: ToClient.Body, isLast: Bool) {
+    parts.append(part)
+    isComplete = isLast
     wake()
   }
 
@@ -52,44 +40,39 @@ public final class ReplyStream: AsyncSequence {
     waiting = nil
   }
 
-  private func nextPart() async throws -> Part {
+  /// The next part; nil after the last.
+  func nextPart() async throws -> ToClient.Body? {
     while parts.isEmpty {
+      if isComplete { return nil }
       if let failure { throw failure }
       await withCheckedContinuation { waiting = $0 }
     }
-    return parts.removeFirst()
+    let part = parts.removeFirst()
+    if part.awaitsMore { requestPart() }
+    return part
   }
 
-  /// The next part of an answer of differences; nil after the last.
-  func nextDifferences() async throws -> [ObjectDifference]? {
-    if isComplete { return nil }
-    guard case .answer(.differences(let differences, let last)) = try await nextPart() else { return nil }
-    if last { isComplete = true } else { requestPart() }
-    return differences
+  /// The content of the next part; nil after the last.
+  /// - Parameter content: the content of a part of the requested kind; nil for any other kind.
+  func next<Content>(_ content: (ToClient.Body) -> Content?) async throws -> Content? {
+    guard let part = try await nextPart() else { return nil }
+    guard let content = content(part) else { throw Replica.unexpectedReply }
+    return content
   }
 
-  func nextAnswer() async throws -> RequestResult? {
-    guard case .answer(let answer) = try await nextPart() else { return nil }
-    return answer
-  }
+  /// The error of a reply that ends early.
+  static let incomplete = Refusal(.unavailable, "the server's answer is incomplete")
 
   /// The next chunk's objects; nil after the last.
   public func nextChunk() async throws -> [ObjectImage]? { try await nextWholeChunk()?.objects }
 
   /// The next chunk with all of its fields; nil after the last.
   func nextWholeChunk() async throws -> Chunk? {
-    if isComplete, parts.isEmpty { return nil }
-    guard case .chunk(let chunk) = try await nextPart() else { return nil }
-    if let end = chunk.end {
-      // A server older than fetches of the past answers with the present.
-      guard revision == nil || chunk.explanation != nil || end.at.revision == revision else {
-        throw Refusal(.notAllowed, "the server is too old for fetches of the past: use programs of one release")
-      }
+    let chunk = try await next { if case .chunk(let chunk) = $0 { chunk } else { nil } }
+    if let chunk, let end = chunk.end {
       token = end.at
       count = Int(clamping: end.count)
       next = chunk.next.isEmpty ? nil : try FetchCursor(bytes: chunk.next)
-    } else {
-      requestPart()
     }
     return chunk
   }

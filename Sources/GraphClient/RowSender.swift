@@ -34,7 +34,7 @@ struct RowSender {
   private mutating func send() async throws -> Int? {
     assert(!rows.isEmpty, "a part has rows")
     let kept = unanswered.count < Self.window ? nil : try await answer()
-    unanswered.append(client.ask(.batchRows(BatchRows(id: id, rows: rows))))
+    unanswered.append(client.send(.batchRows(BatchRows(id: id, rows: rows))))
     (rows, size) = ([], 0)
     return kept
   }
@@ -42,8 +42,7 @@ struct RowSender {
   private mutating func answer() async throws -> Int? {
     assert(!unanswered.isEmpty && unanswered.count <= Self.window, "rows are answered that were sent")
     let first = unanswered.removeFirst()
-    guard case .kept(let count)? = try await first.nextAnswer() else { return nil }
-    return count
+    return try await first.next { if case .progress(let progress) = $0 { progress.done } else { nil } }
   }
 
   /// Returns when the server keeps all rows.

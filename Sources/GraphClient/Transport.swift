@@ -84,7 +84,7 @@ private final class ClientHandler: ChannelDuplexHandler {
   }
 
   private func handOver(context: ChannelHandlerContext) {
-    guard !isWithOwner else { return }
+    if isWithOwner { return }
     guard !batch.isEmpty else {
       if hasEnded { deliver(.closed) }
       return

@@ -4,7 +4,15 @@ import GraphWire
 /// Reads of the store for a session. Frames stream directly to the client, except for the last one of each read: the
 /// hub sends it, so that the hub's next message follows the complete result.
 extension Hub {
+  /// Answers a message from the store.
   mutating func read(
+    _ message: ToServer.Body, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    try invariant(message.readsStore, "only a message that reads the store is answered from it")
+    stream(.message(message, author: try author(of: session)), session, number, &actions)
+  }
+
+  mutating func stream(
     _ request: ReadRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
   ) {
     let ticket = startRead(.read(session, request: number), session, number)
@@ -59,12 +67,12 @@ extension Hub {
   /// Reads the commits after a token, or waits at the head of the store for the next commit.
   mutating func follow(
     _ follow: FollowRequest, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
-  ) throws(Refusal) {
+  ) throws {
     // Any other token can be answered now, if only with a refusal.
     if follow.waits, follow.since == head {
       try followers.add(follow, of: session, request)
     } else {
-      read(.changes(.follow(follow)), session, request, &actions)
+      try read(.changes(.follow(follow)), session, request, &actions)
     }
   }
 
@@ -75,7 +83,11 @@ extension Hub {
         assertionFailure("the requests of a session are removed when it ends")
         continue
       }
-      read(.changes(.follow(follow)), session, request, &actions)
+      do {
+        try read(.changes(.follow(follow)), session, request, &actions)
+      } catch {
+        sender.refuse(request, Refusal(.unavailable, "\(error)"), session, &actions)
+      }
     }
   }
 

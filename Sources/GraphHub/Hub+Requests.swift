@@ -45,7 +45,7 @@ extension Hub {
       }
       // Requests are performed in order.
       session.waiting.append(message)
-      if case .commit(let transaction, _) = message.body { session.commitBytes += transaction.approximateSize }
+      if case .commit(let transaction) = message.body { session.commitBytes += transaction.approximateSize }
       executeWaiting(session, &actions)
       if commits.haveReachedLimit(of: session) { sender.pause(session, &actions) }
     }
@@ -76,9 +76,8 @@ extension Hub {
   private func mayExecute(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
     case .commit, .undo, .restore, .batch, .importGraph: true
-    case .fetch, .exportGraph, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
-      session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
-    default: session.commitsInFlight == 0
+    case let body:
+      session.commitsInFlight == 0 && (!body.readsStore || session.reads.count < limits.concurrentReads)
     }
   }
 
@@ -129,7 +128,7 @@ extension Hub {
   private mutating func execute(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
     do {
       switch message.body {
-      case .commit(let transaction, _):
+      case .commit(let transaction):
         requestCommit(
           .transaction(transaction, author: try author(of: session)), bytes: transaction.approximateSize, session,
           message.request, &actions)
@@ -139,23 +138,19 @@ extension Hub {
         requestCommit(.restore(restore, author: try author(of: session)), bytes: 0, session, message.request, &actions)
       case .batch(let request): try startBatch(request, session, message.request, &actions)
       case .importGraph(let request): try importGraph(request, session, message.request, &actions)
-      case .exportGraph: read(.graph, session, message.request, &actions)
-      case .undoState(let scope):
-        try read(.undoState(author: author(of: session), scope: scope), session, message.request, &actions)
-      case .revisionAt(let time): read(.revision(at: time), session, message.request, &actions)
       case .model:
         sender.send(
           ToClient(message.request, .model(source: resolver.model.source, hash: resolver.model.hash)), to: session,
           &actions)
       case .fetch(let fetch):
-        read(.objects(try resolver.request(for: fetch)), session, message.request, &actions)
+        stream(.objects(try resolver.request(for: fetch)), session, message.request, &actions)
       case .log(var log):
         log.after = max(log.after, 0)
         log.limit = log.limit == 0 ? 1_000 : min(log.limit, 100_000)
-        read(.log(log), session, message.request, &actions)
-      case .why(let object, let property): read(.why(object, property), session, message.request, &actions)
+        try read(.log(log), session, message.request, &actions)
       case .changes(.follow(let follow)): try self.follow(follow, session, message.request, &actions)
-      case .changes(let changes): read(.changes(changes), session, message.request, &actions)
+      case .exportGraph, .undoState, .revisionAt, .why, .changes:
+        try read(message.body, session, message.request, &actions)
       case .status:
         let ticket = startRead(.statistics(session, request: message.request), session, message.request)
         actions.append(.statistics(ticket))

@@ -132,18 +132,8 @@ public enum HubAction: Sendable {
 public indirect enum ReadRequest: Sendable, Hashable {
   /// Objects, or rows computed from them, of the present or of a past revision.
   case objects(FetchRequest)
-  /// Commits of history.
-  case log(LogRequest)
-  /// The steps that an author's undo and redo would revert; a nil scope stands for all scopes.
-  case undoState(author: String, scope: UniqueID?)
-  /// The newest commit at or before a time.
-  case revision(at: Timestamp)
-  /// The commit that a property's current value comes from.
-  case why(ObjectID, PropertyNumber)
-  /// The commits after a token, or the difference between two states.
-  case changes(ChangesRequest)
-  /// The whole graph, after its head.
-  case graph
+  /// Another message that reads the store, of a session of this author.
+  case message(ToServer.Body, author: String)
   /// Another read, with its answer translated for an older version of the model.
   case translated(ReadRequest, through: ModelLens)
 }

@@ -25,8 +25,9 @@ extension FollowedQuery {
 
     /// Marks a complete result as covered if an advance reaches its state.
     mutating func cover(to revision: Revision) {
-      guard case .complete(let at, let total, _) = progress, at.revision <= revision else { return }
-      progress = .complete(at: at, total: total, isCovered: true)
+      if case .complete(let at, let total, _) = progress, at.revision <= revision {
+        progress = .complete(at: at, total: total, isCovered: true)
+      }
     }
 
     /// The state and the total of a result that is complete and covered; nil for any other.

@@ -131,11 +131,12 @@ struct FollowedQuery {
 
   /// Handles an answer that a new result follows. The owner's result stays visible until then.
   mutating func beginReceiving(number: UInt64, request: UInt64) {
-    subscribe.since = nil
     accept(number: number, request: request) { $0 = .receiving(IncomingResult(), old: $0.held) }
   }
 
   private mutating func accept(number: UInt64, request: UInt64, _ update: (inout ResultState) -> Void) {
+    // From here on the state of the result counts: the owner has seen what came after its first token.
+    subscribe.since = nil
     switch state {
     case .waiting(let held), .subscribing(let held):
       if case .waiting = state { assertionFailure("a query that was not subscribed to is not accepted") }
@@ -155,10 +156,7 @@ struct FollowedQuery {
   }
 
   /// Ends the subscription, to subscribe again on the same connection, for a complete result.
-  mutating func endSubscription() {
-    subscribe.since = nil
-    state = .waiting(held: nil)
-  }
+  mutating func endSubscription() { state = .waiting(held: nil) }
 
   /// Resets the query after the connection was lost, and with it a result on its way. The next subscription resumes
   /// from the result that the owner holds; otherwise a store that was restored to an earlier state would go
@@ -227,7 +225,9 @@ struct FollowedQuery {
     guard isReceiving else { return nil }
     var result: Result?
     modifySubscription { subscription in
-      guard case .receiving(var incoming, let old) = subscription.result else { return }
+      guard case .receiving(var incoming, let old) = subscription.result else {
+        return assertionFailure("a query that receives a result has a part of it")
+      }
       subscription.result = .reloading(old: old)
       result = body(&incoming)
       subscription.result = .receiving(incoming, old: old)
@@ -251,17 +251,18 @@ struct FollowedQuery {
 
   /// Advances a current result to a later state.
   mutating func advance(to token: Token) {
-    guard case .followed(let subscription) = state, case .current(let old) = subscription.result,
+    if case .followed(let subscription) = state, case .current(let old) = subscription.result,
       old.revision <= token.revision
-    else { return }
-    modifySubscription { $0.result = .current(at: token) }
+    {
+      modifySubscription { $0.result = .current(at: token) }
+    }
   }
 
   // MARK: - Windows
 
   /// Sets the place that the owner of a window wants.
   mutating func setPlace(offset: UInt64, limit: UInt64) {
-    guard var window = subscribe.window else { return }
+    guard var window = subscribe.window else { return assertionFailure("only a window has a place") }
     (window.offset, window.limit) = (offset, limit)
     subscribe.window = window
   }

@@ -55,8 +55,7 @@ open class ManagedObject {
   /// a value that a transient attribute can't hold. A transient attribute's value lasts as long as this context holds
   /// the object, and is never saved.
   public func setValue(_ value: Value, for property: PropertyNumber) {
-    guard let property = entity.property(property) else { return }
-    context.set(value, property, of: state)
+    if let property = entity.property(property) { context.set(value, property, of: state) }
   }
 
   /// The value of a property by its name.
@@ -66,8 +65,7 @@ open class ManagedObject {
       return context.value(property, of: state)
     }
     set {
-      guard let property = entity.property(named: name) else { return }
-      context.set(newValue, property, of: state)
+      if let property = entity.property(named: name) { context.set(newValue, property, of: state) }
     }
   }
 
@@ -88,8 +86,9 @@ open class ManagedObject {
 
   /// Adds to a relationship from either end; the edit stays in this context until `save`.
   public func add(_ other: ManagedObject, to property: PropertyNumber) {
-    guard let property = entity.property(property) else { return }
-    context.connect(state, context.localState(of: other), through: property)
+    if let property = entity.property(property) {
+      context.connect(state, context.localState(of: other), through: property)
+    }
   }
 
   /// Inserts an object into an ordered relationship directly after `other`; nil is the beginning.
@@ -98,9 +97,10 @@ open class ManagedObject {
   /// inserts and moves by other clients: all of them are kept, and the server's order applies to every client. If
   /// `other` is not a member by then, the object goes to the end.
   public func insert(_ object: ManagedObject, into property: PropertyNumber, after other: ManagedObject?) {
-    guard let property = entity.property(property) else { return }
-    context.insert(
-      context.localState(of: object), into: state, property, after: other.map { context.localState(of: $0) })
+    if let property = entity.property(property) {
+      context.insert(
+        context.localState(of: object), into: state, property, after: other.map { context.localState(of: $0) })
+    }
   }
 
   /// Moves a member of an ordered relationship directly after `other`; nil is the beginning.
@@ -115,8 +115,9 @@ open class ManagedObject {
 
   /// Removes from a relationship from either end; the edit stays in this context until `save`.
   public func remove(_ other: ManagedObject, from property: PropertyNumber) {
-    guard let property = entity.property(property) else { return }
-    context.disconnect(state, context.localState(of: other), through: property)
+    if let property = entity.property(property) {
+      context.disconnect(state, context.localState(of: other), through: property)
+    }
   }
 }
 

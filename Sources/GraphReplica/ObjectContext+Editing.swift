@@ -60,7 +60,7 @@ extension ObjectContext {
 
   func set(_ value: Value, _ property: Property, of state: ObjectState) {
     // The object was deleted or rolled back.
-    guard !state.isDeleted else { return }
+    if state.isDeleted { return }
     if let attribute = property.attribute, attribute.isTransient {
       // The server never validates transient values: ignore what the attribute can't hold.
       if let checked = attribute.checked(value) { state.transients[property.number] = checked }

@@ -108,8 +108,7 @@ extension ObjectContext {
       for item in changes { apply(item, update.revision, query, &change) }
       change.windows[query] = windows.modifyIfPresent(query) { $0.apply(changes, total: update.totals[query]) }
     }
-    guard !change.queries.isEmpty else { return }
-    post(change)
+    if !change.queries.isEmpty { post(change) }
   }
 
   private func apply(_ item: Delta.Change, _ revision: Revision, _ query: QueryID, _ change: inout ObjectsDidChange) {

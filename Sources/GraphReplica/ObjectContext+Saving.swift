@@ -246,9 +246,10 @@ extension ObjectContext {
   /// Binds an undo that waited for the save to its commit, even an empty one. Otherwise it would undo the step
   /// before.
   private func bindUndo(to save: QueuedSave, at revision: Revision) {
-    guard var undo = undoRequest(after: save) else { return }
-    undo.revision = revision
-    queuedSaves[0].request = .undo(undo)
+    if var undo = undoRequest(after: save) {
+      undo.revision = revision
+      queuedSaves[0].request = .undo(undo)
+    }
   }
 
   /// The queued undo of a save's step. Nil where it may mean another step: of another stack, or a commit that was
@@ -372,7 +373,7 @@ extension ObjectContext {
   }
 
   func removeIfClean(_ state: ObjectState) {
-    guard state.sent.isEmpty, state.edits.isEmpty, !state.isInserted else { return }
+    if !state.sent.isEmpty || !state.edits.isEmpty || state.isInserted { return }
     if !state.isDeleted || state.stored == nil { dirty[state.id] = nil }
   }
 }

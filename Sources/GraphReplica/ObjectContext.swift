@@ -204,8 +204,7 @@ public final class ObjectContext {
     _ object: ManagedObject, _ property: PropertyNumber, _ body: @escaping (ManagedObject) -> Void
   ) -> ObservationToken {
     observe { [weak object] change in
-      guard let object, change.touches(object.id, property) else { return }
-      body(object)
+      if let object, change.touches(object.id, property) { body(object) }
     }
   }
 

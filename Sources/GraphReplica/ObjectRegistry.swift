@@ -23,9 +23,10 @@ struct ObjectRegistry {
   /// Adds a state under its id.
   mutating func add(_ state: ObjectState) {
     states[state.id] = WeakState(state: state)
-    guard states.count > sweepAt else { return }
-    states = states.filter { $0.value.state != nil }
-    sweepAt = max(Self.minimumSweep, 2 * states.count)
+    if states.count > sweepAt {
+      states = states.filter { $0.value.state != nil }
+      sweepAt = max(Self.minimumSweep, 2 * states.count)
+    }
   }
 
   mutating func remove(_ id: ObjectID) { states[id] = nil }

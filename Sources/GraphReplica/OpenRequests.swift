@@ -10,7 +10,9 @@ struct OpenRequests {
     case save(TransactionID)
     case subscribe(QueryID)
     case moveWindow(QueryID)
-    case question(RequestID)
+    /// A request of the owner.
+    case request(RequestID)
+    /// A request of the owner that is answered by progress and then like a commit.
     case batch(RequestID)
     /// Whether the store knows the state of the revision.
     case confirmation(Revision)
@@ -29,15 +31,16 @@ struct OpenRequests {
   /// The number of the connection's newest message.
   private var lastNumber: UInt64 = 0
   private var purposes = [UInt64: Purpose]()
-  private var questions = [RequestID: UInt64]()
+  /// The numbers of the owner's requests.
+  private var numbers = [RequestID: UInt64]()
 
   /// Numbers a message, and keeps its purpose if it has an answer.
   mutating func add(_ purpose: Purpose) -> UInt64 {
     lastNumber += 1
     switch purpose {
     case .unanswered: break
-    case .question(let question), .batch(let question):
-      questions[question] = lastNumber
+    case .request(let request), .batch(let request):
+      numbers[request] = lastNumber
       purposes[lastNumber] = purpose
     default: purposes[lastNumber] = purpose
     }
@@ -47,16 +50,16 @@ struct OpenRequests {
   /// The purpose of an open request; nil for one that is closed.
   func purpose(of number: UInt64) -> Purpose? { purposes[number] }
 
-  /// The number of an owner's question on this connection; nil if it is closed.
-  func number(of question: RequestID) -> UInt64? { questions[question] }
+  /// The number of an owner's request on this connection; nil if it is closed.
+  func number(of request: RequestID) -> UInt64? { numbers[request] }
 
   /// Closes a request; later answers to it are ignored.
   mutating func close(_ number: UInt64) { purposes[number] = nil }
 
-  /// Closes the owner's question that was sent under a number.
-  mutating func close(_ number: UInt64, question: RequestID) {
+  /// Closes the owner's request that was sent under a number.
+  mutating func close(_ number: UInt64, of request: RequestID) {
     purposes[number] = nil
-    questions[question] = nil
+    numbers[request] = nil
   }
 
   /// Closes a request whose further answers name another number.
@@ -70,10 +73,10 @@ struct OpenRequests {
   mutating func removeAll(about query: QueryID) { purposes = purposes.filter { !$0.value.isAbout(query) } }
 
   /// Closes all requests, because the connection ended.
-  /// - Returns: the owner's questions, ascending.
+  /// - Returns: the owner's requests, ascending.
   mutating func removeAll() -> [RequestID] {
-    defer { (purposes, questions) = ([:], [:]) }
-    return questions.keys.sorted()
+    defer { (purposes, numbers) = ([:], [:]) }
+    return numbers.keys.sorted()
   }
 
   /// Begins to number the messages of a new connection.

@@ -8,17 +8,12 @@ extension Replica {
   /// Subscribes to a query, now or when the server has answered enough of the others.
   mutating func subscribe(_ query: QueryID, _ actions: inout [ReplicaAction]) {
     assert(state.isWelcomed, "queries are subscribed to on a connection")
-    guard let followed = queries[query] else { return assertionFailure("a query that is subscribed to is followed") }
-    guard followed.subscribe.window == nil || features.knowsWindows else {
-      // An older server would send the complete result.
-      queries[query] = nil
-      return actions.append(.refusedQuery(query, Self.serverWithoutWindows))
-    }
+    assert(queries[query] != nil, "a query that is subscribed to is followed")
     if subscriptions.add(query) { sendSubscription(query, &actions) }
   }
 
   private mutating func sendSubscription(_ query: QueryID, _ actions: inout [ReplicaAction]) {
-    guard let message = queries.modify(query, { $0.beginSubscribing() }) else { return }
+    let message = queries.modify(query) { $0.beginSubscribing() }
     send(.subscribe(message), for: .subscribe(query), &actions)
   }
 
@@ -36,8 +31,7 @@ extension Replica {
 
   /// Removes the server's numbers of a query that is no longer followed. An answered move has a second one.
   mutating func removeNumbers(of followed: FollowedQuery) {
-    guard let subscription = followed.subscription else { return }
-    numbers[subscription.number] = nil
+    if let subscription = followed.subscription { numbers[subscription.number] = nil }
     if let move = followed.answeredMove { numbers[move.previousNumber] = nil }
     staged.removeAll { numbers[$0.query] == nil }
   }
@@ -114,7 +108,7 @@ extension Replica {
 
   /// Handles a query's part of a commit. The server may have sent it before it ended the query.
   mutating func receiveDelta(_ delta: Delta, _ actions: inout [ReplicaAction]) {
-    guard numbers[delta.query] != nil else { return }
+    if numbers[delta.query] == nil { return }
     staged.append(delta)
     if subscriptions.areAnswered, isWhole(delta) { advance(to: delta.revision, delta.fingerprint, &actions) }
   }
@@ -194,7 +188,7 @@ extension Replica {
   /// the result as of the last one, and no revision is published twice. A window's result is never older than the
   /// published revision.
   private mutating func foldPublished(into incoming: inout FollowedQuery.IncomingResult, of query: QueryID) {
-    guard let schema else { return }
+    guard let schema else { return assertionFailure("a replica that follows queries belongs to a context") }
     let (others, published) = staged.divided { numbers[$0.query] == query && $0.revision <= publishedRevision }
     incoming.fold(published.sorted { $0.revision < $1.revision }, store: store, model: schema)
     staged = others

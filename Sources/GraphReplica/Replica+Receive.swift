@@ -24,8 +24,8 @@ extension Replica {
     case (.refused(let refusal), .subscribe(let query)?):
       openRequests.close(message.request)
       receiveSubscribeRefusal(query, refusal, &actions)
-    case (.refused(let refusal), .question(let request)?), (.refused(let refusal), .batch(let request)?):
-      openRequests.close(message.request, question: request)
+    case (.refused(let refusal), .request(let request)?), (.refused(let refusal), .batch(let request)?):
+      openRequests.close(message.request, of: request)
       actions.append(.refused(request, refusal))
     case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
       // The query is no longer followed: ignore further answers to its subscription, such as a reset.
@@ -40,40 +40,6 @@ extension Replica {
       receiveMoveRefusal(query)
     case (.chunk(let chunk), .subscribe(let query)?):
       receiveChunk(chunk, of: query, message.request, &actions)
-    case (.chunk(let chunk), .question(let request)?):
-      if let end = chunk.end {
-        resume.record(end.at)
-        openRequests.close(message.request, question: request)
-      }
-      actions.append(.chunk(request, chunk))
-    case (.exportHead(let head), .question(let request)?):
-      send(.more(of: message.request), for: .unanswered, &actions)
-      actions.append(.answer(request, .exportHead(head)))
-    case (.log(let commits, let last), .question(let request)?):
-      if last {
-        openRequests.close(message.request, question: request)
-      } else {
-        send(.more(of: message.request), for: .unanswered, &actions)
-      }
-      actions.append(.answer(request, .log(commits, last: last)))
-    case (.status(let status), .question(let request)?):
-      openRequests.close(message.request, question: request)
-      actions.append(.answer(request, .status(status)))
-    case (.model(let source, let hash), .question(let request)?):
-      openRequests.close(message.request, question: request)
-      actions.append(.answer(request, .model(source: source, hash: hash)))
-    case (.undoState(let state), .question(let request)?):
-      openRequests.close(message.request, question: request)
-      actions.append(.answer(request, .undoState(state)))
-    case (.revisionAt(let revision), .question(let request)?):
-      openRequests.close(message.request, question: request)
-      actions.append(.answer(request, .revisionAt(revision)))
-    case (.why(let origin), .question(let request)?):
-      openRequests.close(message.request, question: request)
-      actions.append(.answer(request, .why(origin)))
-    case (.followed(let commits, let at, let head), .question(let request)?):
-      openRequests.close(message.request, question: request)
-      actions.append(.answer(request, .followed(commits, at: at, head: head)))
     case (.followed, .confirmation(let revision)?):
       openRequests.close(message.request)
       receiveConfirmation(of: revision, isKnown: true, &actions)
@@ -82,18 +48,6 @@ extension Replica {
       // `unavailable` does not answer the question: ask again on the next connection.
       if refusal.code == .unavailable { return actions.append(.disconnect(refusal)) }
       receiveConfirmation(of: revision, isKnown: false, &actions)
-    case (.differences(let differences, let last), .question(let request)?):
-      if last { openRequests.close(message.request, question: request) }
-      actions.append(.answer(request, .differences(differences, last: last)))
-    case (.progress(let progress), .question(let request)?):
-      openRequests.close(message.request, question: request)
-      actions.append(.answer(request, .kept(progress.done)))
-    case (.progress(let progress), .batch(let request)?): actions.append(.answer(request, .progress(progress)))
-    case (.committed(let committed, let objects, let isComplete), .batch(let request)?):
-      openRequests.close(message.request, question: request)
-      resume.record(committed.token(of: store))
-      let saved = SaveResult(committed: committed, objects: objects, isComplete: isComplete)
-      actions.append(.answer(request, .saved(saved)))
     case (.pong(let head), .ping?):
       openRequests.close(message.request)
       // The server names a revision only after it has sent everything up to it.
@@ -103,8 +57,26 @@ extension Replica {
     case (.reset(let number, _), _): receiveReset(number)
     case (.presence(let session, let author, let state, let left), _):
       actions.append(.presence(session: session, author: author, state: state, left: left))
+    case (let reply, .request(let request)?):
+      receiveReply(reply, to: request, message.request, isLast: !reply.awaitsMore, &actions)
+    case (let reply, .batch(let request)?):
+      let isProgress = if case .progress = reply { true } else { false }
+      receiveReply(reply, to: request, message.request, isLast: !isProgress, &actions)
     default: break
     }
+  }
+
+  /// Passes on the reply to a request of the owner, or a part of it.
+  private mutating func receiveReply(
+    _ reply: ToClient.Body, to request: RequestID, _ number: UInt64, isLast: Bool, _ actions: inout [ReplicaAction]
+  ) {
+    switch reply {
+    case .chunk(let chunk): if let end = chunk.end { resume.record(end.at) }
+    case .committed(let committed, _, _): resume.record(committed.token(of: store))
+    default: break
+    }
+    if isLast { openRequests.close(number, of: request) }
+    actions.append(.reply(request, reply, isLast: isLast))
   }
 
   private mutating func receiveClose(_ code: String, _ reason: String, _ actions: inout [ReplicaAction]) {

@@ -15,8 +15,6 @@ extension Replica {
   }
 
   private mutating func requestConfirmation(of token: Token, _ actions: inout [ReplicaAction]) {
-    // A server older than windows closes the connection at this request.
-    guard features.knowsWindows else { return }
     subscriptions.addConfirmation()
     send(.changes(.follow(FollowRequest(since: token, limit: 1))), for: .confirmation(token.revision), &actions)
   }
@@ -55,9 +53,12 @@ extension Replica {
   }
 
   private mutating func reloadAfterDivergence(_ query: QueryID, _ actions: inout [ReplicaAction]) {
-    guard let followed = queries[query] else { return }
-    queries.modify(query) { $0.invalidateHeldResult() }
-    guard let number = followed.subscription?.number, followed.isLoaded else { return }
+    let (number, isLoaded) = queries.modify(query) { followed in
+      let before = (followed.subscription?.number, followed.isLoaded)
+      followed.invalidateHeldResult()
+      return before
+    }
+    guard let number, isLoaded else { return }
     numbers[number] = nil
     dropMove(of: query)
     // Answers under the old request, such as a reset, do not concern the new subscription.

@@ -48,15 +48,14 @@ public struct Replica: Sendable {
   private(set) var model: ModelHash?
 
   var state = State.disconnected
-  /// The store and the features of the server of the last welcome.
+  /// The store of the last welcome.
   private(set) var store = UniqueID.zero
-  private(set) var features = ServerFeatures()
   var timer = ConnectionTimer()
   var openRequests = OpenRequests()
   /// Saves that the server has not answered, oldest first.
   var pending = [PendingSave]()
-  /// Questions that were asked while this side caught up, each after so many of the waiting saves.
-  private var heldQuestions = [(request: RequestID, question: ReplicaRequest, saves: Int)]()
+  /// Batches and imports that were requested while this side caught up, each after so many of the waiting saves.
+  private var heldRequests = [(request: RequestID, body: ToServer.Body, saves: Int)]()
   var queries = [QueryID: FollowedQuery]()
   /// The query of each number of the server's.
   var numbers = [UInt64: QueryID]()
@@ -124,7 +123,7 @@ public struct Replica: Sendable {
       if state.isWelcomed { self.subscribe(query, &actions) }
     case .unsubscribe(let query): unsubscribe(query, &actions)
     case .moveWindow(let query, let offset, let limit): moveWindow(query, offset, limit, &actions)
-    case .ask(let request, let question): ask(request, question, &actions)
+    case .request(let request, let body): send(body, as: request, &actions)
     case .more(let request):
       if let number = openRequests.number(of: request) { send(.more(of: number), for: .unanswered, &actions) }
     case .presence(let presence):
@@ -167,7 +166,7 @@ public struct Replica: Sendable {
     }
     state = .live
     for (index, save) in pending.enumerated() {
-      sendHeldQuestions(behind: index, &actions)
+      sendHeldRequests(behind: index, &actions)
       guard save.isOutdated else {
         send(save, &actions)
         continue
@@ -179,14 +178,14 @@ public struct Replica: Sendable {
       case .undo, .restore: actions.append(.saved(save.id, .failure(save.wasSent ? Self.forgotten : Self.otherPast)))
       }
     }
-    sendHeldQuestions(behind: .max, &actions)
+    sendHeldRequests(behind: .max, &actions)
   }
 
-  /// Sends the questions that were held back, in their original order among the saves.
-  private mutating func sendHeldQuestions(behind saves: Int, _ actions: inout [ReplicaAction]) {
-    while let held = heldQuestions.first, held.saves <= saves {
-      heldQuestions.removeFirst()
-      ask(held.request, held.question, &actions)
+  /// Sends the requests that were held back, in their original order among the saves.
+  private mutating func sendHeldRequests(behind saves: Int, _ actions: inout [ReplicaAction]) {
+    while let held = heldRequests.first, held.saves <= saves {
+      heldRequests.removeFirst()
+      send(held.body, as: held.request, &actions)
     }
   }
 
@@ -200,78 +199,37 @@ public struct Replica: Sendable {
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
     if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].wasSent = true }
     switch save.kind {
-    case .transaction(let transaction):
-      // An older server would ignore the preconditions, and commit what must not be committed.
-      guard features.knowsPreconditions || transaction.changes.allSatisfy({ $0.onlyIf == nil }) else {
-        pending.removeAll { $0.id == transaction.id }
-        return actions.append(.saved(transaction.id, .failure(Self.serverWithoutPreconditions)))
-      }
-      send(.commit(transaction, acknowledged: 0), for: .save(transaction.id), &actions)
-    case .undo(let undo):
-      // An older server would read a redo as an undo, and undo another step.
-      guard features.knowsUndoSteps || (undo.scope == nil && !undo.redo) else {
-        pending.removeAll { $0.id == undo.id }
-        return actions.append(.saved(undo.id, .failure(Self.olderServer)))
-      }
-      send(.undo(undo), for: .save(undo.id), &actions)
+    case .transaction(let transaction): send(.commit(transaction), for: .save(transaction.id), &actions)
+    case .undo(let undo): send(.undo(undo), for: .save(undo.id), &actions)
     case .restore(let restore): send(.restore(restore), for: .save(restore.id), &actions)
     }
   }
 
-  private static let olderServer = Refusal(
-    .notAllowed, "the server is too old for redo and undo scopes: use programs of one release")
-  private static let serverWithoutPreconditions = Refusal(
-    .notAllowed, "the server is too old for preconditions of a save: use programs of one release")
-  static let serverWithoutWindows = Refusal(
-    .notAllowed,
-    "the server is too old for windows of live queries: use programs of one release, or follow the whole query")
   /// The refusal of a query whose result has more objects than its owner accepts.
   public static func tooMany(_ most: Int) -> Refusal {
     Refusal(
       .limit,
       "the query has more than \(most) objects, the requested maximum: narrow it, or follow a window of it")
   }
-  private static let serverWithoutBatches = Refusal(
-    .notAllowed, "the server is too old for batches: use programs of one release, or save the changes in transactions")
 
-  private mutating func ask(_ request: RequestID, _ question: ReplicaRequest, _ actions: inout [ReplicaAction]) {
+  /// Sends a request of the owner.
+  private mutating func send(_ body: ToServer.Body, as request: RequestID, _ actions: inout [ReplicaAction]) {
     guard state.isWelcomed else {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return
     }
-    var purpose = OpenRequests.Purpose.question(request)
-    switch question {
+    switch body {
     case .batch, .importGraph:
       // It depends on the saves before it, which are sent when the queries have caught up.
       if case .resuming = state, !pending.isEmpty {
-        return heldQuestions.append((request, question, pending.count))
+        heldRequests.append((request, body, pending.count))
+      } else {
+        send(body, for: .batch(request), &actions)
       }
-      purpose = .batch(request)
-    default: break
+    case .hello, .commit, .undo, .restore, .subscribe, .moveWindow, .unsubscribe, .more, .ping, .close, .presence:
+      preconditionFailure("only the replica itself sends this message: \(body)")
+    default: send(body, for: .request(request), &actions)
     }
-    let body: ToServer.Body =
-      switch question {
-      case .fetch(let fetch): .fetch(fetch)
-      case .log(let log): .log(log)
-      case .status: .status
-      case .model: .model
-      case .undoState(let scope): .undoState(scope: scope)
-      case .revisionAt(let time): .revisionAt(time)
-      case .why(let object, let property): .why(object, property)
-      case .changes(let changes): .changes(changes)
-      case .batchRows(let rows): .batchRows(rows)
-      case .batch(let batch): .batch(batch)
-      case .exportGraph: .exportGraph
-      case .importGraph(let request): .importGraph(request)
-      }
-    switch question {
-    case .undoState where !features.knowsUndoSteps: return actions.append(.refused(request, Self.olderServer))
-    // An older server would close the connection.
-    case .batch where !features.knowsBatches, .batchRows where !features.knowsBatches:
-      return actions.append(.refused(request, Self.serverWithoutBatches))
-    default: break
-    }
-    send(body, for: purpose, &actions)
   }
 
   // MARK: - Connection
@@ -291,13 +249,16 @@ public struct Replica: Sendable {
 
   var newestOfQueries: Token? { queries.values.compactMap(\.token).max { $0.revision < $1.revision } }
 
-  /// The refusal of a question whose answer was lost with the connection.
+  /// The error of a reply of another kind than its request's.
+  public static let unexpectedReply = Refusal(.malformed, "the server's reply is of another kind than the request")
+
+  /// The refusal of a request whose answer was lost with the connection.
   public static let lostConnection = Refusal(.unavailable, "the connection was lost")
 
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
     state = .disconnected
     if timer.endSilence() { actions.append(.silence(false)) }
-    let questions = openRequests.removeAll()
+    let requests = openRequests.removeAll()
     (numbers, staged, deferredAdvance) = ([:], [], nil)
     subscriptions = SubscriptionQueue()
     resume.disconnect()
@@ -306,10 +267,10 @@ public struct Replica: Sendable {
       followed.resetAfterDisconnect()
       followed.requireReload(behind: published)
     }
-    // A transaction is kept and sent again; repeating a question is up to the owner.
-    for request in questions { actions.append(.refused(request, Self.lostConnection)) }
-    for held in heldQuestions { actions.append(.refused(held.request, Self.lostConnection)) }
-    heldQuestions = []
+    // A transaction is kept and sent again; repeating a request is up to the owner.
+    for request in requests { actions.append(.refused(request, Self.lostConnection)) }
+    for held in heldRequests { actions.append(.refused(held.request, Self.lostConnection)) }
+    heldRequests = []
   }
 
   mutating func receiveWelcome(_ welcome: Welcome, _ actions: inout [ReplicaAction]) {
@@ -317,7 +278,6 @@ public struct Replica: Sendable {
     state = .resuming(CatchUp(head: welcome.head.revision))
     timer.setHeartbeat(milliseconds: welcome.heartbeatMilliseconds)
     store = welcome.head.store
-    features = ServerFeatures(welcome)
     actions.append(.welcomed(welcome))
     // Must come first: the server answers it before it commits anything.
     beginResumeValidation(welcome.head, &actions)

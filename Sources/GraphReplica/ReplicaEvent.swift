@@ -5,7 +5,7 @@ import GraphWire
 /// A live query of this replica, independent of the server's number for it.
 public typealias QueryID = UInt64
 
-/// A question of this replica's owner; unlike the request numbers on the wire it survives a reconnect.
+/// A request of this replica's owner; unlike the request numbers on the wire it is unique across reconnects.
 public typealias RequestID = UInt64
 
 /// A load of a context; `.filled` names it when it has ended.
@@ -17,7 +17,7 @@ public enum ReplicaEvent: Sendable {
   case connected
   /// A message arrived on the current connection.
   case received(ToClient)
-  /// The connection was lost: questions are refused, saves and queries kept.
+  /// The connection was lost: requests are refused, saves and queries kept.
   case disconnected
   /// Commits, now or when there is a connection again; answered by `.saved`.
   case save(Transaction)
@@ -32,45 +32,17 @@ public enum ReplicaEvent: Sendable {
   case unsubscribe(QueryID)
   /// Moves the window of a query; answered by `.loadedWindow`.
   case moveWindow(QueryID, offset: UInt64, limit: UInt64)
-  /// Asks a question; refused without a connection, since repeating it is up to the owner.
-  case ask(RequestID, ReplicaRequest)
-  /// Requests the next chunk, after the owner has used one.
+  /// Sends a request of the owner; answered by `.reply` or `.refused`, and refused without a connection, since
+  /// repeating it is up to the owner. A batch or an import may have been committed then, and can be requested again
+  /// under the same id.
+  case request(RequestID, ToServer.Body)
+  /// Requests the next part of a reply, after the owner has used one.
   case more(RequestID)
   /// Sets the presence that other sessions receive; dropped without a connection.
   case presence([UInt8])
   /// The time of a monotonic clock, in milliseconds. It precedes each received message, and is due at the replica's
   /// `deadline`.
   case tick(Int64)
-}
-
-/// A request other than a live query.
-public enum ReplicaRequest: Hashable, Sendable {
-  /// A fetch; answered by chunks.
-  case fetch(Fetch)
-  /// Commits of history.
-  case log(LogRequest)
-  /// The server's status.
-  case status
-  /// The model file.
-  case model
-  /// The next undo and redo steps; nil for all scopes of the author.
-  case undoState(scope: UniqueID?)
-  /// The newest revision at a time.
-  case revisionAt(Timestamp)
-  /// The origin of a property's value.
-  case why(ObjectID, PropertyNumber)
-  /// The commits after a token, or the differences of two states. For differences the owner requests each further
-  /// part with `.more`.
-  case changes(ChangesRequest)
-  /// Rows for a batch that follows.
-  case batchRows(BatchRows)
-  /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and can
-  /// be requested again under the same id.
-  case batch(BatchRequest)
-  /// The complete graph: its head, then chunks.
-  case exportGraph
-  /// A complete graph from rows that were sent; handled like a batch.
-  case importGraph(ImportRequest)
 }
 
 /// An output of the replica: an effect to perform or a notification, in this order.
@@ -101,13 +73,12 @@ public enum ReplicaAction: Sendable {
   case changed(CommitUpdate)
   /// The server does not follow the query.
   case refusedQuery(QueryID, Refusal)
-  /// A part of a fetch's answer; the owner requests the next with `.more`.
-  case chunk(RequestID, Chunk)
   /// A load has completed, or failed in part; once for each load. The context emits this, not the replica.
   case filled(LoadID, Refusal?)
-  /// The answer to another question, or a part of it.
-  case answer(RequestID, RequestResult)
-  /// The question, or the rest of its answer, is refused.
+  /// The reply to a request, or a part of it. The owner requests the next part with `.more` where the part
+  /// `awaitsMore`.
+  case reply(RequestID, ToClient.Body, isLast: Bool)
+  /// The request, or the rest of its reply, is refused.
   case refused(RequestID, Refusal)
   /// Another session's presence; `left` if the session has ended.
   case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
@@ -123,34 +94,6 @@ public struct SaveResult: Hashable, Sendable {
   public var objects: [ObjectImage]
   /// Whether `objects` contains everything that the commit changed.
   public var isComplete: Bool
-}
-
-/// The answer to a question other than a fetch.
-public enum RequestResult: Hashable, Sendable {
-  /// Commits of the log, or a part of them; more follow unless `last` is set.
-  case log([CommitEntry], last: Bool)
-  /// The server's status.
-  case status(ServerStatus)
-  /// The text of the server's model file, and its hash.
-  case model(source: String, hash: ModelHash)
-  /// The next undo and redo steps.
-  case undoState(UndoState)
-  /// The newest commit at or before the requested time.
-  case revisionAt(RevisionAtTime)
-  /// The origin of the property's value.
-  case why(ValueOrigin)
-  /// Commits after a token, the state up to which history was read, and the newest state.
-  case followed([CommitEntry], at: Token, head: Token)
-  /// The differences of two states, or a part of them.
-  case differences([ObjectDifference], last: Bool)
-  /// The number of rows that the server keeps.
-  case kept(Int)
-  /// The progress of the batch; more follows.
-  case progress(BatchProgress)
-  /// The batch is on disk.
-  case saved(SaveResult)
-  /// The head of an exported graph; its chunks follow.
-  case exportHead(ExportHead)
 }
 
 /// One commit, as it affects this replica's queries.

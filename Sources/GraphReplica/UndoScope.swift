@@ -36,7 +36,7 @@ public final class UndoScope {
   ///     of undos: after one, pass nil.
   public func beginGroup(named name: String, continuing group: UInt64? = nil) {
     depth += 1
-    guard depth == 1 else { return }
+    if depth > 1 { return }
     if group != lastGroup { lastGroup &+= 1 }
     self.name = name
     isInterrupted = false
@@ -59,7 +59,7 @@ public final class UndoScope {
 
   /// Closes the innermost open group; does nothing if there is none.
   public func endGroup() {
-    guard depth > 0 else { return }
+    if depth == 0 { return }
     depth -= 1
     if depth == 0 { name = "" }
   }

@@ -216,7 +216,7 @@ final class HubRunner: @unchecked Sendable {
       for id in ids { write(buffer, to: id) }
     case .commit(let ticket, .batch(let run)): commits.append((ticket, .batch(supervised(run, ticket))))
     case .commit(let ticket, let request): commits.append((ticket, request))
-    case .keepRows(let ticket, let rows, let request): spoolRows(rows, ticket, request)
+    case .keepRows(let ticket, let rows, let request): keepRows(rows, ticket, request)
     case .dropRows(let ticket): spools[ticket] = nil
     case .assignRows(let rows, let ticket): spools[ticket] = spools.removeValue(forKey: rows)
     case .cancelBatch(let ticket): batches[ticket]?.cancel()
@@ -259,7 +259,7 @@ final class HubRunner: @unchecked Sendable {
 
   // MARK: - Batches
 
-  private func spoolRows(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
+  private func keepRows(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
     let spool = spools[ticket] ?? RowSpool(directory: spoolDirectory, maximumBytes: limits.rowBytes)
     spools[ticket] = spool
     let number = spool.reserve(rows: rows.count)

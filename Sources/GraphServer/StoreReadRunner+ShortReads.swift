@@ -77,9 +77,9 @@ extension ReadRequest {
   /// Whether the read can be interrupted and restarted, or is short in any case.
   var canRunShort: Bool {
     switch self {
-    case .objects, .undoState, .revision: true
+    case .objects, .message(.undoState, _), .message(.revisionAt, _): true
     case .translated(let request, _): request.canRunShort
-    case .graph, .log, .why, .changes: false
+    case .message: false
     }
   }
 }

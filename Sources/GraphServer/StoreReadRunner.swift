@@ -22,22 +22,30 @@ struct StoreReadRunner: Sendable {
         reads.lens = lens
         reads.run(request, number, into: stream)
       case .objects(let fetch): try objects(fetch, number, stream)
-      case .graph: try graph(number, stream)
-      case .log(let log): try self.log(log, number, stream)
-      case .undoState(let author, let scope):
-        let state = try store.undoState(of: author, scope: scope)
-        try stream.finish(frame(ToClient(number, .undoState(state))), at: store.head)
-      case .revision(let time):
-        // All commits were made by now, even if their recorded times are later.
-        let found = try store.revision(at: time >= GraphServer.now() ? .max : time)
-        try stream.finish(frame(ToClient(number, .revisionAt(found))), at: found.head)
-      case .why(let id, let property): try why(property, of: id, number, stream)
-      case .changes(.follow(let follow)): try self.follow(follow, number, stream)
-      case .changes(.differences(let request)): try differences(request, number, stream)
+      case .message(let message, let author): try answer(message, of: author, number, stream)
       }
     } catch is ReadStream.Cancelled {
     } catch {
       stream.fail(Self.refusal(error))
+    }
+  }
+
+  /// Answers a message of an author from the store.
+  private func answer(_ message: ToServer.Body, of author: String, _ number: UInt64, _ stream: ReadStream) throws {
+    switch message {
+    case .exportGraph: try graph(number, stream)
+    case .log(let log): try self.log(log, number, stream)
+    case .undoState(let scope):
+      let state = try store.undoState(of: author, scope: scope)
+      try stream.finish(frame(ToClient(number, .undoState(state))), at: store.head)
+    case .revisionAt(let time):
+      // All commits were made by now, even if their recorded times are later.
+      let found = try store.revision(at: time >= GraphServer.now() ? .max : time)
+      try stream.finish(frame(ToClient(number, .revisionAt(found))), at: found.head)
+    case .why(let id, let property): try why(property, of: id, number, stream)
+    case .changes(.follow(let follow)): try self.follow(follow, number, stream)
+    case .changes(.differences(let request)): try differences(request, number, stream)
+    default: try invariant(false, "the hub passes on the messages that this answers: \(message)")
     }
   }
 

@@ -163,7 +163,7 @@ final class ClientBatches {
     pending.rows = Set(requestIDs)
     self.pending = pending
     for (requestID, part) in zip(requestIDs, parts) {
-      client.context.handle(.ask(requestID, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
+      client.context.handle(.request(requestID, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
     }
   }
 
@@ -173,16 +173,16 @@ final class ClientBatches {
     let requestID = client.newRequestID()
     pending.requestID = requestID
     self.pending = pending
-    client.context.handle(.ask(requestID, .batch(pending.batch.request)))
+    client.context.handle(.request(requestID, .batch(pending.batch.request)))
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func receive(_ answer: RequestResult, of requestID: RequestID) -> Bool {
+  func receive(_ reply: ToClient.Body, of requestID: RequestID) -> Bool {
     guard var pending, pending.requestID == requestID || pending.rows.contains(requestID) else {
       return false
     }
-    switch answer {
-    case .kept:
+    switch reply {
+    case .progress where pending.rows.contains(requestID):
       pending.rows.remove(requestID)
       self.pending = pending
       if pending.rows.isEmpty { send(pending) }
@@ -193,17 +193,17 @@ final class ClientBatches {
       }
       (pending.done, pending.changed) = (progress.done, progress.changed)
       self.pending = pending
-    case .saved where pending.changed == 0:
+    case .committed where pending.changed == 0:
       client.traceLines.append("batch \(pending.batch.id.sequence) changes nothing")
       client.events.note(.batchOfNothing)
       // A batch that was requested twice may still be running, and may find objects by then.
       if pending.timesRequested == 1 { client.outcomes.refused.append(pending.batch.id) }
       self.pending = nil
-    case .saved(let saved):
-      client.outcomes.acknowledged.append((pending.batch.id, saved.committed.revision))
+    case .committed(let committed, _, _):
+      client.outcomes.acknowledged.append((pending.batch.id, committed.revision))
       client.restores.countResent(pending.batch.id)
       client.countThroughLens(.batchThroughLens)
-      client.traceLines.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
+      client.traceLines.append("batch \(pending.batch.id.sequence) is revision \(committed.revision)")
       if pending.isThere { client.events.note(.batchAnsweredAgain) }
       self.pending = nil
     default: break

@@ -68,7 +68,7 @@ final class ClientFetches {
   private func request(_ pending: PendingFetch) {
     let requestID = client.newRequestID()
     self.pending[requestID] = pending
-    client.context.handle(.ask(requestID, .fetch(pending.fetch)))
+    client.context.handle(.request(requestID, .fetch(pending.fetch)))
   }
 
   // MARK: - Random fetches

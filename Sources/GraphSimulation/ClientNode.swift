@@ -160,10 +160,10 @@ final class ClientNode {
     switch action {
     case .send(let message): send(message)
     case .welcomed: batches.request()
-    case .answer(let requestID, let answer):
-      if !batches.receive(answer, of: requestID) { _ = undo.receive(answer, of: requestID) }
-    case .chunk(let requestID, let chunk):
+    case .reply(let requestID, .chunk(let chunk), _):
       if !past.receive(chunk, of: requestID) { _ = fetches.receive(chunk, of: requestID) }
+    case .reply(let requestID, let reply, _):
+      if !batches.receive(reply, of: requestID) { _ = undo.receive(reply, of: requestID) }
     case .refused(let requestID, let refusal):
       if !batches.refuse(refusal, of: requestID), !past.refuse(refusal, of: requestID) {
         _ = fetches.refuse(refusal, of: requestID)
@@ -229,10 +229,10 @@ final class ClientNode {
   private func send(_ message: ToServer) {
     guard link.session != nil else { return }
     switch message.body {
-    case .commit(let transaction, let acknowledged):
+    case .commit(let transaction):
       outcomes.note(sent: transaction.id)
       let sent = prepared(transaction)
-      link.send(ToServer(message.request, .commit(sent, acknowledged: acknowledged)))
+      link.send(ToServer(message.request, .commit(sent)))
     case .undo(let request):
       outcomes.note(sent: request.id)
       undo.note(sent: request)

@@ -55,7 +55,7 @@ final class ClientPast {
     read.isStale = client.restores.isStale
     pending[requestID] = read
     let text = read.predicate == .always ? "" : read.predicate.text(in: client.model)
-    client.context.handle(.ask(requestID, .fetch(Fetch(entity: read.entity.number, predicate: text, at: revision))))
+    client.context.handle(.request(requestID, .fetch(Fetch(entity: read.entity.number, predicate: text, at: revision))))
     return "read \(read.entity.name) \(text) as of \(revision)"
   }
 

@@ -95,13 +95,13 @@ final class ClientUndo {
   func requestState(_ random: inout SeededRandom) {
     let requestID = client.newRequestID()
     states[requestID] = ReportedUndoState(scope: random.chance(50) ? nil : client.context.undoScope?.id ?? .zero)
-    client.context.handle(.ask(requestID, .undoState(scope: states[requestID]?.scope)))
+    client.context.handle(.request(requestID, .undoState(scope: states[requestID]?.scope)))
     client.perform()
   }
 
   /// - Returns: false if the answer belongs to another request.
-  func receive(_ answer: RequestResult, of requestID: RequestID) -> Bool {
-    guard var reported = states[requestID], case .undoState(let state) = answer else { return false }
+  func receive(_ reply: ToClient.Body, of requestID: RequestID) -> Bool {
+    guard var reported = states[requestID], case .undoState(let state) = reply else { return false }
     reported.state = state
     states[requestID] = reported
     return true

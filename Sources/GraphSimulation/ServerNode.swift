@@ -145,13 +145,13 @@ struct ServerNode {
     var (request, lens) = (request, ModelLens?.none)
     if case .translated(let inner, let through) = request { (request, lens) = (inner, through) }
     do {
-      if case .changes(.follow(let follow)) = request {
+      if case .message(.changes(.follow(let follow)), _) = request {
         // A replica only checks whether the store recognizes its token.
         let part = try store.follow(follow)
         let frame = Frame.encode(ToClient(number, .followed([], at: part.at, head: part.head)))
         return Stream(session: session, frames: [frame], at: part.at)
       }
-      if case .undoState(let author, let scope) = request {
+      if case .message(.undoState(let scope), let author) = request {
         let frame = Frame.encode(ToClient(number, .undoState(try store.undoState(of: author, scope: scope))))
         return Stream(session: session, frames: [frame], at: try store.head)
       }

@@ -4,11 +4,11 @@ extension ModelLens {
   /// A message of a client of the older version, translated to the newer one.
   /// - Throws: `Refusal` for what the older version does not have, and for what has no meaning in the newer.
   public func upgraded(_ message: ToServer) throws(Refusal) -> ToServer {
+    guard message.body.isTranslatedByLens else { return message }
     var result = message
     switch message.body {
     case .fetch(let fetch): result.body = .fetch(try upgraded(fetch))
-    case .commit(let transaction, let acknowledged):
-      result.body = .commit(try upgraded(transaction), acknowledged: acknowledged)
+    case .commit(let transaction): result.body = .commit(try upgraded(transaction))
     case .subscribe(let subscribe): result.body = .subscribe(try upgraded(subscribe))
     case .log(var log):
       log.filter.entities = try upgraded(entities: log.filter.entities)
@@ -34,9 +34,7 @@ extension ModelLens {
       throw Refusal(
         .notAllowed,
         "graph export and import need the store's version: use a client of \(new.name) version \(new.version)")
-    case .hello, .model, .undo, .unsubscribe, .more, .status, .ping, .close, .presence, .undoState, .revisionAt,
-      .moveWindow:
-      break
+    default: preconditionFailure("a lens has no translation of \(message.body)")
     }
     assert(result.request == message.request, "the answer needs the number of its request")
     return result
@@ -115,7 +113,10 @@ extension ModelLens {
   }
 
   private func checkRows(of number: PropertyNumber) throws(Refusal) {
-    guard isWidened(number), let property = old.property(number) else { return }
+    if !isWidened(number) { return }
+    guard let property = old.property(number) else {
+      preconditionFailure("a widened property is one of the older version: \(number)")
+    }
     let owner = old.entity(property.owner)
     assert(owner != nil, "a property's owner is an entity of its model")
     let name = owner.map { "\($0.name).\(property.name)" } ?? property.name

@@ -172,7 +172,7 @@ import Testing
       try await scene.expectUndisturbed()
     }
     let foreign = Transaction(id: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: 1), changes: [])
-    let refusal = try await guest.refusal(of: guest.send(.commit(foreign, acknowledged: 0)))
+    let refusal = try await guest.refusal(of: guest.send(.commit(foreign)))
     #expect(refusal?.code == .notAllowed)
     #expect(refusal?.message == "the transaction's replica is not the replica of hello")
     let undo = TransactionID(replica: guest.replica, sequence: 1_000)
@@ -230,8 +230,7 @@ import Testing
     let twelve = try #require(DecimalValue("12.5"))
     func commit(_ values: [(String, Value)], _ replica: UniqueID) throws -> ToServer.Body {
       .commit(
-        Transaction(id: TransactionID(replica: replica, sequence: 1), changes: [try scene.insertion(values)]),
-        acknowledged: 0)
+        Transaction(id: TransactionID(replica: replica, sequence: 1), changes: [try scene.insertion(values)]))
     }
     let text = "a string is not UTF-8"
     let overlong: [UInt8] = [0xC0, 0x80, 0x41, 0x41]

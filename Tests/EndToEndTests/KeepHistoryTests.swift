@@ -93,7 +93,7 @@ import Testing
     let lost = try #require(try await first.commit(edit("x")).revision)
     var winning = second.transaction(edit("y"))
     winning.policy = .objectTrump
-    let won = try await second.reply(to: second.send(.commit(winning, acknowledged: 0)))
+    let won = try await second.reply(to: second.send(.commit(winning)))
     #expect(won.revision == lost + 1)
     #expect(try await Self.expectPruned(scene, keeping: 1) == lost)
     let why = try scene.daemon.run("why", "1.text", "--json").json()

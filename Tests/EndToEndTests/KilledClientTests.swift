@@ -33,14 +33,14 @@ import Testing
         let transaction = Transaction(
           id: TransactionID(replica: victim.replica, sequence: 1),
           changes: [try scene.insertion([("text", .string(text)), ("board", .object(board))])])
-        try await victim.send(.commit(transaction, acknowledged: 0))
+        try await victim.send(.commit(transaction))
         victim.close()
         // A client that was cut off sends the request again under the same id: whether the first one arrived makes no
         // difference.
         let successor = try RawClient(address, replica: victim.replica)
         try await successor.hello()
-        let first = try await successor.reply(to: successor.send(.commit(transaction, acknowledged: 0)))
-        let second = try await successor.reply(to: successor.send(.commit(transaction, acknowledged: 0)))
+        let first = try await successor.reply(to: successor.send(.commit(transaction)))
+        let second = try await successor.reply(to: successor.send(.commit(transaction)))
         #expect(first.revision != nil && first.revision == second.revision)
         #expect(first.identities == second.identities)
         expected.insert(text)

@@ -95,7 +95,7 @@ import Testing
     let change = try scene.insertion([("text", .string("never")), ("board", .object(board))])
     for address in try scene.addresses() {
       let commit = Frame.encode(
-        ToServer(2, .commit(Transaction(id: .init(replica: .zero, sequence: 1), changes: [change]), acknowledged: 0)))
+        ToServer(2, .commit(Transaction(id: .init(replica: .zero, sequence: 1), changes: [change]))))
       for length in [1, 3, 4, 5, commit.count / 2, commit.count - 1] {
         let guest = try await scene.client(address)
         try await guest.send(bytes: Array(commit[..<length]))
@@ -151,7 +151,7 @@ import Testing
       id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1),
       changes: [try scene.insertion([("name", .string("B"))], of: "Board")])
     let early: [ToServer.Body] = [
-      .commit(transaction, acknowledged: 0), .fetch(Fetch(entity: 1)), .subscribe(Subscribe(entity: 1)), .ping,
+      .commit(transaction), .fetch(Fetch(entity: 1)), .subscribe(Subscribe(entity: 1)), .ping,
       .status, .model, .log(after: 0, limit: 0, through: 0), .more(of: 1), .unsubscribe(query: 1), .presence([1]),
       .undo(UndoRequest(transaction.id)), .undoState(scope: nil), .close(code: "unavailable", message: "bye"),
     ]

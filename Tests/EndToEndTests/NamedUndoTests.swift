@@ -13,7 +13,7 @@ import Testing
     for (number, group, name) in [(1, 1, "Arrange"), (2, 1, "Arrange"), (3, 2, "Paint"), (4, 3, "Arrange")] {
       var transaction = client.transaction([try scene.insertion([("name", .string("B\(number)"))], of: "Board")])
       transaction.undo = UndoGroup(scope: scope, group: UInt64(group), name: name)
-      let request = try await client.send(.commit(transaction, acknowledged: 0))
+      let request = try await client.send(.commit(transaction))
       guard case .committed = try await client.reply(to: request) else {
         Issue.record("commit \(number) is refused")
         return

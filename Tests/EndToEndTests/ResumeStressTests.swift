@@ -82,7 +82,7 @@ import Testing
           edits: [Edit(property.number, .set(value))])
       ])
       transaction.policy = .objectTrump
-      let request = try await client.send(.commit(transaction, acknowledged: 0))
+      let request = try await client.send(.commit(transaction))
       guard case .committed = try await client.reply(to: request) else {
         Issue.record("a write is refused")
         return

@@ -24,12 +24,12 @@ import Testing
     var last: Revision = 0
     for _ in 0..<60 {
       // One after the other: now it is known to be alone.
-      for _ in 0..<9 { _ = try await writer.reply(to: writer.send(.commit(tags(1), acknowledged: 0))) }
-      let large = try await writer.send(.commit(tags(9), acknowledged: 0))
+      for _ in 0..<9 { _ = try await writer.reply(to: writer.send(.commit(tags(1)))) }
+      let large = try await writer.send(.commit(tags(9)))
       // Some of the time the small commit arrives at the very moment when the large one ends: the client makes so many
       // round trips without a commit in between.
       for _ in 0..<Int.random(in: 0...20, using: &random) { _ = try await other.reply(to: other.send(.ping)) }
-      let small = try await writer.send(.commit(tags(1), acknowledged: 0))
+      let small = try await writer.send(.commit(tags(1)))
       let first = try #require(try await writer.reply(to: large).revision)
       let second = try #require(try await writer.reply(to: small).revision)
       #expect(second == first + 1)

@@ -107,7 +107,7 @@ import Testing
         let edit = Edit(property, .set(.double(Double(commits))))
         requests.append(
           try await writer.send(
-            .commit(writer.transaction([Change(.update, note, base: .max, edits: [edit])]), acknowledged: 0)))
+            .commit(writer.transaction([Change(.update, note, base: .max, edits: [edit])]))))
       }
       for request in requests {
         guard try await writer.reply(to: request).revision != nil else { throw RawClient.ReadTimeout() }

@@ -54,7 +54,7 @@ struct HubTranscript {
 
   mutating func save(_ session: SessionID, sequence: UInt64) throws -> [String] {
     let id = TransactionID(replica: UniqueID(high: 1, low: session), sequence: sequence)
-    return try send(.commit(Transaction(id: id, changes: []), acknowledged: 0), session)
+    return try send(.commit(Transaction(id: id, changes: [])), session)
   }
 
   /// Follows the notes that fit, from a first result at the head; the lines are the server's to check elsewhere.

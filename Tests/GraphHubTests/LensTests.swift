@@ -154,7 +154,7 @@ import Testing
     let transaction = Transaction(
       id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1),
       changes: [Change(.insert, .temporary(1, entity: member), edits: edits)])
-    let actions = script.send(.commit(transaction, acknowledged: 0), 1)
+    let actions = script.send(.commit(transaction), 1)
     guard case .commit(_, .transaction(let stored, _))? = actions.first else {
       Issue.record("nothing went to the store")
       return
@@ -210,7 +210,7 @@ import Testing
     var script = try Script()
     try script.openBoth()
     let transaction = Transaction(id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1), changes: [])
-    guard case .commit(let ticket, _)? = script.send(.commit(transaction, acknowledged: 0), 1).first else {
+    guard case .commit(let ticket, _)? = script.send(.commit(transaction), 1).first else {
       Issue.record("nothing went to the store")
       return
     }

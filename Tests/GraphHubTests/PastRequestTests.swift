@@ -25,7 +25,7 @@ import Testing
       }
       #expect(fetch.at == revision)
     }
-    #expect(try asked(.revisionAt(-5)) == .revision(at: -5))
+    #expect(try asked(.revisionAt(-5)) == .message(.revisionAt(-5), author: "author 1"))
   }
 
   @Test func negativeRevisionIsRefused() throws {

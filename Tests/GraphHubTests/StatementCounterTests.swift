@@ -129,7 +129,7 @@ import Testing
     func commit(_ changes: [Change]) throws -> [ObjectID] {
       sequence += 1
       let id = TransactionID(replica: UniqueID(high: 1, low: 2), sequence: sequence)
-      try server.send(.commit(Transaction(id: id, changes: changes), acknowledged: 0), 2)
+      try server.send(.commit(Transaction(id: id, changes: changes)), 2)
       guard case .committed(let committed)? = server.outcomes.last else {
         throw Refusal(.malformed, "commit \(sequence) was refused")
       }

@@ -159,7 +159,7 @@ import Testing
 
   private static func commits(_ script: ReplicaTranscript) -> [Transaction] {
     script.context.takeActions().compactMap { action in
-      if case .send(let message) = action, case .commit(let transaction, _) = message.body { transaction } else { nil }
+      if case .send(let message) = action, case .commit(let transaction) = message.body { transaction } else { nil }
     }
   }
 }

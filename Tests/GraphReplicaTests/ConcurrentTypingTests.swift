@@ -79,7 +79,7 @@ import Testing
 
     private func takeCommits() {
       for case .send(let message) in script.context.takeActions() {
-        if case .commit(let transaction, _) = message.body { outbox.append((transaction, message.request)) }
+        if case .commit(let transaction) = message.body { outbox.append((transaction, message.request)) }
       }
     }
 
@@ -100,7 +100,6 @@ import Testing
   /// Commits in the order in which they come, each moved over what was committed since its base.
   private struct Server {
     var text: String
-    let knowsLeaning: Bool
     var revision: Revision = 1
     var committed = [(revision: Revision, edit: Edit)]()
     /// All replicas have the same id here.
@@ -117,9 +116,6 @@ import Testing
       let change = try #require(transaction.changes.first)
       let edit = try #require(change.edits.first)
       guard case .splice(var splices) = edit.action else { throw Refusal(.malformed, "\(edit)") }
-      if !knowsLeaning {
-        splices = splices.map { TextSplice(offset: $0.offset, length: $0.length, insertion: $0.insertion) }
-      }
       for case (let earlier, .splice(let theirs)) in committed.map({ ($0.revision, $0.edit.action) })
       where earlier > change.base {
         splices = TextSplice.rebase(splices, over: theirs)
@@ -139,10 +135,9 @@ import Testing
 
   /// All type, delete, save and receive in random order, until everything is saved and received.
   private func run(
-    _ letters: [String], knowsLeaning: Bool = true, losingConnections: Bool = false,
-    _ random: inout SeededGenerator
+    _ letters: [String], losingConnections: Bool = false, _ random: inout SeededGenerator
   ) throws -> (server: Server, typists: [Typist]) {
-    var server = Server(text: "<>", knowsLeaning: knowsLeaning)
+    var server = Server(text: "<>")
     let typists = try letters.map { try Typist($0, server.text) }
     for _ in 0..<Int.random(in: 20...80, using: &random) {
       guard let typist = random.pick(typists) else { continue }
@@ -206,20 +201,5 @@ import Testing
       }
     }
     #expect(commits > 800)
-  }
-
-  /// A client without insertion affinity places words as before; all clients end with the same text.
-  @Test func serverWithoutInsertionAffinityConverges() throws {
-    for seed in UInt64(0)..<100 {
-      var random = SeededGenerator(seed: seed)
-      let (server, typists) = try run(["ab", "AB", "1"], knowsLeaning: false, &random)
-      for typist in typists {
-        #expect(typist.text == server.text, "seed \(seed)")
-        for letter in Set(typist.letters) {
-          #expect(
-            server.text.count { $0 == letter } == typist.typed.count { $0 == letter }, "seed \(seed): \(server.text)")
-        }
-      }
-    }
   }
 }

@@ -113,7 +113,7 @@ import Testing
   private func sent(_ script: ReplicaTranscript) -> [Change] {
     _ = script.context.save()
     return script.context.takeActions().flatMap { action -> [Change] in
-      if case .send(let message) = action, case .commit(let transaction, _) = message.body {
+      if case .send(let message) = action, case .commit(let transaction) = message.body {
         return transaction.changes
       }
       return []

@@ -138,7 +138,7 @@ import Testing
     note["text"] = .string("mine")
     #expect(script.context.save() != nil)
     let sent = script.context.takeActions().compactMap { action -> Transaction? in
-      if case .send(let message) = action, case .commit(let transaction, _) = message.body { transaction } else { nil }
+      if case .send(let message) = action, case .commit(let transaction) = message.body { transaction } else { nil }
     }
     // The whole text against revision 0: the server sees a conflict with everything that others have written there.
     let edit = Edit(try script.number("text"), .set(.string("mine")))

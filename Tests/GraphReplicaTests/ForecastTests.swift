@@ -44,7 +44,7 @@ import Testing
     func saved() throws -> [Change] {
       let id = context.save()
       for action in context.takeActions() {
-        if case .send(let message) = action, case .commit(let transaction, _) = message.body {
+        if case .send(let message) = action, case .commit(let transaction) = message.body {
           return transaction.changes
         }
       }

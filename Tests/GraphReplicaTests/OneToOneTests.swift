@@ -99,7 +99,7 @@ import Testing
     func said() -> [String] {
       _ = context.save()
       return context.takeActions().flatMap { action -> [Change] in
-        guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+        guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
         lastRequest = message.request
         return transaction.changes
       }.map { change in
@@ -232,7 +232,7 @@ import Testing
     #expect(harbor.sailors[0]["commands"] == .object(harbor.ships[0].id))
     _ = harbor.context.save()
     let values = harbor.context.takeActions().flatMap { action -> [Edit.Action] in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
       return transaction.changes.flatMap(\.edits).map(\.action)
     }
     #expect(values == [.set(.string("Ahab"))])

@@ -69,7 +69,7 @@ import Testing
 
     func sent() -> [Change] {
       context.takeActions().flatMap { action -> [Change] in
-        guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+        guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
         lastRequest = message.request
         return transaction.changes
       }

@@ -53,6 +53,24 @@ import Testing
     #expect(script.connect(head: 9) == ["welcomed", "> follow", "> follow since 8"])
   }
 
+  /// The owner has seen revisions after the token that it named, so a query that was reset is loaded completely.
+  @Test func resetQueryDoesNotResumeFromItsFirstTokenAgain() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect(head: 9) == ["welcomed"])
+    for query in [QueryID(1), 2] {
+      let subscribe = Subscribe(entity: script.note.number, since: script.token(2))
+      #expect(script.handle(.subscribe(query, subscribe)) == ["> follow since 2"])
+    }
+    #expect(script.receive(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
+    #expect(script.receive(.subscribed(query: 5, resumed: true, known: true), 3) == ["query 2 goes on from 2"])
+    #expect(script.receive(.reset(query: 4, reason: "too far behind")) == [])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.receive(script.delta(5, 8, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.receive(.advance(revision: 8, fingerprint: 8_000)) == ["revision 8 changes [2]"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 9) == ["welcomed", "> follow", "> follow since 8"])
+  }
+
   /// A late result includes the changes that it missed, up to the revision of the other queries.
   @Test func lateResultIsShownAtRevisionOfOthers() throws {
     let script = try ReplicaTranscript()
@@ -111,11 +129,11 @@ import Testing
     note["x"] = .double(7)
     let first = try #require(script.context.save())
     #expect(script.connect(head: 9) == ["welcomed", "> follow since 1"])
-    #expect(script.handle(.ask(31, .batch(try batch(script)))) == [])
+    #expect(script.handle(.request(31, .batch(try batch(script)))) == [])
     // Beside the context's queue, as a commit of one's own is.
     let second = Transaction(id: script.context.newTransactionID(), policy: .error, undo: nil, changes: [])
     #expect(script.handle(.save(second)) == [])
-    #expect(script.handle(.ask(32, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
+    #expect(script.handle(.request(32, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
     #expect(script.receive(.subscribed(query: 4, resumed: true), 2) == ["query 1 goes on from 1"])
     let lines = script.receive(.advance(revision: 9, fingerprint: 9_000))
     #expect(lines.count == 3 && lines[0].hasPrefix("> commit \(first.sequence):"))
@@ -134,7 +152,7 @@ import Testing
     note["x"] = .double(7)
     #expect(script.context.save() != nil)
     #expect(script.connect(head: 9) == ["welcomed", "> follow since 1"])
-    #expect(script.handle(.ask(31, .batch(try batch(script)))) == [])
-    #expect(script.handle(.disconnected) == ["question 31 was refused: unavailable"])
+    #expect(script.handle(.request(31, .batch(try batch(script)))) == [])
+    #expect(script.handle(.disconnected) == ["request 31 was refused: unavailable"])
   }
 }

@@ -19,7 +19,7 @@ import Testing
 
   private func changes() -> [Change] {
     script.context.takeActions().flatMap { action -> [Change] in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
       return transaction.changes
     }
   }

@@ -43,18 +43,11 @@ final class ReplicaTranscript {
   func receive(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
 
   /// Connects; the lines are those that follow the welcome.
-  func connect(
-    head: Revision = 0, knowsUndoSteps: Bool = true, knowsBatches: Bool = true, knowsWindows: Bool = true,
-    knowsPreconditions: Bool = true
-  ) -> [String] {
+  func connect(head: Revision = 0) -> [String] {
     #expect(handle(.connected) == ["> hello"])
-    var welcome = Welcome(
+    let welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
       heartbeatMilliseconds: 15_000)
-    welcome.knowsUndoSteps = knowsUndoSteps
-    welcome.knowsBatches = knowsBatches
-    welcome.knowsWindows = knowsWindows
-    welcome.knowsPreconditions = knowsPreconditions
     return receive(.welcome(welcome), 1)
   }
 
@@ -111,7 +104,7 @@ final class ReplicaTranscript {
     case .disconnect(let refusal): "disconnect: \(refusal.code.rawValue)"
     case .filled(let load, let refusal): "load \(load) " + (refusal.map { "failed: \($0.code.rawValue)" } ?? "is here")
     case .rejected(let refusal): "rejected: \(refusal.code.rawValue)"
-    case .refused(let request, let refusal): "question \(request) was refused: \(refusal.code.rawValue)"
+    case .refused(let request, let refusal): "request \(request) was refused: \(refusal.code.rawValue)"
     default: "\(action)"
     }
   }
@@ -127,7 +120,7 @@ final class ReplicaTranscript {
   private func describe(_ body: ToServer.Body) -> String {
     switch body {
     case .hello: "hello"
-    case .commit(let transaction, _):
+    case .commit(let transaction):
       "commit \(transaction.id.sequence): " + transaction.changes.map { "\($0.kind)" }.joined(separator: ", ")
     case .subscribe(let subscribe): "follow" + (subscribe.since.map { " since \($0.revision)" } ?? "")
     case .unsubscribe(let query): "unfollow \(query)"

@@ -21,7 +21,7 @@ import Testing
     #expect(note["x"] == .double(7) && note["y"] == .double(0))
     #expect(script.context.save() != nil)
     let sent = script.context.takeActions().flatMap { action -> [Change] in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
       return transaction.changes
     }
     #expect(sent == [Change(.update, script.id(5), base: 3, edits: [Edit(x, .set(.double(7)))])])
@@ -48,7 +48,7 @@ import Testing
     if !isSaved { #expect(script.context.save() != nil) }
     #expect(note["x"] == .double(7))
     let sent = script.context.takeActions().flatMap { action -> [Change] in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
       return transaction.changes
     }
     #expect(sent == [Change(.update, script.id(5), base: 1, edits: [Edit(x, .set(.double(7)))])])
@@ -74,7 +74,7 @@ import Testing
     var (sent, refused) = ([Change](), 0)
     for action in script.context.takeActions() {
       if case .saved(_, .failure(let refusal)) = action { refused += refusal.code == .unavailable ? 1 : 0 }
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { continue }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { continue }
       sent += transaction.changes
     }
     #expect(refused == 1)
@@ -161,7 +161,7 @@ import Testing
       script.receive(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 9) == ["welcomed", "> commits behind 8", "> follow since \(there)"])
-    #expect(script.handle(.ask(7, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
+    #expect(script.handle(.request(7, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
     _ = script.receive(script.last([try script.image(5, 10, ["x": .double(4)])], at: 10), 4)
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 10) == ["welcomed", "> follow since \(there)"])
@@ -211,7 +211,7 @@ import Testing
 
   private static func changes(_ actions: [ReplicaAction]) -> [Change] {
     actions.flatMap { action -> [Change] in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
       return transaction.changes
     }
   }

@@ -18,7 +18,7 @@ import Testing
 
   private func changes() -> [Change] {
     script.context.takeActions().flatMap { action -> [Change] in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
       return transaction.changes
     }
   }
@@ -78,20 +78,5 @@ import Testing
     note["x"] = .double(7)
     #expect(script.context.save(requiring: [.unchanged(note, "nothing")]) != nil)
     #expect(changes() == [required(1, [0]), set])
-  }
-
-  @Test func serverWithoutPreconditionsReceivesNoSave() throws {
-    let script = try ReplicaTranscript()
-    _ = script.connect(knowsPreconditions: false)
-    let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1)
-    let guarded = Change(.update, script.id(5), base: 1, onlyIf: Precondition(revision: 1))
-    script.context.handle(.save(Transaction(id: id, changes: [guarded])))
-    let actions = script.context.takeActions()
-    guard case .saved(id, .failure(let refusal))? = actions.first, actions.count == 1 else {
-      Issue.record("the save was sent: \(actions)")
-      return
-    }
-    #expect(refusal.code == .notAllowed)
-    #expect(refusal.message.contains("too old for preconditions"))
   }
 }

@@ -9,7 +9,7 @@ import Testing
   /// The changes of the commits that are to be sent now.
   private static func sent(_ script: ReplicaTranscript) -> [Change] {
     script.context.takeActions().flatMap { action -> [Change] in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { return [] }
       return transaction.changes
     }
   }

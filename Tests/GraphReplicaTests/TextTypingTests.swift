@@ -269,7 +269,7 @@ private final class TypingSimulation {
       writer.down.append(
         ToClient(message.request, .chunk(Chunk(objects: objects, end: (at: head, count: UInt64(objects.count))))))
       writer.down.append(ToClient(0, .advance(revision: head.revision, fingerprint: head.fingerprint)))
-    case .commit(let transaction, _): try commit(transaction, message.request, writer)
+    case .commit(let transaction): try commit(transaction, message.request, writer)
     default: break
     }
   }

@@ -63,11 +63,11 @@ import Testing
 
   @Test func requestSchedulesTickAndReplyTimeout() throws {
     let script = try connected()
-    #expect(script.handle(.ask(1, .status)).count == 1)
+    #expect(script.handle(.request(1, .status)).count == 1)
     #expect(deadline(script) == 1_000)
     #expect(script.handle(.tick(9_000)) == [])
     #expect(deadline(script) == 9_000 + Replica.silenceMilliseconds)
-    #expect(script.receive(.refused(Refusal(.invalid, "no")), 2) == ["question 1 was refused: invalid"])
+    #expect(script.receive(.refused(Refusal(.invalid, "no")), 2) == ["request 1 was refused: invalid"])
     #expect(deadline(script) == 24_000)
   }
 
@@ -136,7 +136,7 @@ import Testing
     var alarm = TickTimer()
     var (now, sleeps) = (Int64(1_000), 0)
     for number in 1...UInt64(1_000) {
-      #expect(script.handle(.ask(number, .status)).count == 1)
+      #expect(script.handle(.request(number, .status)).count == 1)
       if try keepTime(script, &alarm, now) { sleeps += 1 }
       now += 10
       if let time = alarm.time, time <= now { alarm.ring() }

@@ -55,7 +55,7 @@ import Testing
     let before = person.id
     #expect(script.context.save() != nil)
     let sent = script.context.takeActions().compactMap { action -> Transaction? in
-      if case .send(let message) = action, case .commit(let transaction, _) = message.body { transaction } else { nil }
+      if case .send(let message) = action, case .commit(let transaction) = message.body { transaction } else { nil }
     }
     #expect(sent.flatMap(\.changes).flatMap(\.edits) == [Edit(try script.number("name"), .set(.string("Ann")))])
     let stored = try script.image(5, 1, ["name": .string("Ann")])

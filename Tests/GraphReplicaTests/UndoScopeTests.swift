@@ -84,7 +84,7 @@ import Testing
 
   private func sent(_ script: ReplicaTranscript) -> [UndoGroup?] {
     script.context.takeActions().compactMap { action -> UndoGroup?? in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return nil }
+      guard case .send(let message) = action, case .commit(let transaction) = message.body else { return nil }
       return .some(transaction.undo)
     }
   }
@@ -105,26 +105,13 @@ import Testing
     #expect(script.receive(script.committed(2), 2) == ["saved \(UInt64(1) << 32) as 2"])
   }
 
-  @Test func olderServerReceivesNoUnsupportedUndo() throws {
-    let script = try ReplicaTranscript()
-    _ = script.connect(knowsUndoSteps: false)
-    let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 9)
-    script.context.undo(UndoRequest(id, redo: true))
-    #expect(script.lines() == ["9 was refused: notAllowed"])
-    script.context.undo(UndoRequest(id, scope: stack))
-    #expect(script.lines() == ["9 was refused: notAllowed"])
-    #expect(script.handle(.ask(1, .undoState(scope: nil))) == ["question 1 was refused: notAllowed"])
-    script.context.undo(UndoRequest(id, revision: 3))
-    #expect(script.lines() == ["> undo"])
-  }
-
   @Test func undoStateIsReturned() throws {
     let script = try ReplicaTranscript()
     _ = script.connect()
-    #expect(script.handle(.ask(1, .undoState(scope: stack))) == ["> undo state"])
+    #expect(script.handle(.request(1, .undoState(scope: stack))) == ["> undo state"])
     let state = UndoState(undo: UndoStep(group: nil, oldest: 3, newest: 3, count: 1))
     script.context.handle(.received(ToClient(2, .undoState(state))))
-    guard case .answer(1, .undoState(let answer))? = script.context.takeActions().first else {
+    guard case .reply(1, .undoState(let answer), isLast: true)? = script.context.takeActions().first else {
       Issue.record("there is no answer")
       return
     }

@@ -186,12 +186,4 @@ import Testing
     #expect(script.lines() == ["> unfollow 4"])
     #expect(script.receive(try Self.moved(script, 5, [3], new: [], at: 1), 3) == ["> unfollow 5"])
   }
-
-  @Test func olderServerIsNotAskedForWindows() throws {
-    let script = try ReplicaTranscript()
-    #expect(script.connect(knowsWindows: false) == ["welcomed"])
-    let query = script.context.follow(entity: script.note, sort: [], limit: 3)
-    #expect(script.lines().count == 1)
-    #expect(script.context.window(of: query) == nil)
-  }
 }

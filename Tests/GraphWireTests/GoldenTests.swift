@@ -12,11 +12,11 @@ import Testing
     let written =
       golden.isToServer ? try ToServer(binary: golden.bytes).binary : try ToClient(binary: golden.bytes).binary
     #expect(written == golden.bytes)
-    let reported: [UInt8] =
+    let described: [UInt8] =
       golden.isToServer
       ? try Graph_ToServer(textFormatString: golden.text).serializedBytes()
       : try Graph_ToClient(textFormatString: golden.text).serializedBytes()
-    #expect(reported == golden.bytes, "the text form tells of another message")
+    #expect(described == golden.bytes, "the text form is of another message")
   }
 
   @Test func everyMessageKindHasAFile() throws {
@@ -62,7 +62,7 @@ import Testing
     let files = Dictionary(uniqueKeysWithValues: try GoldenMessage.all().map { ($0.name, $0) })
     func transaction(_ name: String) throws -> Transaction {
       let golden = try #require(files["to-server.commit.\(name)"])
-      guard case .commit(let transaction, _) = try ToServer(binary: golden.bytes).body else {
+      guard case .commit(let transaction) = try ToServer(binary: golden.bytes).body else {
         throw GoldenMessage.Mistake.notGolden(file: name)
       }
       return transaction

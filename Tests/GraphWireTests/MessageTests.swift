@@ -26,7 +26,7 @@ import Testing
             Change(.update, id, edits: [Edit(5, .place([id], after: id)), Edit(5, .place([id], after: nil))]),
             Change(.delete, id, base: 9, onlyIf: Precondition(revision: 9)),
             Change(.update, id, base: 9, onlyIf: Precondition(revision: 8, properties: [3, 4])),
-          ]), acknowledged: 6)),
+          ]))),
     ToServer(5, .undo(UndoRequest(TransactionID(replica: id.key, sequence: 1), revision: 3))),
     ToServer(5, .undo(UndoRequest(TransactionID(replica: id.key, sequence: 1), scope: .zero, redo: true))),
     ToServer(6, .undoState(scope: id.key)), ToServer(7, .undoState(scope: nil)),

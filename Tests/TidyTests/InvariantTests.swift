@@ -33,8 +33,8 @@ import Testing
 
   /// The number of bare returns that a target may have: each was looked at and can happen. The numbers may only fall.
   private static let returns = [
-    "GraphStore": 57, "GraphStoreTools": 20, "GraphHub": 16, "GraphReplica": 63, "GraphWire": 1, "GraphServer": 17,
-    "GraphClient": 18, "GraphModel": 84,
+    "GraphStore": 57, "GraphStoreTools": 20, "GraphHub": 16, "GraphReplica": 34, "GraphWire": 0, "GraphServer": 17,
+    "GraphClient": 5, "GraphModel": 84,
   ]
 
   @Test(arguments: returns.keys.sorted())

@@ -11,23 +11,20 @@ extension GraphReader {
   /// afterwards.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func load(_ object: ManagedObject) async throws {
-    guard object.isFault else { return }
-    try await fill(context.load([object], bringsOthers: true))
+    if object.isFault { try await fill(context.load([object], bringsOthers: true)) }
   }
 
   /// Fills the faults among some objects.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func load(_ objects: [ManagedObject]) async throws {
-    guard objects.contains(where: \.isFault) else { return }
-    try await fill(context.load(objects))
+    if objects.contains(where: \.isFault) { try await fill(context.load(objects)) }
   }
 
   /// Loads the objects that relationships lead to. Each step of a path takes a request for each thousand objects that
   /// it starts from or leads to. The loaded objects are kept as long as one of `objects` is held.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func load(_ tree: RelationshipTree, of objects: [ManagedObject]) async throws {
-    guard !tree.isEmpty, !objects.isEmpty else { return }
-    try await fill(context.load(tree, of: objects))
+    if !tree.isEmpty, !objects.isEmpty { try await fill(context.load(tree, of: objects)) }
   }
 
   /// Loads along paths that the compiler checks: `load([\.board.owner, \.tags], of: notes)`.

@@ -2,10 +2,9 @@
 extension Dictionary {
   /// Changes the value of a key. The key must be there.
   @discardableResult @inlinable
-  package mutating func modify<Result>(_ key: Key, _ body: (inout Value) throws -> Result) rethrows -> Result? {
-    let result = try modifyIfPresent(key, body)
-    assert(result != nil, "a key that is modified is there: \(key)")
-    return result
+  package mutating func modify<Result>(_ key: Key, _ body: (inout Value) throws -> Result) rethrows -> Result {
+    guard let index = index(forKey: key) else { preconditionFailure("a key that is modified is there: \(key)") }
+    return try body(&values[index])
   }
 
   /// Changes the value of a key; does nothing, and returns nil, if the key is absent.

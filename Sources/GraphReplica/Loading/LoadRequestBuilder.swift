@@ -29,9 +29,12 @@ struct LoadRequestBuilder {
   }
 
   private mutating func add(_ property: Property, of object: ObjectState, _ load: ObjectLoad) {
-    guard let relationship = property.relationship else { return }
+    guard let relationship = property.relationship else {
+      return assertionFailure("a load follows relationships: \(property.name)")
+    }
     if relationship.storage == .inverse {
-      guard !object.id.isTemporary else { return }
+      // The server knows no members of an object that is not committed.
+      if object.id.isTemporary { return }
       if !load.reloadsHeld, context.isLoaded(property, of: object) { return hold(property, of: object, load) }
       members[property.number, default: RequestedIDs()].add(object.id, load)
       return

@@ -148,7 +148,7 @@ final class LoadScheduler {
         continue
       }
       inFlightCount += 1
-      return .ask(number, .fetch(request.fetch))
+      return .request(number, .fetch(request.fetch))
     }
     return nil
   }
@@ -222,9 +222,12 @@ final class LoadScheduler {
   /// Handles the answer to a load's request; false for any other action.
   func handleAnswer(_ action: ReplicaAction) -> Bool {
     switch action {
-    case .chunk(let number, let chunk) where requests[number] != nil:
+    case .reply(let number, .chunk(let chunk), _) where requests[number] != nil:
       requests.modify(number) { $0.images += chunk.objects }
       if let end = chunk.end { completeRequest(number, at: end.at.revision) } else { continuable.append(number) }
+      return true
+    case .reply(let number, _, _) where requests[number] != nil:
+      for load in removeRequest(number).wanted.loads { finish(load, Replica.unexpectedReply) }
       return true
     case .refused(let number, let refusal) where requests[number] != nil:
       for load in removeRequest(number).wanted.loads { finish(load, refusal) }
@@ -286,7 +289,7 @@ final class LoadScheduler {
     // It may have been inserted after the request was read.
     if let stored = state.stored, stored.revision > revision { return }
     for load in wanting { load.companions.hold(state) }
-    guard !state.isDeleted else { return }
+    if state.isDeleted { return }
     context.tombstones.record(id, at: revision)
     context.recordDeletion(of: state)
     for load in wanting { load.deleted.append(id) }
@@ -322,7 +325,7 @@ final class LoadScheduler {
 
   private func finish(_ load: ObjectLoad, _ refusal: Refusal?) {
     // Another of its requests has been refused.
-    guard !load.isFinished else { return }
+    if load.isFinished { return }
     load.isFinished = true
     load.predecessor = nil
     if shared[load.tree] === load { shared[load.tree] = nil }
@@ -335,7 +338,7 @@ final class LoadScheduler {
       for owner in load.owners { owner.companions[load.tree] = load.companions }
     }
     context.actions.append(.filled(load.id, refusal))
-    guard !load.refreshed.isEmpty || !load.deleted.isEmpty else { return }
+    if load.refreshed.isEmpty, load.deleted.isEmpty { return }
     var change = ObjectsDidChange()
     change.refreshed = load.refreshed
     change.deleted = load.deleted

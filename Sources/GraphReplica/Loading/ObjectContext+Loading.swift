@@ -135,7 +135,7 @@ extension ObjectContext {
   public func sendLoads() {
     if let parent { return parent.sendLoads() }
     // The owner of a context of the past takes its fetches.
-    guard revision == nil else { return }
+    if revision != nil { return }
     while let next = loads.nextEvent() { handle(next) }
   }
 
@@ -153,13 +153,15 @@ extension ObjectContext {
     var fetches = [(number: RequestID, fetch: Fetch)]()
     while let event = loads.nextEvent() {
       // Flow control is up to the owner.
-      if case .ask(let number, .fetch(let fetch)) = event { fetches.append((number, fetch)) }
+      if case .request(let number, .fetch(let fetch)) = event { fetches.append((number, fetch)) }
     }
     return fetches
   }
 
   /// Accepts a part of a fetch's answer.
-  public func receivePastChunk(_ chunk: Chunk, of number: RequestID) { _ = loads.handleAnswer(.chunk(number, chunk)) }
+  public func receivePastChunk(_ chunk: Chunk, of number: RequestID) {
+    _ = loads.handleAnswer(.reply(number, .chunk(chunk), isLast: chunk.end != nil))
+  }
 
   /// Fails a fetch.
   public func refusePast(_ number: RequestID, _ refusal: Refusal) { _ = loads.handleAnswer(.refused(number, refusal)) }

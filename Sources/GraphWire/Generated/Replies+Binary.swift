@@ -36,10 +36,6 @@ extension Welcome: BinaryCodable {
     for element in entities { writer.field(7, element) }
     writer.field(8, maximumFrameSize)
     writer.field(9, heartbeatMilliseconds)
-    writer.field(10, knowsUndoSteps)
-    writer.field(11, knowsBatches)
-    writer.field(30, knowsWindows)
-    writer.field(31, knowsPreconditions)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -52,10 +48,6 @@ extension Welcome: BinaryCodable {
     entities = []
     maximumFrameSize = 0
     heartbeatMilliseconds = 0
-    knowsUndoSteps = false
-    knowsBatches = false
-    knowsWindows = false
-    knowsPreconditions = false
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.protocolVersion = try field.uint32()
@@ -67,10 +59,6 @@ extension Welcome: BinaryCodable {
       case 7: self.entities.append(try field.form())
       case 8: self.maximumFrameSize = try field.unsigned()
       case 9: self.heartbeatMilliseconds = try field.unsigned()
-      case 10: self.knowsUndoSteps = try field.bool()
-      case 11: self.knowsBatches = try field.bool()
-      case 30: self.knowsWindows = try field.bool()
-      case 31: self.knowsPreconditions = try field.bool()
       default: break
       }
     }

@@ -12,11 +12,7 @@ extension ToServer: BinaryCodable {
     case .hello(let value): writer.field(2, value)
     case .model: writer.message(3) { _ in }
     case .fetch(let value): writer.field(4, value)
-    case .commit(let transaction, let acknowledged):
-      writer.message(5) {
-        $0.field(1, transaction)
-        $0.field(2, acknowledged)
-      }
+    case .commit(let transaction): writer.message(5) { $0.field(1, transaction) }
     case .undo(let value): writer.field(6, value)
     case .subscribe(let value): writer.field(7, value)
     case .unsubscribe(let query): writer.message(8) { $0.field(1, query) }
@@ -99,17 +95,12 @@ extension ToServer: BinaryCodable {
   /// `message Commit`
   private static func commit(_ field: BinaryReader.Field) throws(MalformedMessage) -> Body {
     var transaction: Transaction?
-    var acknowledged: UInt64 = 0
     var reader = try field.reader()
     while let (number, field) = try reader.next() {
-      switch number {
-      case 1: transaction = try field.form()
-      case 2: acknowledged = try field.unsigned()
-      default: break
-      }
+      if number == 1 { transaction = try field.form() }
     }
     guard let transaction else { throw MalformedMessage("a commit has no transaction") }
-    return .commit(transaction, acknowledged: acknowledged)
+    return .commit(transaction)
   }
 
   /// `message Unsubscribe`

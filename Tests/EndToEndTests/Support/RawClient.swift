@@ -76,7 +76,7 @@ final class RawClient {
 
   @discardableResult
   func commit(_ changes: [Change]) async throws -> ToClient.Body {
-    try await reply(to: send(.commit(transaction(changes), acknowledged: 0)))
+    try await reply(to: send(.commit(transaction(changes))))
   }
 
   @discardableResult

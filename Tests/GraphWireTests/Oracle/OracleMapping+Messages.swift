@@ -12,12 +12,7 @@ extension OracleMapping {
         case .hello(let hello): .hello(self.hello(hello))
         case .model: .model(make { _ in })
         case .fetch(let fetch): .fetch(self.fetch(fetch))
-        case .commit(let transaction, let acknowledged):
-          .commit(
-            make {
-              $0.transaction = self.transaction(transaction)
-              $0.acknowledged = acknowledged
-            })
+        case .commit(let transaction): .commit(make { $0.transaction = self.transaction(transaction) })
         case .undo(let undo):
           .undo(
             make {
@@ -262,10 +257,6 @@ extension OracleMapping {
       }
       $0.maximumFrame = welcome.maximumFrameSize
       $0.heartbeatMilliseconds = welcome.heartbeatMilliseconds
-      $0.undoSteps = welcome.knowsUndoSteps
-      $0.batches = welcome.knowsBatches
-      $0.windows = welcome.knowsWindows
-      $0.preconditions = welcome.knowsPreconditions
     }
   }
 

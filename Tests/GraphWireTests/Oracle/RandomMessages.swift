@@ -147,7 +147,7 @@ struct RandomMessages {
             entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned(),
             result: random.pick(Fetch.Result.allCases) ?? .objects, properties: string(), distinct: bool(),
             groupBy: string(), after: bytes(), explain: bool(), at: maybe { $0.integer() })),
-        .commit(transaction(), acknowledged: unsigned()), .undo(undo()),
+        .commit(transaction()), .undo(undo()),
         .subscribe(
           Subscribe(
             entity: number(), predicate: string(), wholeObjects: bool(), replaces: unsigned(),
@@ -257,10 +257,6 @@ struct RandomMessages {
     }
     welcome.maximumFrameSize = unsigned()
     welcome.heartbeatMilliseconds = unsigned()
-    welcome.knowsUndoSteps = bool()
-    welcome.knowsBatches = bool()
-    welcome.knowsWindows = bool()
-    welcome.knowsPreconditions = bool()
     return welcome
   }
 

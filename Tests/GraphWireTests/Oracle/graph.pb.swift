@@ -1251,9 +1251,6 @@ nonisolated struct Graph_Commit: Sendable {
   /// Clears the value of `transaction`. Subsequent reads from it will return its default value.
   mutating func clearTransaction() {self._transaction = nil}
 
-  /// outcomes up to this sequence have arrived
-  var acknowledged: UInt64 = 0
-
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -2220,18 +2217,6 @@ nonisolated struct Graph_Welcome: Sendable {
   var maximumFrame: UInt64 = 0
 
   var heartbeatMilliseconds: UInt64 = 0
-
-  /// the server knows Undo.scope, Undo.redo and UndoStateRequest
-  var undoSteps: Bool = false
-
-  /// the server knows Batch and BatchRows
-  var batches: Bool = false
-
-  /// the server knows Window and MoveWindow
-  var windows: Bool = false
-
-  /// the server knows Change.only_if
-  var preconditions: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4903,7 +4888,7 @@ nonisolated extension Graph_AsOf: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension Graph_Commit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Commit"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}transaction\0\u{1}acknowledged\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}transaction\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4912,7 +4897,6 @@ nonisolated extension Graph_Commit: SwiftProtobuf.Message, SwiftProtobuf._Messag
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._transaction) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.acknowledged) }()
       default: break
       }
     }
@@ -4926,15 +4910,11 @@ nonisolated extension Graph_Commit: SwiftProtobuf.Message, SwiftProtobuf._Messag
     try { if let v = self._transaction {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
-    if self.acknowledged != 0 {
-      try visitor.visitSingularUInt64Field(value: self.acknowledged, fieldNumber: 2)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_Commit, rhs: Graph_Commit) -> Bool {
     if lhs._transaction != rhs._transaction {return false}
-    if lhs.acknowledged != rhs.acknowledged {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6646,7 +6626,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0\u{1}batches\0\u{2}\u{13}windows\0\u{1}preconditions\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6663,10 +6643,6 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.maximumFrame) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
-      case 10: try { try decoder.decodeSingularBoolField(value: &self.undoSteps) }()
-      case 11: try { try decoder.decodeSingularBoolField(value: &self.batches) }()
-      case 30: try { try decoder.decodeSingularBoolField(value: &self.windows) }()
-      case 31: try { try decoder.decodeSingularBoolField(value: &self.preconditions) }()
       default: break
       }
     }
@@ -6704,18 +6680,6 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.heartbeatMilliseconds != 0 {
       try visitor.visitSingularUInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 9)
     }
-    if self.undoSteps != false {
-      try visitor.visitSingularBoolField(value: self.undoSteps, fieldNumber: 10)
-    }
-    if self.batches != false {
-      try visitor.visitSingularBoolField(value: self.batches, fieldNumber: 11)
-    }
-    if self.windows != false {
-      try visitor.visitSingularBoolField(value: self.windows, fieldNumber: 30)
-    }
-    if self.preconditions != false {
-      try visitor.visitSingularBoolField(value: self.preconditions, fieldNumber: 31)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6729,10 +6693,6 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.entities != rhs.entities {return false}
     if lhs.maximumFrame != rhs.maximumFrame {return false}
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
-    if lhs.undoSteps != rhs.undoSteps {return false}
-    if lhs.batches != rhs.batches {return false}
-    if lhs.windows != rhs.windows {return false}
-    if lhs.preconditions != rhs.preconditions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -101,7 +101,7 @@ final class WireClient: @unchecked Sendable {
   func commitFrame(_ changes: [Change]) -> [UInt8] {
     sequence += 1
     let id = TransactionID(replica: replica, sequence: sequence)
-    return frame(.commit(Transaction(id: id, policy: .overwrite, changes: changes), acknowledged: sequence - 1))
+    return frame(.commit(Transaction(id: id, policy: .overwrite, changes: changes)))
   }
 
   /// Commits and waits for the reply without decoding it.

@@ -141,7 +141,7 @@ extension Bench {
     func size(_ changes: [Change]) -> Int {
       let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1_000)
       return Frame.encode(
-        ToServer(1, .commit(Transaction(id: id, policy: .overwrite, changes: changes), acknowledged: 0))
+        ToServer(1, .commit(Transaction(id: id, policy: .overwrite, changes: changes)))
       )
       .count
     }

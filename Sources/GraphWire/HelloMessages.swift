@@ -1,0 +1,104 @@
+import GraphModel
+
+/// The first message of a connection: the client's identity, and what it speaks.
+public struct Hello: Hashable, Sendable {
+  /// The client's protocol version, which must be the server's.
+  public var protocolVersion: UInt32
+  /// The hash of the client's model; nil for a client that accepts the server's.
+  public var model: ModelHash?
+  /// Names this client: half of the key of each of its transactions. Never zero.
+  public var replica: UniqueID
+  /// The author of the client's commits in history; 1 to 256 bytes.
+  public var author: String
+  /// The program's name and version, for people.
+  public var program: String
+  /// The state at which an earlier connection stopped.
+  public var token: Token?
+
+  /// The first message of a connection.
+  public init(
+    protocolVersion: UInt32 = ProtocolLimits.version, model: ModelHash?, replica: UniqueID, author: String,
+    program: String = "", token: Token? = nil
+  ) {
+    self.protocolVersion = protocolVersion
+    self.model = model
+    self.replica = replica
+    self.author = author
+    self.program = program
+    self.token = token
+  }
+}
+
+/// The answer to a hello, with what a client needs before its first request.
+public struct Welcome: Hashable, Sendable {
+  /// An entity in the dictionary.
+  public struct EntityEntry: Hashable, Sendable {
+    /// The entity's number in messages.
+    public var number: EntityNumber
+    /// The entity's name in the model file.
+    public var name: String
+    /// The properties, including inherited ones: first those with a slot, in the order of their slots.
+    public var properties: [PropertyEntry]
+  }
+
+  /// A property in the dictionary.
+  public struct PropertyEntry: Hashable, Sendable {
+    /// The property's number in messages; the same in all entities that inherit it.
+    public var number: PropertyNumber
+    /// The property's name in the model file.
+    public var name: String
+    /// An attribute's kind, `toOne` or `toMany`.
+    public var type: String
+    /// Whether it has a slot in an object's values.
+    public var isStored: Bool
+  }
+
+  /// The server's protocol version.
+  public var protocolVersion: UInt32
+  /// The hash of the server's model; it equals the hash in the hello, if that has one.
+  public var model: ModelHash
+  /// The newest commit that sessions have been sent.
+  public var head: Token
+  /// The number of this connection's session, as in presence messages.
+  public var session: UInt64
+  /// The server's name and version, for people.
+  public var server: String
+  /// Whether the hello's token is of this store and not ahead of it. This is a hint; `subscribed` decides.
+  public var resumed: Bool
+  /// The dictionary from names to numbers: messages contain only numbers.
+  public var entities: [EntityEntry]
+  /// The size in bytes of the largest message that the server accepts.
+  public var maximumFrameSize: UInt64
+  /// The silence in milliseconds after which a client sends a ping.
+  public var heartbeatMilliseconds: UInt64
+
+  /// The welcome of a server with this model, whose dictionary it contains.
+  public init(
+    model: Model, head: Token, session: UInt64, server: String, resumed: Bool, maximumFrameSize: Int,
+    heartbeatMilliseconds: Int
+  ) {
+    protocolVersion = ProtocolLimits.version
+    self.model = model.hash
+    self.head = head
+    self.session = session
+    self.server = server
+    self.resumed = resumed
+    self.maximumFrameSize = UInt64(maximumFrameSize)
+    self.heartbeatMilliseconds = UInt64(heartbeatMilliseconds)
+    assert(
+      model.entities.allSatisfy { $0.storedProperties.count == $0.slotCount },
+      "the dictionary has a property for each value of an object")
+    entities = model.entities.map { entity in
+      EntityEntry(
+        number: entity.number, name: entity.name,
+        // Properties with a slot come first, because their order is that of an object's values. Transient attributes
+        // are never sent.
+        properties: (entity.storedProperties + entity.relationships.filter { $0.slot == nil }).map { property in
+          PropertyEntry(
+            number: property.number, name: property.name,
+            type: property.attribute?.kind.rawValue ?? (property.relationship?.isToMany == true ? "toMany" : "toOne"),
+            isStored: property.slot != nil)
+        })
+    }
+  }
+}

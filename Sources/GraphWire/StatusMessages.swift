@@ -1,0 +1,42 @@
+import GraphModel
+
+/// The status of a server.
+public struct ServerStatus: Hashable, Sendable {
+  /// The server's name and version, for people.
+  public var server = ""
+  /// The data directory.
+  public var location = ""
+  /// The size of the store and its log, in bytes.
+  public var size: UInt64 = 0
+  /// The newest committed state.
+  public var head = Token(store: .zero, revision: 0, fingerprint: 0)
+  /// The number of sessions, without the one that asks.
+  public var sessions: UInt64 = 0
+  /// The number of live queries of those sessions.
+  public var registrations: UInt64 = 0
+  /// The sequences and their next numbers.
+  public var counters = [Counter]()
+  /// The id of the server's process.
+  public var process: UInt64 = 0
+  /// The oldest state that history still has; 0 if it was not pruned.
+  public var oldest: Revision = 0
+  /// Why commits are refused, for people. Empty while they are accepted.
+  public var failure = ""
+
+  /// A sequence attribute and its next number.
+  public struct Counter: Hashable, Sendable {
+    /// The sequence attribute.
+    public var property: PropertyNumber
+    /// The number that the next object of its entity gets.
+    public var next: Int64
+
+    /// A sequence and its next number.
+    public init(property: PropertyNumber, next: Int64) {
+      self.property = property
+      self.next = next
+    }
+  }
+
+  /// An empty status.
+  public init() {}
+}
