@@ -11,11 +11,11 @@ extension ClientNode {
       pad.removeDeleted()
       perform()
     }
-    if wasRefused, random.chance(60) {
+    if outcomes.wasRefused, random.chance(60) {
       rollback()
       return "rollback after a refusal"
     }
-    if wasRefused, random.chance(30) {
+    if outcomes.wasRefused, random.chance(30) {
       refresh()
       return "refresh after a refusal"
     }
@@ -283,7 +283,7 @@ extension ClientNode {
     context.rollback()
     checks.lostUpdates.drop()
     unsaved.removeStored()
-    wasRefused = false
+    outcomes.wasRefused = false
   }
 
   /// Refreshes the objects of a refused transaction to other clients' values and keeps the user's own edits.
@@ -292,7 +292,7 @@ extension ClientNode {
       context.refresh(object)
       checks.lostUpdates.note(lookAt: object.id, revision: object.revision)
     }
-    wasRefused = false
+    outcomes.wasRefused = false
   }
 
   /// Sets an attribute that must keep its value until the next save, despite other clients' commits.

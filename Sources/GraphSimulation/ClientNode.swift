@@ -26,8 +26,6 @@ final class ClientNode {
   var unsaved = UnsavedValues()
   var checks: EditChecks
   var lastRevision: Revision = 0
-  /// Whether the last answer to a save was a refusal.
-  var wasRefused = false
   private var observation: ObservationToken?
   private var lastRequestID: RequestID = 0
   /// Lines for the trace since it was last written.
@@ -70,7 +68,7 @@ final class ClientNode {
       pad.drop(deleted)
       unsaved.drop(deleted)
     }
-    (queries, wasRefused, lastRevision) = ([], false, 0)
+    (queries, outcomes.wasRefused, lastRevision) = ([], false, 0)
     checks.lostUpdates.restart()
     windows.restart()
     loads.restart()
@@ -175,7 +173,7 @@ final class ClientNode {
       countThroughLens(.committedThroughLens)
       checks.note(id, saved.committed)
       counters.note(id, nil)
-      wasRefused = false
+      outcomes.wasRefused = false
       traceLines.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
     case .saved(let id, .failure(let refusal)):
       if refusal.code == .pruned {
@@ -192,7 +190,7 @@ final class ClientNode {
       }
       countViolations(refusal)
       counters.note(id, refusal)
-      wasRefused = true
+      outcomes.wasRefused = true
       countThroughLens(.refusedThroughLens)
       traceLines.append("transaction \(id.sequence) was refused: \(refusal.message)")
     case .changed(let update):

@@ -57,7 +57,7 @@ struct ServerClock {
   // MARK: - Commits
 
   /// Records that the writer commits now.
-  mutating func noteWrite() { writeTimes.insert(wall) }
+  mutating func recordWrite() { writeTimes.insert(wall) }
 
   /// Records new commits and describes the first one with the time of no write; nil if there is none.
   mutating func note(

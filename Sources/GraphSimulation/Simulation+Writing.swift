@@ -13,7 +13,7 @@ extension Simulation {
     if let place { count = place + 1 }
     note("write \(count) of \(commits.count)")
     let faultPlan = faultPlan(isBatch: place != nil)
-    clock.noteWrite()
+    clock.recordWrite()
     server?.write(count: count, now: clock.wall, faultPlan: faultPlan)
     CrashableFiles.fail(directory, with: nil)
     if faultPlan.wasGivenUp {

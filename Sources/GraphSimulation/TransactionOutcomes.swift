@@ -6,6 +6,8 @@ struct TransactionOutcomes {
   var refused = [TransactionID]()
   /// Transactions that were refused because the history that they need was pruned.
   var pruned = [TransactionID]()
+  /// Whether the last answer to a save was a refusal.
+  var wasRefused = false
   /// The number of times that each transaction was sent.
   private var timesSent = [TransactionID: Int]()
 

@@ -16,7 +16,10 @@ import Testing
       #expect(client.welcome?.model == graph.model.hash)
       #expect(client.welcome?.server == "tests")
       #expect(client.welcome?.head.revision == 0)
-      #expect(try await client.status().sessions == 1)
+      let other = try await graph.connect()
+      // A client's own session is not counted.
+      #expect(try await other.status().sessions == 1)
+      await other.close()
       await client.close()
     }
   }

@@ -17,14 +17,14 @@ import Testing
   @Test func partIsRequestedWhenPreviousOneIsConsumed() async throws {
     var requests = 0
     let stream = ReplyStream { requests += 1 }
-    stream.put(Chunk(objects: [image(1)]))
-    stream.put(Chunk(objects: [image(2)]))
+    stream.put(.chunk(Chunk(objects: [image(1)])), isLast: false)
+    stream.put(.chunk(Chunk(objects: [image(2)])), isLast: false)
     #expect(requests == 0)
     #expect(try await stream.nextChunk() == [image(1)])
     #expect(requests == 1)
     #expect(try await stream.nextChunk() == [image(2)])
     #expect(requests == 2)
-    stream.put(Chunk(objects: [image(3)], end: (at, 3)))
+    stream.put(.chunk(Chunk(objects: [image(3)], end: (at, 3))), isLast: true)
     #expect(stream.token == nil)
     #expect(try await stream.nextChunk() == [image(3)])
     #expect(requests == 2, "nothing follows the last part")
@@ -36,25 +36,17 @@ import Testing
     let stream = ReplyStream {}
     async let chunk = stream.nextChunk()
     await Task.yield()
-    stream.put(Chunk(objects: [image(1)], end: (at, 1)))
+    stream.put(.chunk(Chunk(objects: [image(1)], end: (at, 1))), isLast: true)
     #expect(try await chunk == [image(1)])
   }
 
   @Test func failureFollowsReceivedParts() async throws {
     let stream = ReplyStream {}
-    stream.put(Chunk(objects: [image(1)]))
+    stream.put(.chunk(Chunk(objects: [image(1)])), isLast: false)
     stream.end(Refusal(.unavailable, "the connection was lost"))
     #expect(try await stream.nextChunk() == [image(1)])
     let refusal = await #expect(throws: Refusal.self) { try await stream.nextChunk() }
     #expect(refusal?.code == .unavailable)
-  }
-
-  @Test func answerOfPresentIsRefusedForPast() async throws {
-    let stream = ReplyStream {}
-    stream.revision = 3
-    stream.put(Chunk(objects: [], end: (at, 0)))
-    let refusal = await #expect(throws: Refusal.self) { try await stream.nextChunk() }
-    #expect(refusal?.code == .notAllowed)
   }
 
   @Test func otherRequestsAreAnsweredBetweenChunks() async throws {
