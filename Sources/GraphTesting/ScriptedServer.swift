@@ -10,7 +10,7 @@ public final class ScriptedServer: Sendable {
 
   /// Starts the server.
   /// - Parameters:
-  ///   - messages: sent in this order, whatever the client requests.
+  ///   - messages: sent in this order, regardless of what the client requests.
   ///   - connection: the number of the connection that receives them, from 1; earlier ones are closed.
   public init(_ messages: [ToClient], connection: Int = 1) throws {
     directory = try TemporaryDirectory()
