@@ -51,6 +51,9 @@ extension GraphClient {
   }
 
   private func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) async throws -> SaveResult {
+    guard revision != 0 || scope == .everything else {
+      throw Refusal(.notFound, "nothing existed at revision 0")
+    }
     let id = context.newTransactionID()
     context.restore(RestoreRequest(id, scope, at: revision))
     return try await outcome(of: id)
