@@ -132,7 +132,7 @@ extension GraphClient {
   /// - Parameters:
   ///   - entity: objects of it and of all that inherit from it.
   ///   - set: constants, or expressions such as `salary * 1.1` over the object before the change.
-  ///   - id: of an earlier request for the same batch: it is committed once.
+  ///   - id: the id of an earlier request for the same batch; the batch is then committed only once.
   ///   - progress: called from time to time.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
   public func batchUpdate(
@@ -150,7 +150,7 @@ extension GraphClient {
   /// Deletes all objects that match, and those that the model's delete rules cascade to.
   /// - Parameters:
   ///   - entity: objects of it and of all that inherit from it.
-  ///   - id: of an earlier request for the same batch: it is committed once.
+  ///   - id: the id of an earlier request for the same batch; the batch is then committed only once.
   ///   - progress: called from time to time.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
   public func batchDelete(
@@ -166,9 +166,10 @@ extension GraphClient {
   /// Inserts objects from rows.
   /// - Parameters:
   ///   - properties: the properties that each row has values for, in this order; the others get their defaults.
-  ///   - rows: consumed as fast as the server keeps them, so that neither side holds all.
+  ///   - rows: read only as fast as the server stores them, so that neither side has all in memory.
   ///   - policy: resolves a row whose unique key already exists.
-  ///   - id: of an earlier request for the same batch: it is committed once. The rows are sent again in any case.
+  ///   - id: the id of an earlier request for the same batch; the batch is then committed only once. The rows are sent
+  ///     again in any case.
   ///   - progress: called from time to time; `total` is 0 while rows are being sent.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
   ///   names its row by the temporary id, from 1. An error of `rows` ends the batch.
@@ -286,8 +287,10 @@ extension GraphClient {
   /// Imports a complete graph into a store without commits: all of it or nothing, in one commit. Objects keep their
   /// ids and all of their values; they may refer to later ones.
   /// - Parameters:
-  ///   - objects: consumed as fast as the server keeps them. Their revisions are ignored.
-  ///   - id: of an earlier request for the same import: it is committed once. The objects are sent again in any case.
+  ///   - objects: read only as fast as the server stores them, so that neither side has all in memory. Their revisions
+  ///     are ignored.
+  ///   - id: the id of an earlier request for the same import; the import is then committed only once. The objects are
+  ///     sent again in any case.
   ///   - progress: called from time to time; `total` is 0 while objects are being sent.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
   ///   names its object by a temporary id, which is the object's position in `objects`, from 1. An error of `objects`

@@ -6,10 +6,10 @@ import GraphWire
 /// The hub sends deltas to the clients whose live queries a commit touches, in revision order, and then the author's
 /// reply.
 extension Hub {
-  /// Publishes the results of the requests that the writer took together, in runs of consecutive revisions.
+  /// Publishes the results of a group, the requests that the writer took together, in runs of consecutive revisions.
   ///
-  /// The store commits a large batch apart from the requests before it. A commit between them whose outcome was unknown
-  /// may be on disk although it is answered with a failure; it leaves a gap.
+  /// A batch request is committed alone. Other requests may be committed one by one after a failure, and the outcome of
+  /// one may be unknown. Its commit may be on disk although its request is answered with a failure; it leaves a gap.
   mutating func publish(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
     var run = [(ticket: StoreRequestID, result: WriteResult)]()
     var last: Revision?
@@ -34,7 +34,8 @@ extension Hub {
     if let first = results.lazy.compactMap(\.result.record).first(where: { $0.revision > before }),
       first.revision != before + 1
     {
-      // The hub has missed commits, because a batch failed half-way: all sessions catch up from history.
+      // The hub has missed commits, because a request was committed but answered with a failure: all sessions catch
+      // up from history.
       batch.lagging = skipUnknown(upTo: first.revision - 1)
       var invalidated = Set<UInt64>()
       for number in orders.numbers { invalidateOrder(number, through: first.revision - 1, &invalidated, &actions) }
@@ -45,7 +46,7 @@ extension Hub {
       guard let record = result.record, record.revision > head.revision else { continue }
       sendDeltas(of: record, before: before, &batch, &actions)
     }
-    // Sessions with a single query get the frames of the whole batch as one shared buffer.
+    // Sessions with a single query get the frames of the whole run as one shared buffer.
     for number in batch.order {
       guard let frames = batch.frames[number] else {
         assertionFailure("a query of the batch has frames")
@@ -53,7 +54,8 @@ extension Hub {
       }
       broadcast(frames, of: number, before: before, &actions)
     }
-    // A session that lags only because of one large delta may have an empty socket; it is served right away.
+    // A session may be behind although nothing waits to be sent to it, for example because one delta was too large.
+    // No event would resume such a session, so it is resumed here.
     for session in batch.lagging.values.inOrder() { pump(session, &actions) }
     for number in batch.tooLarge.sorted() {
       for session in readers(of: number) { reset(number, of: session, Self.tooLarge, &actions) }
@@ -91,17 +93,17 @@ extension Hub {
     return lagging
   }
 
-  /// The frames of a batch, by query.
+  /// The frames of a run of commits, by query.
   private struct BatchFrames {
     var frames = [UInt64: [UInt8]]()
     var order = [UInt64]()
     var lagging = [SessionID: Session]()
-    /// The readers of a query that have others as well; looked up once for the batch.
+    /// For each query, the sessions that follow it and also another query; looked up once for the run.
     var readersOfSeveral = [UInt64: [Session]]()
-    /// Queries with a delta that exceeds the frame size; they receive no later commit of the batch.
+    /// Queries with a delta that exceeds the frame size; they receive no later commit of the run.
     var tooLarge = Set<UInt64>()
     /// Key-path queries and windows on which the effect of a commit is unknown, with the reason. They receive no
-    /// later commit of the batch.
+    /// later commit of the run.
     var unknown = [UInt64: String]()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {
@@ -141,7 +143,7 @@ extension Hub {
         continue
       }
       deltas[number] = frame
-      // The readers have missed a commit of this batch and are about to reload. A client would take a delta after the
+      // The readers have missed a commit of this run and are about to reload. A client would take a delta after the
       // gap as complete.
       guard batch.unknown[number] == nil, !batch.tooLarge.contains(number) else { continue }
       batch.append(frame, for: number)

@@ -4,7 +4,7 @@ import GraphWire
 /// Reads of the store for a session. Frames stream directly to the client, except for the last one of each read: the
 /// hub sends it, so that the hub's next message follows the complete result.
 extension Hub {
-  /// Answers a message from the store.
+  /// Answers a message by reading the store.
   mutating func read(
     _ message: ToServer.Body, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {

@@ -14,17 +14,18 @@ struct ConnectionTimer {
 
   /// Whether the server owes an answer, and since when.
   private enum Debt {
-    /// Nothing, or nothing was requested since the server's last message.
+    /// No request was sent since the server's last message.
     case nothing
-    /// An answer to a request since the last tick; the next tick records the time.
+    /// A request was sent since the last tick; the next tick records the time.
     case sinceNextTick
+    /// A request was sent at this time.
     case since(Int64)
   }
 
   /// The time of the last tick; 0 before the first.
   private var now: Int64 = 0
   private var lastReceived: Int64 = 0
-  /// When the last request that has an answer was sent; other messages cause no reply.
+  /// When the last request that the server answers was sent; it does not answer other messages.
   private var lastRequested: Int64 = 0
   private var heartbeat: Int64 = 15_000
   private var debt = Debt.nothing
@@ -121,7 +122,7 @@ struct ConnectionTimer {
     return endSilence()
   }
 
-  /// Ends a silence, because the connection ended.
+  /// Ends a silence, because a message arrived or the connection ended.
   /// - Returns: whether there was one, of whose end the owner has to be notified.
   mutating func endSilence() -> Bool {
     debt = .nothing

@@ -26,7 +26,7 @@ final class WriterThread: Sendable {
   private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
 
-  /// The maximum number of requests in a batch, and so of those that delay a reply.
+  /// The maximum number of requests that are committed together, and so of those that delay a reply.
   static let maximumBatch = 1_024
 
   /// The number of changes from which a commit leaves more freed memory than the next commits need.
@@ -149,8 +149,8 @@ final class WriterThread: Sendable {
     }
   }
 
-  /// The number of waiting requests to commit together. A large batch is committed alone, so that it does not delay
-  /// the answers of earlier requests.
+  /// The number of waiting requests to commit together, as a group. A batch request is committed alone, so that it
+  /// does not delay the answers of earlier requests.
   private static func sharedPrefix(of waiting: [(StoreRequestID, WriteRequest)]) -> Int {
     assert(!waiting.isEmpty, "a batch has a request")
     for (index, entry) in waiting.prefix(maximumBatch).enumerated() {

@@ -47,7 +47,7 @@ public struct Welcome: Hashable, Sendable {
     public var number: PropertyNumber
     /// The property's name in the model file.
     public var name: String
-    /// An attribute's kind, `toOne` or `toMany`.
+    /// The kind of an attribute; `toOne` or `toMany` for a relationship.
     public var type: String
     /// Whether it has a slot in an object's values.
     public var isStored: Bool

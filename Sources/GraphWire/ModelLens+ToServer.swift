@@ -123,6 +123,6 @@ extension ModelLens {
     throw Refusal(
       .notAllowed,
       "\(name) is of another type in version \(new.version) of the model: "
-        + "rows for it take a client of that version; transactions don't")
+        + "a client of that version can insert rows with it, and this client can set it in a transaction")
   }
 }

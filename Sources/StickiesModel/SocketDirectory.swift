@@ -16,7 +16,7 @@ public struct Account: Sendable {
   /// A directory that every user can write to.
   public var temporaryDirectory = "/tmp"
 
-  /// Creates an account for tests.
+  /// Creates an account from its parts.
   public init(user: UInt32, home: String?) { (self.user, self.home) = (user, home) }
 
   /// The account of this process.
@@ -72,11 +72,11 @@ public struct SocketDirectory: Sendable, Hashable {
 extension ProcessEnvironment {
   /// The default socket locations of this user, in the order in which clients try them.
   ///
-  /// The daemon listens at all of them, because a client's environment can differ: cron, `su` and system units set no
-  /// `XDG_RUNTIME_DIR`, and `su` and `sudo` may keep that of another user. The location in the home directory exists
-  /// in every environment of a user. If `HOME` differs from the account's home directory and belongs to the user, it
-  /// is a deliberate choice: its clients and daemons connect to each other and not to those of the account. The last
-  /// location is for users without a home directory.
+  /// The daemon listens at all of them that it can prepare (`listeningPlaces`), because a client's environment can
+  /// differ: cron, `su` and system units set no `XDG_RUNTIME_DIR`, and `su` and `sudo` may keep that of another user.
+  /// The location in the home directory exists in every environment of a user. If `HOME` differs from the account's
+  /// home directory and belongs to the user, it is a deliberate choice: its clients and daemons connect to each other
+  /// and not to those of the account. The last location is for users without a home directory.
   public var socketPlaces: [SocketDirectory] {
     var directories = [String]()
     if let runtime = self["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),
@@ -114,7 +114,7 @@ extension ProcessEnvironment {
   /// The locations where clients look for the daemon: those with a socket of this user.
   public var daemonPlaces: [SocketDirectory] { socketPlaces.filter(\.hasSocket) }
 
-  /// The address for messages: the first usable location.
+  /// The address to show, and to use if nothing else is known: the first of `socketPlaces`, usable or not.
   public var defaultSocket: ServerAddress {
     let places = socketPlaces
     // The location in the temporary directory is always included, because its path is short.

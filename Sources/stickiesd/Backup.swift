@@ -131,7 +131,8 @@ final class ProgressMeter {
     case .throttleLifted(let growth):
       end()
       emit(
-        "the log has grown by \(megabytes(growth)) MB meanwhile: --throttle is lifted, so that the log can restart\n")
+        "the log has grown by \(megabytes(growth)) MB during the copy: the copy continues without --throttle, so that "
+          + "the log can restart sooner\n")
     }
   }
 

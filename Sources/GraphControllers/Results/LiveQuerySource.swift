@@ -10,7 +10,7 @@ public final class LiveQuerySource: ResultsSource {
   public let order: ResultsOrder
   /// The context that contains the objects.
   public let context: ObjectContext
-  /// The live query; nil before `start` and after `stop`.
+  /// The live query; nil unless the source is running: before `start`, after `stop` and after a failure.
   public private(set) var query: QueryID?
 
   private var request: ResultsRequest

@@ -26,8 +26,9 @@ struct DraftGraph {
   /// The permanent ids by temporary id, and in the order of the inserts.
   private var identities = [ObjectID: ObjectID]()
   private(set) var idAssignments = [CommitResult.IDAssignment]()
-  /// The objects that gained a reference to an object in this transaction, for the end that stores nothing. Entries
-  /// may be outdated; they must be checked against the drafts.
+  /// The objects that gained a reference to an object in this transaction. The members of the inverse relationship,
+  /// which stores nothing, are found with them. An object may have lost its reference again, so each one must be
+  /// checked against its draft.
   let addedReferences = AddedReferences()
   /// The ordered relationships with changed places.
   var lists = [Reference: ListChanges]()

@@ -1,10 +1,11 @@
-/// Checking preconditions. Merging decides between two values, and equal values agree; neither is right for a value
-/// that was calculated from what was read, such as a counter. A change may therefore require that others have not
-/// changed what its author read. If they have, every policy refuses the transaction, and each conflict reports the
-/// other change.
+/// Checking preconditions. Merging picks one of two values, and finds no conflict if they are equal. Both are wrong
+/// for a value that was calculated from the old one, such as a counter. A change may therefore require that others
+/// have not changed what its author read. If they have, every policy refuses the transaction, and each conflict
+/// reports the other change.
 ///
-/// As in all merging, commits of the transaction's own replica are exempt: they are ordered, and when a replica
-/// replaced others' values, it had read them.
+/// As in all merging, a change of a property by the transaction's own replica breaks no precondition. If it is the
+/// newest change of the property, earlier changes by others do not count either, because the replica had read them;
+/// texts and to-manys are an exception.
 extension TransactionPlanner {
   mutating func checkPreconditions() throws {
     var broken = [Conflict]()
@@ -27,7 +28,7 @@ extension TransactionPlanner {
       )
     }
     guard let draft = try graph.touch(change.id), let stored = draft.before else {
-      // An object that never existed is reported for the change itself.
+      // If the object never existed, applying the change reports it.
       guard let deletion = try graph.reader.deletion(of: change.id) else { return [] }
       return [Conflict(kind: .deleted, id: change.id, author: deletion.author, revision: deletion.revision)]
     }

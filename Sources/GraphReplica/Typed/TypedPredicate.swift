@@ -57,7 +57,7 @@ public struct TypedSortKey: Sendable {
   let key: SortKey
 }
 
-/// A text path with a collation, which either direction makes a sort key.
+/// A text path with a collation; `ascending` or `descending` turns it into a sort key.
 public struct CollatedText {
   let path: GraphPredicate.Path
   let collation: Collation
@@ -70,7 +70,7 @@ public struct CollatedText {
 
 extension TypedExpression where Cardinality: SortableCardinality {
   var path: GraphPredicate.Path {
-    // Only a path has this reach.
+    // Only a path has a sortable cardinality.
     guard case .path(let path) = build(0) else { preconditionFailure("an order consists of paths") }
     return path
   }

@@ -80,7 +80,7 @@ struct GraphFile {
           + "\(model.name) \(model.version) (\(model.hash)): start a daemon with the graph's model (--schema)")
     }
     guard let objects = json["objects"]?.integerValue, objects >= 0 else {
-      throw InvalidInputError("the head does not say how many objects follow")
+      throw InvalidInputError("the first line does not say how many objects follow")
     }
     return objects
   }
@@ -97,7 +97,8 @@ struct GraphFile {
     if let end = json["$end"] {
       guard end.integerValue == Int64(count), promised == Int64(count) else {
         throw InvalidInputError(
-          "the file has \(count) objects, but its last line says \(promised): lines are missing, or there are too many")
+          "the file has \(count) objects, but its first line says \(promised) and its last line \(end.text.excerpt): "
+            + "lines are missing, or there are too many")
       }
       // The checksum may be removed after a deliberate edit of the file; the contents are validated in either case.
       if let checksum = json["checksum"], checksum.stringValue != Self.text(of: sum) {

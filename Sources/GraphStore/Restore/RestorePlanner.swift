@@ -3,9 +3,10 @@ import GraphModel
 
 /// Plans the transaction that restores the state at a revision.
 ///
-/// Deleted objects are revived under their own ids with all their values, including sequence numbers; existing ones
-/// get their old values; for a complete graph, newer objects are deleted. A relationship that can't be restored,
-/// because its other end was deleted or is taken, stays as it is and is reported.
+/// A deleted object is revived under its own id with all its values, including sequence numbers. An existing object
+/// gets its old values. A restore of the complete graph also deletes the objects that were inserted since. A
+/// relationship can't be restored if the object at its other end was deleted or is now related to another one: it then
+/// stays as it is and is reported.
 ///
 /// The rules engine processes the transaction like any other: unique keys, deny rules and the model's rules apply.
 struct RestorePlanner {
@@ -64,8 +65,10 @@ struct RestorePlanner {
         : "nothing can be restored: the related objects were deleted", conflicts: skipped)
   }
 
-  /// - Parameter whole: whether the object's contents are restored too. Otherwise, and for a deleted object just
-  ///   before its delete, only the object's own past and the deleting commit are read.
+  /// The past that the restore of an object needs. The state just before its delete needs only the commit that deleted
+  /// it. An older state of the object alone also needs its own history, and one with its contents needs all commits
+  /// since then.
+  /// - Parameter whole: whether the object's contents are restored too.
   private func past(
     of id: ObjectID, _ deletion: Revision?, _ revision: Revision?, whole: Bool
   ) throws -> RestoreSnapshot {

@@ -74,8 +74,10 @@ final class StoreWriter {
       sequences = try SequenceCounters.decode(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
-    // Ids must rise even if the clock went back. Each microsecond has 256 ids. If a clock set to the past created
-    // more, the highest id is in the tables.
+    // Ids must rise even if the clock went back. A commit's first id has the time in microseconds, shifted by 8 bits,
+    // as its high half, or follows the last id if that is higher. As long as the clock does not go back, the present
+    // time is above all ids. After a setback ids rise above the times of all commits, so the highest one is read from
+    // the tables.
     lastIDHigh = UInt64(max(0, lastTime)) << 8
     if let latest = try ClockSetbacks.latest(connection) {
       lastIDHigh = max(lastIDHigh, UInt64(max(0, latest)) << 8, try Self.highestID(layout, connection))
@@ -154,7 +156,7 @@ final class StoreWriter {
     return result
   }
 
-  /// Computes the effects on the writer's own connection after the writes, so it reads the committed state.
+  /// Computes the effects after the rows are written, so it reads the state that this commit creates.
   private func effects(of changes: [ObjectChange], on related: PathQueryMatcher) throws -> PathQueryEffects {
     // This commit's rows are written, so damage of another object must not refuse it.
     objects.skipsVerification = true

@@ -6,12 +6,15 @@ import GraphStore
 /// `stickiesd check`: verifies everything that a store's data can prove about itself.
 ///
 /// The steps are independent: each reports its findings and what it can't read, and the next one continues with the
-/// rest. The file is opened read-only, so damage stays as it was found.
+/// rest. They open the file read-only, so damage stays as it was found.
 public enum StoreCheck {
   /// The number of past objects in memory while history is read; the others are in a temporary file.
   public static let heldObjects = 50_000
 
-  /// Verifies the store in `directory`, which no daemon may be using. Changes no object, commit or log.
+  /// Verifies the store in `directory`, which no daemon may be using.
+  ///
+  /// Changes no object and no commit. Finishes an interrupted restore first. A store without damage is then opened
+  /// writable for SQLite's check of the full-text indexes, and closing it may checkpoint the WAL.
   /// - Parameter heldObjects: the number of past objects held in memory, at least 1.
   /// - Returns: the findings, with the kinds in the order of `StoreFinding.Kind`: at most `maximumPerKind` of each, and
   ///   a last one that counts the others. Empty for a sound store.
@@ -70,7 +73,7 @@ public enum StoreCheck {
     } catch let failure as TemporaryFileFailure {
       throw failure.failure
     } catch let error as DatabaseError {
-      // A WAL without space for its index is not damaged.
+      // Without space for the WAL's index the store can't be read, but that is no damage.
       let failure = SQLiteFailure.of(
         code: error.extendedResultCode.rawValue, message: error.text, path: path)
       if let failure = failure as? StoreFailure, failure.code == .full { throw failure }

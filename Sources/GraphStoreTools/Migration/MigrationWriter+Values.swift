@@ -6,7 +6,8 @@ import GraphStore
 
 /// The changes of values: one UPDATE for all changes of an entity's objects.
 extension MigrationWriter {
-  /// Computes the new columns, with expressions over the old version, which read unchanged objects.
+  /// Computes the new columns from the old ones. The old columns do not change meanwhile, so the order of the updates
+  /// does not matter.
   mutating func computeValues() throws {
     for table in new.orderedTables {
       guard let before = before(table) else { continue }
@@ -90,7 +91,7 @@ extension MigrationWriter {
     }
   }
 
-  // MARK: - Properties with a kept number and new values
+  // MARK: - Removed references, missing values and checksums
 
   /// Clears references of removed relationships. Otherwise the objects that they refer to could never be deleted.
   mutating func endReferences() throws {

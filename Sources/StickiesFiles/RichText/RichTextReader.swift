@@ -160,7 +160,8 @@ struct RichTextReader {
       } else {
         if run.page != page { try endRun() }
         run.append(byte, isEscaped, page)
-        // ASCII ends a run unless it can be the second byte of a pair; the limit bounds the memory for long runs.
+        // An ASCII byte may be the second byte of a pair, so it joins a pending run. A long run ends at one, which
+        // bounds the memory.
         if byte < 0x80, run.bytes.count > 4_096 { try endRun() }
       }
     }

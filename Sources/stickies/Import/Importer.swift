@@ -47,7 +47,7 @@ struct Importer {
       } catch let refusal as Refusal where index > 0 {
         var explained = await RefusalExplainer(shell).explained(refusal)
         explained.done =
-          "\(index) of \(parts.count) parts are imported; run it again for the rest, or undo takes them back"
+          "\(index) of \(parts.count) parts are imported; run the import again for the rest, or undo it"
         throw explained
       }
     }

@@ -84,13 +84,15 @@ struct StoreFlags: ParsableArguments {
       history: try history?.policy(reader), pruning: try history?.period(reader) ?? .hour)
   }
 
-  /// The file's addresses were validated when it was read, so an invalid one is from a flag or the variable.
+  /// The addresses to listen on, from the flags or else from the variable or the file; nil if none are given.
   private static func addresses(_ flags: [String], _ reader: ConfigReader) throws -> [ServerAddress]? {
     if !flags.isEmpty { return try distinct(flags.map { try ServerAddress(parsing: $0) }) }
     guard let texts = reader.stringArray(forKey: "listen"), !texts.isEmpty else { return nil }
     do {
       return try distinct(texts.map { try ServerAddress(parsing: $0) })
     } catch let error as ServerAddress.ParseError {
+      // Flags were handled above, and the file was validated when it was read, so an invalid address is from the
+      // variable.
       throw OptionsError(description: "STICKIESD_LISTEN: \(error)")
     }
   }
