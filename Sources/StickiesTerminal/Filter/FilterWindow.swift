@@ -135,7 +135,7 @@ final class FilterWindow: ModalWindow {
       " \(title) ", x: panel.minX + 2, y: panel.minY, width: panel.size.width - 4, theme.panel.bold, clip: clip,
       cut: theme.symbols.cut)
     grid.draw(
-      "Space sets, Del clears, Esc ends", x: panel.minX + 2, y: panel.maxY - 2, width: panel.size.width - 4,
+      "Space chooses, Del clears, Esc", x: panel.minX + 2, y: panel.maxY - 2, width: panel.size.width - 4,
       theme.panelBorder, clip: clip, cut: theme.symbols.cut)
     grid.cursor = nil
   }
