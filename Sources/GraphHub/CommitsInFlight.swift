@@ -45,7 +45,7 @@ struct CommitsInFlight {
     session.batches.remove(ticket)
   }
 
-  /// Whether the session may send no more requests until some of its commits are answered.
+  /// Whether the session must be paused until some of its commits are answered.
   func haveReachedLimit(of session: Session) -> Bool {
     session.commitsInFlight >= limits.outstandingRequests || session.commitBytes >= limits.sessionCommitBytes
       // A session without commits in flight is never paused for the total: no answer would resume it.

@@ -8,7 +8,7 @@ struct CounterCheck {
   static let entity = "Counter"
   static let property = "count"
 
-  /// What a commit has done to a counter.
+  /// The effect of a commit on a counter.
   private struct Step {
     let before: Int64
     let after: Int64
@@ -50,7 +50,7 @@ struct CounterCheck {
   }
 
   private func failureOfIncrement(_ record: CommitRecord, _ increment: ClientCounters.Increment) -> String? {
-    // What a client holds of a removed state says nothing about the restored store.
+    // A client's values from before the restore say nothing about the restored store.
     if increment.isExempt { return nil }
     let step = steps[increment.counter, default: [:]][record.revision]
     if let step, step.before == increment.seen, step.after == increment.seen + 1 { return nil }

@@ -56,7 +56,7 @@ extension Simulation {
   }
 
   private func pruneByAge() throws {
-    // What a failed write has left is known only after the next one.
+    // The result of a failed write is known only after the next one.
     try recordCommits()
     guard let store = server?.store else { return }
     let (now, ceiling): (Timestamp, Revision)

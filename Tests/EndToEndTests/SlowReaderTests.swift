@@ -66,8 +66,8 @@ import Testing
     let rate = Double(load.commits - commitsBefore) / elapsed
     let growth = try scene.daemon.memory("VmRSS") - before
     #expect(rate >= Self.leastCommitsPerSecond, "\(Int(rate)) commits a second")
-    #expect(reported > 2 * (Self.backlog + Self.slack), "only \(reported) bytes were told to those who read")
-    #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(reported >> 10) KiB told to the others")
+    #expect(reported > 2 * (Self.backlog + Self.slack), "only \(reported) bytes were sent to the clients that read")
+    #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(reported >> 10) KiB sent to the others")
 
     // It reads again, while no client writes.
     let (fresh, at) = try await witness.fetch(Fetch(entity: scene.entity.number))
