@@ -152,7 +152,7 @@ let package = Package(
     .testTarget(
       name: "GraphShellTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphClient", "GraphShell", "GraphTesting", arguments,
+        "CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell", "GraphTesting", arguments,
       ]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),

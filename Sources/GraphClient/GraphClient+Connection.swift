@@ -59,7 +59,11 @@ extension GraphClient {
     case .closed: if number == connection { connectionLost(Refusal(.unavailable, "the server closed the connection")) }
     case .malformed(let reason):
       if number == connection {
-        connectionLost(Refusal(.malformed, "the server sent an unreadable message: \(reason)"))
+        let what =
+          opening != nil
+          ? "the program that listens at \(address) is not a server of this protocol"
+          : "the server sent an unreadable message"
+        connectionLost(Refusal(.malformed, "\(what): \(reason)"))
       }
     }
   }

@@ -64,7 +64,12 @@ final class ModelHandshake {
       }
       resume()
     case .closed: fail(Refusal(.unavailable, "the server closed the connection"))
-    case .malformed(let reason): fail(Refusal(.malformed, "the server sent an unreadable message: \(reason)"))
+    case .malformed(let reason):
+      let what =
+        welcome == nil
+        ? "the program that listens at \(address) is not a server of this protocol"
+        : "the server sent an unreadable message"
+      fail(Refusal(.malformed, "\(what): \(reason)"))
     }
   }
 

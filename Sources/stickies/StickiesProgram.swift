@@ -13,7 +13,7 @@ struct StickiesProgram: ShellProgram {
   var adviceOnSilentDaemon: String { "; run stickies doctor to find the cause" }
   var commandsWithText: Set<String> { ["add", "search", "tag", "untag", "board"] }
   var remarkOnInserts: String { " Notes without x and y are placed beside the others of their board." }
-  var completedNames: String { "commands, options, notes, boards, tags" }
+  var completedNames: String { "commands, options, notes, boards and tags" }
   var completedValues: Set<String> { NoteCandidates.values }
 
   func connect(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient {
@@ -52,7 +52,15 @@ extension CommonOptions {
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       // The refusal concerns the model; one that concerns the protocol has advice of its own.
       guard let any = try? await Stickies.connectToAnyModel(at: address, reconnects: false) else { throw refusal }
+      let model = any.context.model
       await any.close()
+      guard model.name == StickiesModel.model.name else {
+        throw Refusal(
+          .notAllowed,
+          "the daemon serves the model \(model.name) \(model.version), and this command works with "
+            + "\(StickiesModel.model.name) only: use stickies graph, which works with any model (stickies graph entities "
+            + "lists its entities), or give another daemon's address with --server")
+      }
       throw Refusal(
         .notAllowed,
         refusal.message + "; the commands of stickies graph work with any model: start with "

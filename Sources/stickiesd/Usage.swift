@@ -40,16 +40,14 @@ extension Daemon {
     guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
     // A program needs the message only; the usage text is for people.
     if arguments.contains("--json") {
-      var text = message(for: error)
-      if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
-      refuse(text, json: true)
+      refuse(ParserMessage.text(message(for: error)), json: true)
     }
     // Without a command, the first argument must be an option; any other word was meant as a command.
     let names = configuration.subcommands.map { $0._commandName }
     if let word = arguments.first, !word.hasPrefix("-"), word != "help", !names.contains(word) {
       refuse("there is no command \"\(word.excerpt)\"; the commands are \(names.joined(separator: ", "))", json: false)
     }
-    exit(withError: error)
+    refuse(ParserMessage.text(fullMessage(for: error)), json: false)
   }
 
   private static func refuse(_ sentence: String, json: Bool) -> Never {

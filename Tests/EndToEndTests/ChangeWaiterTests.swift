@@ -129,7 +129,7 @@ import Testing
     (["wait", "--revision", "1", "7"], "a wait is for a revision or for objects that match, not for both"),
     (["wait", "7", "--count", "-1"], "--count must be 0 or more"),
     (["wait", "7", "7", "--count", "2"], "1 note can never be 2: --count can be at most the number of named notes"),
-    (["wait", "7", "--timeout", "-1s"], "The value '-1s' is invalid for '--timeout <time>'"),
+    (["wait", "7", "--timeout", "-1s"], "the value '-1s' is invalid for '--timeout <time>'"),
     (["graph", "wait", "--where", "x == 1"], "--where goes with an entity"),
     (["graph", "wait"], "there is nothing to wait for: name an entity, or a --revision"),
   ])

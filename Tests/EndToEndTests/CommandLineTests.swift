@@ -61,9 +61,9 @@ import Testing
     #expect(try daemon.run("board", "delete", "B", "--yes").status == 0)
     let usage = try daemon.run("move", "1", "--json")
     #expect(usage.status == 64)
-    #expect(usage.errors == #"{"error":{"code":"usage","message":"Missing expected argument '<X,Y>'"}}"# + "\n")
+    #expect(usage.errors == #"{"error":{"code":"usage","message":"missing expected argument '<X,Y>'"}}"# + "\n")
     let reported = try daemon.run("move", "1").errors
-    #expect(reported.hasPrefix("stickies: Missing expected argument '<X,Y>'"))
+    #expect(reported.hasPrefix("stickies: missing expected argument '<X,Y>'"))
     #expect(reported.contains("Usage: stickies move"))
     // Errors found while a command runs are reported under its name, too.
     let screenless = try daemon.run("open").errors
@@ -77,7 +77,10 @@ import Testing
     }
     let word = try daemon.run("show", "--", "-5")
     #expect(word.status == 64)
-    #expect(word.errors == "stickies: \"-5\" is neither a number nor the beginning of an id\n")
+    #expect(
+      word.errors
+        == "stickies: \"-5\" is neither a number nor the beginning of an id; stickies search finds notes by their words\n"
+    )
   }
 
   @Test(arguments: ["stickies", "stickiesd"])

@@ -92,7 +92,7 @@ import Testing
     #expect(before.status == 0)
     #expect(
       before.errors
-        == "stickies: as of revision 0, before the first commit\nno notes; write one with: stickies add \"Hello\"\n")
+        == "stickies: as of revision 0, before the first commit\nthere were no notes then\n")
     #expect(try daemon.run("list", "--at", "2 hours ago", "--json").output == "[]\n")
   }
 

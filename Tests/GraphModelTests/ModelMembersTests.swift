@@ -103,8 +103,10 @@ import Testing
     ("home == nil", "Person.home is a composite: name one of its members, home.street"),
     ("home.town == 'x'", "Person.home is a composite: name one of its members, home.street"),
     ("hoem == nil", "Person has no property \"hoem\"; it has id, "),
+    ("name == Ann", "Person has no property \"Ann\" (a string needs quotation marks: \"Ann\"); it has id, "),
+    ("name CONTAINS[cd] Ann", "Person has no property \"Ann\" (a string needs quotation marks: \"Ann\"); it has id, "),
   ])
-  func predicateOverTransientListsStoredProperties(text: String, words: String) throws {
+  func unknownNameInPredicateGetsAdvice(text: String, words: String) throws {
     let marked =
       #"{"name": "name", "type": "string"}, {"name": "isMarked", "type": "bool", "default": false, "transient": true}"#
     let model = try Model(parsing: parties.replacing(#"{"name": "name", "type": "string"}"#, with: marked).utf8)

@@ -1,3 +1,4 @@
+import CommandLineIO
 import GraphModel
 import GraphTesting
 import Testing
@@ -80,6 +81,32 @@ import Testing
           == "there is no command \"xyzzy\"; see company help")
       #expect(UnknownCommand.find(in: ["graph", "fetch", "Person"], of: CompanyCommand.self) == nil)
     }
+  }
+
+  @Test(arguments: [
+    ("unknown option '--json'", ["--json", "undo"], "; options follow the command: company undo --json"),
+    ("unknown option '--json'", ["--json"], nil), ("unknown option '-x'", ["undo", "-x"], nil),
+  ])
+  func optionBeforeCommandGetsAdvice(message: String, arguments: [String], advice: String?) {
+    #expect(CommandFailure.hint(on: message, ["/bin/company"] + arguments, of: CompanyProgram()) == advice)
+  }
+
+  @Test func messagesOfArgumentParserLookLikeOurOwn() {
+    #expect(ParserMessage.text("Error: Missing expected argument '<id>'") == "missing expected argument '<id>'")
+    #expect(ParserMessage.text("TERM is dumb") == "TERM is dumb")
+    #expect(ParserMessage.text("--limit must be at least 1") == "--limit must be at least 1")
+    #expect(ParserMessage.text("") == "")
+  }
+
+  @Test func diffWithoutStatesNamesItsArguments() throws {
+    try CompanyProgram.run {
+      let error = try #require(throws: (any Error).self) { try Diff.parse([]) }
+      #expect(Diff.message(for: error).contains("diff takes [OBJECT] FROM [TO], such as 5, or '#1' 5 9"))
+    }
+    #expect(
+      Diff.emptyEnd(["4", "yesterday"])
+        == "<to> is before the first commit: write the earlier state first, and the number of an object as '#4'")
+    #expect(Diff.emptyEnd(["#4", "5", "0"]) == "<to> is before the first commit: write the earlier state first")
   }
 
   @Test func helpNamesProgram() {

@@ -293,7 +293,7 @@ extension PredicateParser {
         length -= 1
       }
       guard let property else {
-        throw fail(Self.unknown(String(part), of: entity))
+        throw fail(Self.unknown(String(part), of: entity, isValue: hops.isEmpty && followsOperator))
       }
       parts = parts.dropFirst(length)
       switch property.kind {
@@ -353,11 +353,26 @@ extension PredicateParser {
     return operand(.aggregate(aggregate, property.number, attribute: inner.number), type, nil)
   }
 
+  /// Whether the current token is the right side of a comparison, where a string is often written without quotation
+  /// marks.
+  private var followsOperator: Bool {
+    guard position > 0 else { return false }
+    switch tokens[position - 1].token {
+    case .symbol(let symbol): return ["==", "=", "!=", "<>", "<", "<=", ">", ">=", "]"].contains(symbol)
+    case .word(let word):
+      return ["CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES"].contains(word.uppercased())
+    default: return false
+    }
+  }
+
   /// The message for an unknown name. It lists the existing names, except transient attributes, which predicates
   /// can't read.
-  private static func unknown(_ name: String, of entity: Entity) -> String {
+  /// - Parameter isValue: whether the name is where a value is expected.
+  private static func unknown(_ name: String, of entity: Entity, isValue: Bool) -> String {
     if let advice = entity.adviceOnComposite(name) { return advice }
     let stored = entity.properties.filter { $0.attribute?.isTransient != true }.map(\.name)
-    return "\(entity.name) has no property \"\(name.excerpt)\"; it has \((["id"] + stored).joined(separator: ", "))"
+    let quotation = isValue ? " (a string needs quotation marks: \"\(name.excerpt)\")" : ""
+    return "\(entity.name) has no property \"\(name.excerpt)\"\(quotation); it has "
+      + (["id"] + stored).joined(separator: ", ")
   }
 }

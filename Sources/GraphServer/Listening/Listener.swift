@@ -66,7 +66,7 @@ struct Listener {
     case let failure as StoreFailure: failure
     case let error as IOError where error.errnoCode == EADDRINUSE:
       StoreFailure(
-        .inUse, "the address \(wanted) is in use", cause: error.description,
+        .inUse, "the address \(wanted) is in use",
         advice: "Another program listens there; give --listen another address.")
     case let error as IOError where error.errnoCode == EMFILE || error.errnoCode == ENFILE:
       StoreFailure(

@@ -43,9 +43,8 @@ package enum CommandFailure {
       printed(isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + Examples.text(for: arguments, of: program))
     } else {
       // JSON output has only the message; the usage is for users.
-      var text = json ? program.command.message(for: error) : explained(error, of: command)
-      if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
-      if command == nil, let hint = dashHint(CommandLine.arguments, text) {
+      var text = ParserMessage.text(json ? program.command.message(for: error) : explained(error, of: command))
+      if command == nil, let hint = hint(on: text, CommandLine.arguments, of: program) {
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         text = ([lines[0] + hint] + lines.dropFirst()).joined(separator: "\n")
       }
@@ -54,11 +53,25 @@ package enum CommandFailure {
     Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
   }
 
-  /// A hint for a text or name that begins with a dash and was taken for an option; nil if there is none.
-  private static func dashHint(_ arguments: [String], _ message: String) -> String? {
-    let words = arguments.prefix { $0 != "--" }
-    guard let command = words.dropFirst().first, program.commandsWithText.contains(command),
-      message.hasPrefix("Unknown option") || words.dropFirst(2).contains(where: { isNoOption($0, of: message) })
+  /// The end of a message about arguments that can't be parsed; nil if there is no advice.
+  /// - Parameter arguments: the process's arguments, with the program's path.
+  static func hint(on message: String, _ arguments: [String], of program: any ShellProgram) -> String? {
+    let words = arguments.prefix { $0 != "--" }.dropFirst()
+    guard let first = words.first else { return nil }
+    if first.hasPrefix("-") {
+      let commands = program.command.configuration.subcommands.map { $0._commandName }
+      guard let command = words.first(where: commands.contains) else { return nil }
+      return "; options follow the command: \(program.name) \(command) \(first)"
+    }
+    return dashHint(first, words.dropFirst(), message, program)
+  }
+
+  /// A hint for a text or name that begins with a dash and was taken for an option.
+  private static func dashHint(
+    _ command: String, _ words: ArraySlice<String>, _ message: String, _ program: any ShellProgram
+  ) -> String? {
+    guard program.commandsWithText.contains(command),
+      message.hasPrefix("unknown option") || words.contains(where: { isNoOption($0, of: message) })
     else { return nil }
     return "; put a text that begins with - after --: \(program.name) \(command) -- \"- milk\""
   }

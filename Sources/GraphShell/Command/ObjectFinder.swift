@@ -15,7 +15,7 @@ package struct ObjectFinder {
   /// author of the delete.
   package func object(_ prefix: String, of entity: Entity? = nil) async throws -> ObjectImage {
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
-      throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id")
+      throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id\(advice(on: prefix))")
     }
     let entities = entity.map { [$0] } ?? model.entities.filter { $0.parent == nil }
     do {
@@ -23,6 +23,12 @@ package struct ObjectFinder {
     } catch let refusal as Refusal where refusal.code == .notFound && shell.revision == nil {
       throw await DeletionFinder(shell).refusal(prefix, of: entity) ?? refusal
     }
+  }
+
+  /// The end of the message about a word that is not the beginning of an id.
+  private func advice(on word: String) -> String {
+    guard model.entity(named: word) == nil else { return ": \(word) is an entity; --where selects its objects" }
+    return "; \(shell.output.program.name) graph fetch ENTITY prints ids"
   }
 
   /// The one object of these entities whose id has a prefix.

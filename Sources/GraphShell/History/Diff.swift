@@ -6,18 +6,20 @@ import GraphWire
 struct Diff: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      abstract: "Show the differences between two states of the graph, or of an object with or without its contents.",
+      abstract: "Show the differences between two states of the graph or of one object.",
       usage: "\(GraphCommand.path("diff")) [<options>] [<object>] <from> [<to>]",
       discussion: """
-        <from> and <to> are revisions or times; <to> defaults to now. If you give two words, the first one is a state if \
-        it can be read as one; write an object's number as #3 then. A change that was reverted is not a difference.
+        <from> and <to> are revisions or times; <to> defaults to now. Without <object> the whole graph is compared. \
+        Write the number of a note as '#3': of two words, a plain number is a revision. A change that was reverted is \
+        not a difference.
         """)
   }
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: ArgumentHelp("Object, and two states.", valueName: "words"))
-  var words: [String]
-  @Flag(help: "The object alone, without its contents.")
+  @Argument(
+    help: ArgumentHelp("An object (optional), and one or two states: '#3', 5, \"1h ago\".", valueName: "words"))
+  var words: [String] = []
+  @Flag(help: "Compare the object alone, without its contents (the objects that are deleted with it).")
   var only = false
   @Option(
     name: .customLong("entity"), parsing: .unconditionalSingleValue,
@@ -37,13 +39,20 @@ struct Diff: AsyncParsableCommand {
       return (
         words[0], try RevisionSpecifier(words[1], option: "diff"), try RevisionSpecifier(words[2], option: "diff")
       )
-    default: throw ValidationError("diff takes [OBJECT] FROM [TO]")
+    default: throw ValidationError("diff takes [OBJECT] FROM [TO], such as 5, or '#1' 5 9")
     }
   }
 
   func validate() throws {
     let parts = try parts()
     if only, parts.object == nil { throw ValidationError("--only requires an object") }
+  }
+
+  /// The message about a `<to>` before the first commit.
+  static func emptyEnd(_ words: [String]) -> String {
+    let order = "<to> is before the first commit: write the earlier state first"
+    guard words.count == 2, let digits = ObjectFinder.digits(of: words[0]) else { return order }
+    return "\(order), and the number of an object as '#\(digits)'"
   }
 
   @MainActor
@@ -61,7 +70,7 @@ struct Diff: AsyncParsableCommand {
       if let to = parts.to {
         request.to = try await to.revision(in: shell.client)
         // In the protocol 0 means the head; revision 0 is the empty graph.
-        guard request.to > 0 else { throw Refusal(.malformed, "<to> must be later than <from>, not revision 0") }
+        guard request.to > 0 else { throw Refusal(.malformed, Self.emptyEnd(words)) }
       }
       var count = 0
       for try await part in shell.client.differences(request) {

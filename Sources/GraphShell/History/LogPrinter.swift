@@ -29,7 +29,8 @@ struct LogPrinter {
     }
     if commits.isEmpty {
       let newest = try await client.log(limit: 1, changes: 0).first?.revision ?? 0
-      output.message("no commit matches; the newest is revision \(newest)")
+      output.message(
+        newest == 0 ? "the store has no commits yet" : "no commit matches; the newest is revision \(newest)")
     }
     for commit in commits {
       let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""

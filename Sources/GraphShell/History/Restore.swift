@@ -7,29 +7,31 @@ import GraphWire
 struct Restore: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      abstract: "Bring back what was deleted or changed, as a new commit.",
+      abstract: "Restore a deleted object, or an earlier state, as a new commit.",
       usage: """
         \(GraphCommand.path("restore")) [<options>] <object> [--at <when>] [--only]
         \(GraphCommand.path("restore")) [<options>] --all --at <when> [--yes]
         """,
       discussion: """
-        An object comes back with its id, its contents and its relationships to objects that still exist; standard error \
-        lists the values that could not be restored. Objects created since stay, except with --all, which deletes them.
+        An object is restored with its id, its contents (the objects that are deleted with it) and its relationships \
+        to objects that still exist; standard error lists the values that could not be restored. Objects created since \
+        stay, but --all deletes them.
         """)
   }
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: ArgumentHelp("Its number, or the beginning of its id.", valueName: "object"))
+  @Argument(help: ArgumentHelp("The object, by number or the beginning of its id.", valueName: "object"))
   var name: String?
   @Option(
     name: .customLong("at"), parsing: .unconditional,
-    help: "The revision or time to go back to; without it, just before the object was deleted.")
+    help: ArgumentHelp(
+      "The revision or time of the state to restore; default: just before the object was deleted.", valueName: "when"))
   var when: String?
-  @Flag(help: "The object alone, without its contents.")
+  @Flag(help: "Restore the object alone, without its contents.")
   var only = false
-  @Flag(help: "The whole graph.")
+  @Flag(help: "Restore the whole graph.")
   var all = false
-  @Flag(help: "Do not ask before the whole graph is restored.")
+  @Flag(help: "With --all: do not ask first.")
   var yes = false
 
   func validate() throws {
@@ -49,7 +51,8 @@ struct Restore: AsyncParsableCommand {
       let saved: SaveResult
       do {
         if let name {
-          saved = try await shell.client.restore(ObjectFinder(shell).past(name), at: revision, contents: !only)
+          let id = try await ObjectFinder(shell).past(name)
+          saved = try await restore(id, at: revision, shell)
         } else {
           try confirm(revision ?? 0, shell.output)
           saved = try await shell.client.restoreEverything(at: revision ?? 0)
@@ -58,6 +61,17 @@ struct Restore: AsyncParsableCommand {
         throw await RefusalExplainer(shell).explained(refusal, isRestore: true)
       }
       try await RestorePrinter(shell).show(saved, revision)
+    }
+  }
+
+  @MainActor
+  private func restore(_ id: ObjectID, at revision: Revision?, _ shell: CommandContext) async throws -> SaveResult {
+    do {
+      return try await shell.client.restore(id, at: revision, contents: !only)
+    } catch var refusal as Refusal where refusal.code == .malformed && revision == nil {
+      // The object is not deleted, so it has no state just before its delete.
+      refusal.message += " (--at)"
+      throw refusal
     }
   }
 

@@ -6,9 +6,9 @@ import StickiesKit
 /// The ends of a link, as arguments.
 struct LinkEndArguments: ParsableArguments {
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The note where it begins, by number or id.")
+  @Argument(help: "The note where the link begins, by number or id.")
   var from: String
-  @Argument(help: "The note where it ends, by number or id.")
+  @Argument(help: "The note where the link ends, by number or id.")
   var to: String
 
   @MainActor
@@ -21,10 +21,10 @@ struct LinkEndArguments: ParsableArguments {
 
 struct LinkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "link", abstract: "Draw an arrow from one note to another.")
+    commandName: "link", abstract: "Link a note to another one; a board shows the link as an arrow.")
 
   @OptionGroup var notes: LinkEndArguments
-  @Option(parsing: .unconditional, help: "The arrow's label.")
+  @Option(parsing: .unconditional, help: "The text beside the arrow, at most 200 bytes.")
   var label = ""
 
   @MainActor
@@ -42,7 +42,7 @@ struct LinkCommand: AsyncParsableCommand {
 }
 
 struct Unlink: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Remove the arrows from one note to another.")
+  static let configuration = CommandConfiguration(abstract: "Remove all links from one note to another.")
 
   @OptionGroup var notes: LinkEndArguments
 
@@ -54,7 +54,9 @@ struct Unlink: AsyncParsableCommand {
         .equal(LinkProperties.to, .object(to)),
       ]
       let links = try await shell.images(of: LinkProperties.entity, where: .all(ends))
-      guard !links.isEmpty else { throw Refusal(.notFound, "no link leads from the one note to the other") }
+      guard !links.isEmpty else {
+        throw Refusal(.notFound, "no link leads from note \(notes.from) to note \(notes.to)")
+      }
       let commit = try await shell.delete(links.map(\.id))
       shell.output.show(commit, else: "removed \(Output.count(links.count, "link"))")
     }

@@ -8,9 +8,11 @@ import StickiesKit
 struct NoteFilterArguments: ParsableArguments {
   @Option(
     name: .customLong("where"), parsing: .unconditional,
-    help: "A predicate on notes, such as 'color == \"yellow\" AND pinned == TRUE'.")
+    help: ArgumentHelp(
+      "Only notes that match this predicate, such as 'color == \"yellow\" AND pinned == TRUE'.",
+      valueName: "predicate"))
   var condition: String?
-  @Option(parsing: .unconditional, help: "Only the notes of this board, by name or id.")
+  @Option(parsing: .unconditional, help: "Only notes of this board, by name or id.")
   var board: String?
 
   @MainActor
@@ -31,11 +33,14 @@ struct List: AsyncParsableCommand {
   @OptionGroup var filter: NoteFilterArguments
   @Option(parsing: .unconditional, help: "Only notes with this tag.")
   var tag: String?
-  @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -pinned,number.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Attributes to sort by, separated by commas; a minus means descending: -pinned,number.", valueName: "keys"))
   var sort = "number"
   @OptionGroup var limit: LimitOption
   @OptionGroup var past: PastOption
-  @Flag(help: "Print how the daemon finds the notes, instead of the notes.")
+  @Flag(help: "Print how the daemon finds the notes, and not the notes.")
   var explain = false
 
   @MainActor
@@ -69,10 +74,10 @@ struct List: AsyncParsableCommand {
 
 struct Search: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Find notes by words or beginnings of words.")
+    abstract: "List the notes that contain all of these words.")
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The words.")
+  @Argument(help: "Words, or the beginnings of words.")
   var words: [String]
 
   @MainActor
@@ -91,6 +96,12 @@ struct Search: AsyncParsableCommand {
 
 @MainActor
 enum NoteTable {
+  /// The message if there are no notes to show.
+  private static func hint(isFiltered: Bool, isPast: Bool) -> String {
+    if isFiltered { return "no note matches" }
+    return isPast ? "there were no notes then" : "no notes; add one with: stickies add \"Hello\""
+  }
+
   static func show(_ notes: [ObjectImage], _ shell: CommandContext, isFiltered: Bool) async throws {
     if shell.output.json { return shell.output.show(notes, else: "") }
     func names(_ entity: Entity, _ name: Property) async throws -> [ObjectID: String] {
@@ -112,7 +123,7 @@ enum NoteTable {
     }
     let text = table.text()
     if text.isEmpty {
-      StandardError.write(isFiltered ? "no note matches" : "no notes; write one with: stickies add \"Hello\"")
+      StandardError.write(hint(isFiltered: isFiltered, isPast: shell.revision != nil))
     } else {
       shell.output.print(text)
     }

@@ -28,6 +28,9 @@ enum ImportReader {
       let reason = unreachable(path + "/.") ?? "its files can't be listed"
       return batch.skip(path, reason)
     }
+    if names.contains(FolderManifest.name) {
+      return batch.skip(path, "stickies export has written this folder; send its edits with: stickies sync-folder")
+    }
     let packages = names.contains(where: MacNotes.isPackage) ? MacNotes(folder: path, into: &batch) : nil
     var isEmpty = true
     for (index, name) in names.enumerated() {

@@ -17,6 +17,9 @@ enum NoteLinesReader {
         return batch.skip(file, "line \(line.number) is not JSON (\(error)); nothing of the file was imported")
       }
     }
+    if let first = objects.first?.json, first["$graph"] != nil {
+      return batch.skip(file, "this is an export of a whole graph; stickies graph import reads it into an empty store")
+    }
     var names = [ByteKey: String]()
     for (_, json) in objects {
       if let id = json["id"]?.stringValue, let name = json["name"]?.stringValue { names[id] = name }

@@ -12,10 +12,10 @@ struct NoteFinder {
   func note(_ name: String) async throws -> ObjectImage {
     if let digits = ObjectFinder.digits(of: name) {
       // No note has a number beyond 64 bits.
-      guard let number = Int64(digits) else { throw Refusal(.notFound, "there is no note number \(digits)") }
+      guard let number = Int64(digits) else { throw noNote(digits) }
       let found = try await shell.images(
         of: NoteProperties.entity, where: .equal(NoteProperties.number, .integer(number)))
-      guard let note = found.first else { throw Refusal(.notFound, "there is no note number \(number)") }
+      guard let note = found.first else { throw noNote(digits) }
       return note
     }
     return try await object(NoteProperties.entity, name)
@@ -23,7 +23,9 @@ struct NoteFinder {
 
   private func object(_ entity: Entity, _ prefix: String) async throws -> ObjectImage {
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
-      throw Refusal(.malformed, "\"\(prefix)\" is neither a number nor the beginning of an id")
+      throw Refusal(
+        .malformed,
+        "\"\(prefix)\" is neither a number nor the beginning of an id; stickies search finds notes by their words")
     }
     return try await ObjectFinder(shell).object(prefix, of: [entity], called: entity.name.lowercased())
   }
@@ -44,10 +46,18 @@ struct NoteFinder {
     }
   }
 
+  /// The refusal has no advice about a past state, because the present one is searched too.
+  private func noNote(_ digits: String) -> Refusal {
+    let advice =
+      shell.revision == nil
+      ? ": stickies list shows the notes, and stickies restore \(digits) restores a deleted one" : ""
+    return Refusal(.notFound, "there is no note number \(digits)\(advice)")
+  }
+
   private func noBoard(_ name: String) -> Refusal {
     Refusal(
       .notFound,
-      "there is no board called \"\(name)\": stickies board list shows all boards, and stickies board add creates one"
+      "there is no board called \"\(name)\": stickies board list shows the boards, and stickies board add adds one"
     )
   }
 }
