@@ -7,11 +7,14 @@ import StickiesKit
 @main
 struct StickiesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stickies", abstract: "Sticky notes from the shell, live.",
+    commandName: "stickies", abstract: "Write, list, change and watch sticky notes.",
     discussion: """
-      Connects to stickiesd on your Unix-domain socket, or at the address in --server or STICKIES_SERVER. Name a note \
-      by its number or by the beginning of its id. Exit codes: 0 done, 1 failed, 2 refused, 4 not found, 64 usage, \
-      69 no daemon.
+      The commands need a running daemon: start stickiesd in another terminal. They connect to it on your Unix-domain \
+      socket, or at the address in --server or STICKIES_SERVER. Options follow the command: stickies list --json. Name \
+      a note by its number or by the beginning of its id.
+
+      Exit codes: 0 done, 1 failed, 2 refused, 4 not found, 64 usage, 69 no daemon answers, 124 timeout of wait, \
+      130 interrupted.
       """,
     version: "stickies \(Stickies.version) (protocol \(ProtocolLimits.version), "
       + "model \(StickiesModel.model.name) \(StickiesModel.model.version) \(StickiesModel.model.hash))",

@@ -8,7 +8,7 @@ import StickiesModel
 
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write the store into one file, with or without a running daemon.",
+    abstract: "Copy the store into one file, with or without a running daemon.",
     discussion: """
       The file holds one revision, even if clients commit meanwhile. It is named FILE.partial until it is on disk and \
       has passed the checks of "stickiesd check"; then it is renamed to FILE.
@@ -19,11 +19,11 @@ struct Backup: AsyncParsableCommand {
   @Argument(help: "The file to write.")
   var file: String
 
-  @Flag(help: "Replace a file of that name, once the new one is verified.")
+  @Flag(help: "Replace an existing file, after the new one is verified.")
   var replace = false
 
   @Option(
-    help: ArgumentHelp("Copy at most this many MB per second; as fast as the disk by default.", valueName: "MB/s"))
+    help: ArgumentHelp("Copy at most this many MB per second; default: as fast as the disk.", valueName: "MB/s"))
   var throttle: Double?
 
   @Flag(help: "Print the result as one line of JSON.")
@@ -33,7 +33,7 @@ struct Backup: AsyncParsableCommand {
     if file.isEmpty { throw ValidationError("the name of the backup is empty; name a file") }
     // A slower copy never ends, and a faster one needs no limit.
     if let throttle, !(0.001...1_000_000).contains(throttle) {
-      throw ValidationError("--throttle takes megabytes per second, from 0.001 to 1000000.")
+      throw ValidationError("--throttle takes megabytes per second, from 0.001 to 1000000")
     }
   }
 
@@ -82,7 +82,7 @@ struct Restore: AsyncParsableCommand {
   @Argument(help: "The backup to restore.")
   var file: String
 
-  @Flag(help: "Accept a backup of another store than the present one.")
+  @Flag(help: "Accept a backup of another store.")
   var other = false
 
   @Flag(help: "Print the result as one line of JSON.")

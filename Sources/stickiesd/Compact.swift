@@ -5,14 +5,14 @@ import GraphStoreTools
 
 struct Compact: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Remove old commits from history, and return the space to the file system.",
+    abstract: "Remove old commits from the history, and return the free space to the file system.",
     discussion: """
       Stop the daemon first. A commit is removed if it is not among the newest --keep-commits, is older than \
       --keep-age, and is older than --minimum-retention. Without --keep-commits and --keep-age no commit is removed, and only \
       free space is returned. Objects do not change. If the clock is far ahead of the newest commit, ages are counted \
       from that commit. At the end the file is rewritten, which temporarily takes the same space again.
 
-      Exit codes: 0 done; 1 refused, or the disk failed; 64 a wrong option.
+      Exit codes: 0 done; 1 refused, or the disk failed; 64 usage.
       """)
 
   @OptionGroup var store: StoreFlags
@@ -26,18 +26,18 @@ struct Compact: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "In any case keep commits that are not older than this, because a client that was connected since may still "
-        + "need them: 30d by default; 0d if there is no such client.", valueName: "age"))
+      "Never remove younger commits, which disconnected clients may still need; default: 30d, and 0d if there are no "
+        + "such clients.", valueName: "age"))
   var minimumRetention: Age?
 
-  @Flag(help: "Only print what would be removed.")
+  @Flag(help: "Print what would be removed, and remove nothing.")
   var dryRun = false
 
-  @Flag(help: "Print one line of JSON.")
+  @Flag(help: "Print the result as one line of JSON.")
   var json = false
 
   func validate() throws {
-    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits must be at least 1.") }
+    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits must be at least 1") }
   }
 
   mutating func run() async throws {

@@ -15,11 +15,12 @@ import StickiesModel
 @main
 struct Daemon: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stickiesd", abstract: "Serves a graph of sticky notes, kept in SQLite, live over sockets.",
+    commandName: "stickiesd", abstract: "Serve the notes of a store to stickies and other clients.",
     discussion: """
       Without options it serves the store in $XDG_DATA_HOME/stickies on the user's Unix-domain sockets and, if the \
       port is free, on tcp://127.0.0.1:\(ServerAddress.defaultPort). It prints one line for each address when it is \
-      ready, and logs to standard error. SIGTERM and SIGINT end it: it notifies clients and finishes accepted requests.
+      ready, and logs to standard error. SIGTERM and SIGINT (Ctrl-C) end it: it notifies clients and finishes accepted \
+      requests. "stickiesd help serve" lists the options.
 
       An option that is not given as a flag is read from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, \
       STICKIESD_LISTEN with commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, \
@@ -40,22 +41,22 @@ enum VersionText {
 }
 
 struct Serve: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Serve (the default).")
+  static let configuration = CommandConfiguration(abstract: "Serve a store until SIGTERM or Ctrl-C.")
 
   @OptionGroup var store: StoreFlags
 
   @Option(
     help: ArgumentHelp(
-      "An address to listen on, tcp://HOST:PORT or unix:///PATH; may be repeated, replaces the defaults.",
+      "An address to listen on, tcp://HOST:PORT or unix:///PATH; replaces the defaults, may be repeated.",
       valueName: "address"))
   var listen: [String] = []
 
-  @Option(help: "How much to log; info by default.")
+  @Option(help: ArgumentHelp("How much to log; default: info.", valueName: "level"))
   var logLevel: Logger.Level?
 
   @Option(
     help: ArgumentHelp(
-      "Cancel a fetch that finds nothing for this long; 60 by default, at most 86400.", valueName: "seconds"))
+      "Cancel a fetch that finds nothing for this long, 1 to 86400; default: 60.", valueName: "seconds"))
   var searchSeconds: Int?
 
   @OptionGroup var history: HistoryFlags
@@ -133,7 +134,10 @@ enum DescriptorLimitRaiser {
 
 struct Check: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Verify a store: SQLite's own check, the graph's rules, history, checksums.")
+    abstract: "Verify a store: SQLite's own check, the rules of the model, history, checksums.",
+    discussion: """
+      Stop the daemon first. Prints "sound", or the findings. Exit codes: 0 sound, 1 findings or no store, 64 usage.
+      """)
 
   @OptionGroup var store: StoreFlags
 

@@ -13,15 +13,15 @@ struct Migrate: AsyncParsableCommand {
       one transaction. If it is interrupted, the store has either the old version or the new one. With --dry-run it \
       migrates a copy, prints the same report and deletes the copy.
 
-      Exit codes: 0 done, or nothing to do; 1 refused, or the disk failed; 64 a wrong option.
+      Exit codes: 0 done, or nothing to do; 1 refused, or the disk failed; 64 usage.
       """)
 
   @OptionGroup var store: StoreFlags
 
-  @Flag(help: "Rehearse on a copy: print what would happen, how long it takes and what would be lost.")
+  @Flag(help: "Migrate a copy: print the changes, the time and what would be lost.")
   var dryRun = false
 
-  @Flag(help: "Print one line of JSON.")
+  @Flag(help: "Print the result as one line of JSON.")
   var json = false
 
   mutating func run() async throws {

@@ -14,10 +14,12 @@ package struct CommonOptions: ParsableArguments {
     help: ArgumentHelp("The daemon's address, tcp://HOST:PORT or unix:///PATH.", valueName: "address"))
   package var server: String?
 
-  @Flag(help: "Print only JSON on standard output.")
+  @Flag(help: "Print only JSON on standard output, and errors as JSON.")
   package var json = false
 
-  @Option(parsing: .unconditional, help: "Colors and styles; auto requires a terminal and no NO_COLOR.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("When to print colors; auto: on a terminal, unless NO_COLOR is set.", valueName: "when"))
   package var ansi: ANSI = .auto
 
   package init() {}
@@ -100,7 +102,9 @@ package struct CommonOptions: ParsableArguments {
 
 /// A limit; negative numbers are parsed, so that the error message is about the number.
 package struct LimitOption: ParsableArguments {
-  @Option(name: .customLong("limit"), parsing: .unconditional, help: "At most this many.")
+  @Option(
+    name: .customLong("limit"), parsing: .unconditional,
+    help: ArgumentHelp("Print at most this many.", valueName: "count"))
   package var number: Int?
 
   package init() {}

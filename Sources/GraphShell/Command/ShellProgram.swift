@@ -70,7 +70,7 @@ extension ShellProgram {
   /// None.
   public var remarkOnInserts: String { "" }
   /// The general kinds.
-  public var completedNames: String { "commands, options, objects" }
+  public var completedNames: String { "commands, options and objects" }
   /// None.
   public var completedValues: Set<String> { [] }
 

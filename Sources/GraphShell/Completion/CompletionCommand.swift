@@ -6,7 +6,12 @@ struct CompletionCommand: ParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "completion",
-      abstract: "Print the completion for your shell: \(RunningProgram.current.completedNames).")
+      abstract: "Print the script that completes \(RunningProgram.current.completedNames) in your shell.",
+      discussion: """
+        Put this line into ~/.bashrc: source <(\(RunningProgram.current.name) completion bash). Or into ~/.zshrc, after \
+        compinit: source <(\(RunningProgram.current.name) completion zsh). For fish, write the script into \
+        ~/.config/fish/completions/\(RunningProgram.current.name).fish.
+        """)
   }
 
   enum ShellName: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }

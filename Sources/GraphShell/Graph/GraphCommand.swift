@@ -8,9 +8,9 @@ struct GraphCommand: AsyncParsableCommand {
     CommandConfiguration(
       commandName: "graph", abstract: "Read and change objects of any model that a daemon serves.",
       discussion: """
-        ENTITY is an entity of the daemon's model; \(RunningProgram.current.name) graph entities lists them. Name an \
-        object by the beginning of its id. Write a value as name=value, in the form of the attribute's type, or as \
-        name:=JSON.
+        <entity> is an entity of the daemon's model; \(RunningProgram.current.name) graph entities lists them. <id> is \
+        the beginning of an object's id, as graph fetch prints it. Write a value as name=value, in the form of the \
+        attribute's type, or as name:=JSON.
         """,
       subcommands: [
         GraphEntities.self, GraphFetch.self, GraphShow.self, GraphInsert.self, GraphUpdate.self, GraphDelete.self,

@@ -7,14 +7,14 @@ struct GraphDelete: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "delete",
-      abstract: "Delete objects, and those that delete rules cascade to; undo or restore brings them back.",
+      abstract: "Delete objects, and those that the model deletes with them; undo restores them.",
       usage: """
         \(RunningProgram.current.name) graph delete [<options>] <id> ... [--base <revision>] [--policy <policy>]
         \(RunningProgram.current.name) graph delete [<options>] <entity> --where <predicate> [--policy <policy>]
         \(RunningProgram.current.name) graph delete [<options>] <entity> --where <predicate> --one-commit
         """,
       discussion: "All objects are deleted in one commit, or none; --where deletes more than "
-        + "\(Self.objectsInOneCommit) in several commits.")
+        + "\(Self.objectsInOneCommit) objects in several commits.")
   }
 
   /// Maximum number of objects per commit. It is large because the deny rule is evaluated per transaction, so that
@@ -22,17 +22,24 @@ struct GraphDelete: AsyncParsableCommand {
   static let objectsInOneCommit = 100_000
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: ArgumentHelp("The beginnings of their ids; with --where one entity.", valueName: "id"))
+  @Argument(help: ArgumentHelp("The beginnings of the objects' ids; with --where one entity.", valueName: "id"))
   var words: [String]
-  @Option(name: .customLong("where"), parsing: .unconditional, help: "Delete all objects of the entity that match.")
+  @Option(
+    name: .customLong("where"), parsing: .unconditional,
+    help: ArgumentHelp("Delete all objects of the entity that match this predicate.", valueName: "predicate"))
   var condition: String?
   @Option(
     parsing: .unconditional,
-    help: "Which side wins if another client changed an object since it was read. (default: objectTrump)")
+    help: """
+      If another client changed an object since it was read: error refuses the delete, storeTrump keeps the object, \
+      objectTrump deletes it. (default: objectTrump)
+      """)
   var policy: PolicyName?
-  @Option(parsing: .unconditional, help: "The revision at which you read the objects; default: now.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The revision at which you read the objects; default: now.", valueName: "revision"))
   var base: Revision?
-  @Flag(help: "With --where: let the daemon delete all of them in one commit, or none, regardless of their number.")
+  @Flag(help: "With --where: delete all of them in one commit, or none, regardless of their number.")
   var oneCommit = false
 
   private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }

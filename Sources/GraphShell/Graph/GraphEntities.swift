@@ -3,10 +3,10 @@ import GraphModel
 
 struct GraphEntities: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "entities", abstract: "List the entities of the model, or what one of them has.")
+    commandName: "entities", abstract: "List the entities of the model, or the properties and rules of one entity.")
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "Only this one, whole.")
+  @Argument(help: "The entity to describe; default: a list of all.")
   var entity: String?
 
   @MainActor

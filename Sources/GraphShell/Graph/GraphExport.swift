@@ -7,16 +7,16 @@ import GraphModel
 
 struct GraphExport: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Write the whole graph as JSON Lines, with ids and all values.",
+    commandName: "export", abstract: "Write the whole graph as JSON Lines, to restore it with graph import.",
     discussion: """
-      Writes the graph as of one revision, regardless of later commits. The same graph always produces the same \
-      lines. Without FILE, or with -, they go to standard output. FILE gets its name when it is complete.
+      The lines have all objects of one revision, with their ids and all of their values. The same graph always \
+      produces the same lines.
       """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The file to write.")
+  @Argument(help: "The file to write; default, or -: standard output.")
   var file: String?
-  @Flag(help: "Replace an earlier export of that name.")
+  @Flag(help: "Replace the file if it is an earlier export.")
   var replace = false
 
   @MainActor
@@ -60,14 +60,13 @@ struct GraphExport: AsyncParsableCommand {
 
 struct GraphImport: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Import a graph from a file of export into an empty store.",
+    commandName: "import", abstract: "Import a file of graph export into a store without commits.",
     discussion: """
-      Objects keep their ids and all of their values. The import is one commit: if it fails, nothing is \
-      imported. A store that has commits is refused. - is standard input.
+      Objects keep their ids and all of their values. The import is one commit: if it fails, nothing is imported.
       """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The file.")
+  @Argument(help: "The file; - is standard input.")
   var file: String
 
   @MainActor

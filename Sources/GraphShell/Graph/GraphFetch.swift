@@ -5,47 +5,59 @@ import GraphModel
 
 struct GraphFetch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fetch", abstract: "List the objects of an entity and of those that inherit from it.",
-    discussion: "Objects are printed as they arrive, regardless of their number.")
+    commandName: "fetch", abstract: "List the objects of an entity and of the entities that inherit from it.",
+    discussion: "If --limit ends the list, standard error shows the cursor with which --after continues it.")
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The entity; not needed with --template.")
+  @Argument(help: "The entity; needless with --template.")
   var entity: String?
   @OptionGroup var template: TemplateOptions
   @Option(
     name: .customLong("where"), parsing: .unconditional,
-    help: "A predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.")
+    help: ArgumentHelp(
+      "Only objects that match this predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.",
+      valueName: "predicate"))
   var condition: String?
-  @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -age,name.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Attributes to sort by, separated by commas; a minus means descending: -age,name.", valueName: "keys"))
   var sort = ""
   @OptionGroup var limit: LimitOption
-  @Option(parsing: .unconditional, help: "Skip this many first.")
+  @Option(parsing: .unconditional, help: ArgumentHelp("Skip this many first.", valueName: "count"))
   var offset = 0
-  @Option(parsing: .unconditional, help: "Continue after an earlier page: its cursor; empty for the first page.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Continue after the page with this cursor; \"\" is the first page.", valueName: "cursor"))
   var after: String?
-  @Flag(help: "Print only the number of objects; with --distinct or --group-by, of rows.")
+  @Flag(help: "Print only the number of objects, or of rows with --distinct or --group-by.")
   var count = false
   @Flag(help: "Print only the ids.")
   var ids = false
   @Option(
     parsing: .unconditional,
-    help: """
-      The properties to print, separated by commas; to-many relationships only if they are named here. Expressions \
-      such as 'name, department.name, salary * 12 AS yearly' print rows instead of objects.
-      """)
+    help: ArgumentHelp(
+      """
+      The properties to print, separated by commas; a to-many that is stored at its other end only if it is named here. \
+      Expressions such as 'name, department.name, salary * 12 AS yearly' print rows and not objects.
+      """, valueName: "list"))
   var properties: String?
   @Flag(help: "Print equal rows once.")
   var distinct = false
   @Option(
     parsing: .unconditional,
-    help: "Group by these, separated by commas; --properties may then have @count, @sum.NAME, @avg, @min, @max.")
+    help: ArgumentHelp(
+      "Print one row for each group of equal values; --properties can have @count, @sum.NAME, @avg.NAME, @min.NAME and "
+        + "@max.NAME.", valueName: "list"))
   var groupBy: String?
   @OptionGroup var past: PastOption
-  @Flag(help: "Print how the daemon finds the result, instead of the result.")
+  @Flag(help: "Print how the daemon finds the result, and not the result.")
   var explain = false
 
   func validate() throws {
-    if entity == nil, template.name == nil { throw ValidationError("an entity or --template is missing") }
+    if entity == nil, template.name == nil {
+      throw ValidationError("name an entity, or a fetch request with --template")
+    }
     if offset < 0 { throw ValidationError("--offset must be at least 0") }
     if count, ids { throw ValidationError("--count and --ids exclude each other") }
     if ids, properties != nil || distinct || groupBy != nil {

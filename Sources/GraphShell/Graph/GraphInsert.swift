@@ -7,15 +7,15 @@ import GraphReplica
 struct GraphInsert: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: "insert", abstract: "Insert an object, or one for each line of standard input.",
+      commandName: "insert", abstract: "Insert an object, or one object for each line of standard input.",
       usage: """
         \(RunningProgram.current.name) graph insert [<options>] <entity> <name=value> ... [--values <json>]
         \(RunningProgram.current.name) graph insert [<options>] <entity> - [--one-commit]
         """,
       discussion: """
         A line is a JSON object of values. "$id" gives the object a label; other lines refer to it with {"$ref": \
-        label}, or the label alone. "$entity" makes it an object of another entity. A batch is committed completely or \
-        not at all, and a refused batch ends the run. --one-commit commits all lines together: they need the same \
+        label}, or the label alone. "$entity" makes it an object of another entity. Lines are committed in batches; a \
+        refused batch ends the run, and earlier ones stay. --one-commit commits all lines together: they need the same \
         members and no labels, and other commits wait meanwhile.\(RunningProgram.current.remarkOnInserts)
         """)
   }
@@ -23,13 +23,20 @@ struct GraphInsert: AsyncParsableCommand {
   @OptionGroup var options: CommonOptions
   @Argument(help: "The entity.")
   var entity: String
-  @Argument(help: ArgumentHelp("Values, or - for JSON Lines on standard input.", valueName: "name=value"))
+  @Argument(help: ArgumentHelp("Values of properties, or - for JSON Lines on standard input.", valueName: "name=value"))
   var words: [String] = []
-  @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Values of properties as a JSON object.", valueName: "json"))
   var values: String?
-  @Option(parsing: .unconditional, help: "Commit at most this many lines at once, and at most 4 MiB of them.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("With -: commit at most this many lines at once, and about 4 MiB of them.", valueName: "count"))
   var batch = 1_000
-  @Option(parsing: .unconditional, help: "How to handle an insert whose unique key exists; error refuses it.")
+  @Option(
+    parsing: .unconditional,
+    help: """
+      If the unique key exists: error refuses the insert, storeTrump uses the existing object unchanged, objectTrump \
+      sets these values on it.
+      """)
   var policy = PolicyName.error
   @Flag(help: "With -: commit all lines at once, or none.")
   var oneCommit = false

@@ -10,7 +10,8 @@ struct GraphShow: AsyncParsableCommand {
 
   @OptionGroup var options: CommonOptions
   @Argument(
-    help: ArgumentHelp("The beginning of its id; an entity before it makes the search faster.", valueName: "id"))
+    help: ArgumentHelp(
+      "The beginning of the object's id; with its entity before it the search is faster.", valueName: "id"))
   var words: [String]
   @OptionGroup var past: PastOption
 

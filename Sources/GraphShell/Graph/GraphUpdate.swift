@@ -5,7 +5,7 @@ import GraphReplica
 struct GraphUpdate: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: "update", abstract: "Change an object, or all objects of an entity that match.",
+      commandName: "update", abstract: "Change an object, or all matching objects of an entity.",
       usage: """
         \(RunningProgram.current.name) graph update [<options>] <id> <name=value> ...
         \(RunningProgram.current.name) graph update [<options>] <id> --place <name=ids:place> ...
@@ -13,53 +13,63 @@ struct GraphUpdate: AsyncParsableCommand {
         \(RunningProgram.current.name) graph update [<options>] <entity> --where <predicate> --one-commit [--set <name=expression>] ...
         """,
       discussion: """
-        --where updates objects in batches. A batch is committed completely or not at all, and a refused batch ends \
-        the run. With --one-commit the daemon changes all objects, or none; other commits wait meanwhile.
+        --where changes objects in batches; a refused batch ends the run, and earlier ones stay. With --one-commit the \
+        daemon changes all objects or none; other commits wait meanwhile.
         """)
   }
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: ArgumentHelp("The beginning of its id; with --where an entity.", valueName: "id"))
+  @Argument(help: ArgumentHelp("The beginning of the object's id; with --where an entity.", valueName: "id"))
   var target: String
-  @Argument(help: ArgumentHelp("Values.", valueName: "name=value"))
+  @Argument(help: ArgumentHelp("New values of properties.", valueName: "name=value"))
   var words: [String] = []
-  @Option(name: .customLong("where"), parsing: .unconditional, help: "Change all objects of the entity that match.")
+  @Option(
+    name: .customLong("where"), parsing: .unconditional,
+    help: ArgumentHelp("Change all objects of the entity that match this predicate.", valueName: "predicate"))
   var condition: String?
-  @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("New values of properties as a JSON object.", valueName: "json"))
   var values: String?
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Objects to add to a to-many, ids separated by commas.", valueName: "name=ids"))
+    help: ArgumentHelp("Add objects to a to-many: ids, separated by commas.", valueName: "name=ids"))
   var add: [String] = []
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Objects to remove from a to-many, ids separated by commas.", valueName: "name=ids"))
+    help: ArgumentHelp("Remove objects from a to-many: ids, separated by commas.", valueName: "name=ids"))
   var remove: [String] = []
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "The place of objects in an ordered to-many: first, last, or directly after a member.",
+      "Move objects in an ordered to-many: to first, to last, or directly after the member with an id.",
       valueName: "name=ids:place"))
   var place: [String] = []
   @Option(
     parsing: .unconditional,
-    help: "Which side wins if another client changed the property since it was read. (default: objectTrump)")
+    help: """
+      If another client changed a property since it was read: error refuses the change, storeTrump keeps the other \
+      value, objectTrump sets yours. (default: objectTrump)
+      """)
   var policy: PolicyName?
-  @Option(parsing: .unconditional, help: "The revision at which you read the object; default: now.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The revision at which you read the object; default: now.", valueName: "revision"))
   var base: Revision?
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
       "Write nothing if another client has changed the object since this revision.", valueName: "revision"))
   var ifRevision: Revision?
-  @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("With --where: commit at most this many objects at once.", valueName: "count"))
   var batch = 1_000
-  @Flag(help: "With --where: let the daemon change all of them in one commit, or none.")
+  @Flag(help: "With --where: change all of them in one commit, or none.")
   var oneCommit = false
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "With --one-commit: a value calculated from each object's own values.", valueName: "name=expression"))
+      "With --one-commit: calculate a value from each object's own: \"salary=salary * 1.1\".",
+      valueName: "name=expression"))
   var set: [String] = []
 
   private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }

@@ -3,19 +3,28 @@ import GraphModel
 
 struct GraphWatch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "watch", abstract: "Follow the objects of an entity as they change, one line for each change.")
+    commandName: "watch", abstract: "Print each change of the objects of an entity as it happens.",
+    discussion: """
+      Runs until Ctrl-C. With --limit it watches a window: the first rows of an order, with their places.
+      """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The entity; those that inherit from it are followed too.")
+  @Argument(help: "The entity; entities that inherit from it are watched too.")
   var entity: String
   @Option(
     name: .customLong("where"), parsing: .unconditional,
-    help: "Only those that match; key paths and aggregates are followed too.")
+    help: ArgumentHelp(
+      "Only objects that match this predicate, which can follow key paths: department.code == \"ENG\".",
+      valueName: "predicate"))
   var condition: String?
-  @Option(parsing: .unconditional, help: "Attributes to sort a window by, a minus for descending: -age,name.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "With --limit: attributes to sort by, separated by commas; a minus means descending: -age,name.",
+      valueName: "keys"))
   var sort = ""
   @OptionGroup var limit: LimitOption
-  @Option(parsing: .unconditional, help: "Skip this many first; requires --limit.")
+  @Option(parsing: .unconditional, help: ArgumentHelp("With --limit: skip this many first.", valueName: "count"))
   var offset = 0
   @OptionGroup var since: SinceOption
 

@@ -3,11 +3,14 @@ import GraphModel
 
 /// The options for a fetch request of the model, with values for its variables.
 struct TemplateOptions: ParsableArguments {
-  @Option(name: .customLong("template"), parsing: .unconditional, help: "A fetch request of the model, by its name.")
+  @Option(
+    name: .customLong("template"), parsing: .unconditional,
+    help: ArgumentHelp("Run this fetch request of the model; graph entities lists them.", valueName: "name"))
   var name: String?
   @Option(
     name: .customLong("set"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A value for one of its variables; name:=JSON for a list, or null.", valueName: "name=value"))
+    help: ArgumentHelp(
+      "The value of a variable of the fetch request; name:=JSON for a list or null.", valueName: "name=value"))
   var values: [String] = []
 
   func validate() throws {

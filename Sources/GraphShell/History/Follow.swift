@@ -6,18 +6,21 @@ import GraphWire
 
 struct Follow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print every commit as a line of JSON, from a token on and without end, for backups and other programs.",
+    abstract: "Print each commit as a line of JSON, for backups and other programs.",
     discussion: """
-      Each line has a token: after an interruption, continue with the token of the last line that you processed. A \
-      token of another store, of a store that was restored from a backup since, or of pruned commits is refused with \
+      Runs until Ctrl-C, or with --until-now until the present. Each line has a token: after an interruption, give \
+      the token of the last line that you processed to --since, and no commit is missed. A token of another store, of a store that was restored from a backup since, or of pruned commits is refused with \
       exit code 4.
       """)
 
   @OptionGroup var options: CommonOptions
   @OptionGroup var filter: HistoryOptions
-  @Option(parsing: .unconditional, help: "A token, or a revision; 0 is the beginning. Default: from now on.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Begin after this token or revision; 0 is the beginning. Default: now.", valueName: "token"))
   var since: String?
-  @Flag(help: "End after the commits that exist now.")
+  @Flag(help: "End after the newest present commit.")
   var untilNow = false
 
   func validate() throws {

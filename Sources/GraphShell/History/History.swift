@@ -7,24 +7,35 @@ import GraphWire
 /// `graph` for any.
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "log", abstract: "List commits, the newest first.",
-    discussion: "With --entity or --object, a commit is listed with its matching changes.")
+    commandName: "log", abstract: "List the commits, the newest first: who changed what, and when.",
+    discussion: "With --entity or --object a commit is listed with the matching changes only.")
 
   @OptionGroup var options: CommonOptions
   @OptionGroup var filter: HistoryOptions
-  @Option(parsing: .unconditional, help: "At most this many, 1 to 100000.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Print at most this many commits, 1 to 100000.", valueName: "count"))
   var limit = 20
-  @Option(parsing: .unconditional, help: "Only commits after this revision.")
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Only commits after this revision.", valueName: "revision"))
   var after: Revision = 0
-  @Option(parsing: .unconditional, help: "Only commits at or after this time or revision.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Only commits at or after this time or revision: \"1h ago\", yesterday, 2026-11-21T14:00:00Z, 40.",
+      valueName: "when"))
   var since: String?
-  @Option(parsing: .unconditional, help: "Only commits before this time, or up to this revision.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Only commits before this time, or up to this revision.", valueName: "when"))
   var until: String?
-  @Flag(help: "The oldest first, instead of the newest.")
+  @Flag(help: "Print the oldest commits first.")
   var oldestFirst = false
   @Option(
     parsing: .unconditional,
-    help: "At most this many changes of each commit. (default: \(Self.shownChanges); with --json all)")
+    help: ArgumentHelp(
+      "Print at most this many changes of each commit. (default: \(Self.shownChanges); with --json all)",
+      valueName: "count"))
   var changes: UInt64?
 
   /// The default number of changes shown for each commit.
@@ -68,12 +79,15 @@ struct LogCommand: AsyncParsableCommand {
 
 struct Undo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take back your newest commit that is not undone, or a given one.")
+    abstract: "Undo your newest commit that is not undone yet, or a given one.",
+    discussion: "You can only undo your own commits. Values that another author has changed since stay as they are.")
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "One of your own commits, as log shows it.")
+  @Argument(help: "The revision of one of your own commits, as log prints it, such as 51.")
   var revision: Revision?
-  @Option(parsing: .unconditional, help: "Your newest step with this name that is not undone.")
+  @Option(
+    parsing: .unconditional,
+    help: "Undo your newest group of commits with this name, as log prints it, that is not undone yet.")
   var name: String?
 
   func validate() throws {
@@ -95,7 +109,7 @@ struct Undo: AsyncParsableCommand {
 
 struct Redo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Redo your newest undo, unless you have changed something since.")
+    abstract: "Redo what your newest undo reverted, unless you have changed something since.")
 
   @OptionGroup var options: CommonOptions
 

@@ -5,12 +5,14 @@ import GraphWire
 
 struct Why: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show who set a property's value, when, in which commit, what it replaced, and what lost to it.")
+    abstract: "Show who set a property, when, and which value it replaced.",
+    discussion: "Also lists the values of other authors that lost a conflict to it.")
 
   @OptionGroup var options: CommonOptions
   @Argument(
     help: ArgumentHelp(
-      "Object and property: 3.text, or the beginning of an id: b6yvgbpa.name.", valueName: "object.property"))
+      "An object, by number or the beginning of its id, and a property: 3.text, b6yvgbpa.name.",
+      valueName: "object.property"))
   var path: String
 
   func validate() throws {

@@ -11,7 +11,7 @@ package struct PastOption: ParsableArguments {
     name: .customLong("at"), parsing: .unconditional,
     help: ArgumentHelp(
       """
-      Read an earlier state: at a revision (120 or r120) or a time (2026-11-21 09:30, "10 minutes ago", \
+      Show an earlier state: at a revision (120 or r120) or a time (2026-11-21 09:30, "10 minutes ago", \
       "yesterday 14:00", "monday 9:00").
       """,
       valueName: "when"))

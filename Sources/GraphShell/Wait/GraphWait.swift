@@ -3,16 +3,18 @@ import GraphModel
 
 struct GraphWait: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "wait", abstract: "Wait until matching objects exist, or for a revision.",
+    commandName: "wait", abstract: "Wait until matching objects exist, or until a revision exists.",
     discussion: """
       Ends with exit code 0 as soon as the condition holds, at once if it already does, and with 124 after \
-      --timeout. Lost connections are restored.
+      --timeout. If the connection is lost, the command connects again and misses nothing.
       """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The entity; those that inherit from it count too.")
+  @Argument(help: "The entity; entities that inherit from it count too.")
   var entity: String?
-  @Option(name: .customLong("where"), parsing: .unconditional, help: "Count only those that match this predicate.")
+  @Option(
+    name: .customLong("where"), parsing: .unconditional,
+    help: ArgumentHelp("Only objects that match this predicate.", valueName: "predicate"))
   var condition: String?
   @OptionGroup var goal: WaitOptions
 

@@ -3,13 +3,15 @@ import GraphModel
 
 /// The condition and the time limit of a wait.
 package struct WaitOptions: ParsableArguments {
-  @Option(parsing: .unconditional, help: "Until the store has this revision.")
+  @Option(parsing: .unconditional, help: "Wait until the store has this revision.")
   package var revision: Revision?
-  @Option(parsing: .unconditional, help: "Until this many match; 0 waits until none match.")
+  @Option(
+    parsing: .unconditional,
+    help: "Wait until this many match; 0: until none matches; default: 1, or all that are named.")
   package var count: Int?
   @Option(
     name: .customLong("timeout"), parsing: .unconditional,
-    help: ArgumentHelp("At most this long: 500ms, 10s, 2m, 1h; a number alone is seconds.", valueName: "time"))
+    help: ArgumentHelp("Wait at most this long: 500ms, 10s, 2m, 1h; a plain number is in seconds.", valueName: "time"))
   var limit: TimeSpan?
 
   package var timeout: TimeSpan? { limit }

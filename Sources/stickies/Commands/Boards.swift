@@ -32,7 +32,7 @@ struct BoardCommand: AsyncParsableCommand {
         }
         let text = table.text()
         if text.isEmpty {
-          StandardError.write("no boards; make one with: stickies board add NAME")
+          StandardError.write("no boards; add one with: stickies board add NAME")
         } else {
           shell.output.print(text)
         }
@@ -41,12 +41,12 @@ struct BoardCommand: AsyncParsableCommand {
   }
 
   struct AddBoard: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "add", abstract: "Make a board.")
+    static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a board.")
 
     @OptionGroup var options: CommonOptions
-    @Argument(help: "Its name; board names are unique.")
+    @Argument(help: "The board's name; no other board may have it.")
     var name: String
-    @Option(parsing: .unconditional, help: "Its color.")
+    @Option(parsing: .unconditional, help: "The board's color; default: gray.")
     var color: Color?
 
     @MainActor
@@ -67,7 +67,7 @@ struct BoardCommand: AsyncParsableCommand {
     @OptionGroup var options: CommonOptions
     @Argument(help: "The board, by name or id.")
     var board: String
-    @Argument(help: "Its new name.")
+    @Argument(help: "The new name; no other board may have it.")
     var name: String
 
     @MainActor
@@ -82,12 +82,12 @@ struct BoardCommand: AsyncParsableCommand {
 
   struct DeleteBoard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "delete", abstract: "Delete a board with its notes; undo brings them back.")
+      commandName: "delete", abstract: "Delete a board, with --yes also its notes; undo restores them.")
 
     @OptionGroup var options: CommonOptions
     @Argument(help: "The board, by name or id.")
     var board: String
-    @Flag(help: "Delete its notes, too.")
+    @Flag(help: "Delete the board even if it has notes, and its notes too.")
     var yes = false
 
     @MainActor

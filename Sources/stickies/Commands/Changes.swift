@@ -24,10 +24,10 @@ struct NoteChangeArguments: ParsableArguments {
 }
 
 struct Move: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Move a note.")
+  static let configuration = CommandConfiguration(abstract: "Move a note on its board.")
 
   @OptionGroup var note: NoteChangeArguments
-  @Argument(help: ArgumentHelp("Its top left corner, in points; may be negative.", valueName: "X,Y"))
+  @Argument(help: ArgumentHelp("The new top left corner, in points, such as -10,20.", valueName: "X,Y"))
   var position: Point
 
   @MainActor
@@ -37,10 +37,11 @@ struct Move: AsyncParsableCommand {
 }
 
 struct Resize: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Resize a note.")
+  static let configuration = CommandConfiguration(abstract: "Change the width and height of a note.")
 
   @OptionGroup var note: NoteChangeArguments
-  @Argument(help: ArgumentHelp("Width and height, in points, each 1 to 100000.", valueName: "WxH"))
+  @Argument(
+    help: ArgumentHelp("The new width and height, in points, such as 300x150; each 1 to 100000.", valueName: "WxH"))
   var size: Size
 
   @MainActor
@@ -51,10 +52,10 @@ struct Resize: AsyncParsableCommand {
 }
 
 struct ColorCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "color", abstract: "Give a note another color.")
+  static let configuration = CommandConfiguration(commandName: "color", abstract: "Change the color of a note.")
 
   @OptionGroup var note: NoteChangeArguments
-  @Argument(help: "The paper's color.")
+  @Argument(help: "The new color.")
   var color: Color
 
   @MainActor
@@ -100,10 +101,10 @@ extension NoteChangeArguments {
 }
 
 struct TagCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "tag", abstract: "Tag a note.")
+  static let configuration = CommandConfiguration(commandName: "tag", abstract: "Add tags to a note.")
 
   @OptionGroup var note: NoteChangeArguments
-  @Argument(help: "The tags.")
+  @Argument(help: "The names of the tags; missing tags are created.")
   var names: [String]
 
   @MainActor
@@ -117,10 +118,10 @@ struct TagCommand: AsyncParsableCommand {
 }
 
 struct Untag: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Take tags off a note.")
+  static let configuration = CommandConfiguration(abstract: "Remove tags from a note.")
 
   @OptionGroup var note: NoteChangeArguments
-  @Argument(help: "The tags.")
+  @Argument(help: "The names of the tags.")
   var names: [String]
 
   @MainActor

@@ -8,15 +8,16 @@ import StickiesKit
 struct SyncFolder: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync-folder",
-    abstract: "Send the edits made in an exported folder, and write the board's changes into it.",
+    abstract: "Send your edits of an exported folder to the daemon, and write the board's changes into it.",
     discussion:
-      "Each file is a note. Edits merge with those of others, letter by letter; a new .md file becomes a note. If a "
-      + "value was changed in the file and on the server, the file keeps its value and gets the server's beside it.")
+      "Each file is a note, and a new .md file becomes a note. Edits of a text merge with those of others. If another "
+      + "value was changed in the file and on the server, nothing is sent: the file keeps its value and gets a line "
+      + "with the server's value.")
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: ArgumentHelp("The folder.", valueName: "DIR"))
+  @Argument(help: ArgumentHelp("A folder that export --to has written.", valueName: "DIR"))
   var folder: String
-  @Flag(help: "Delete the notes whose files are gone, too; undo brings them back.")
+  @Flag(help: "Also delete the notes whose files you deleted; undo restores them.")
   var delete = false
 
   @MainActor

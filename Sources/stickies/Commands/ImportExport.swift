@@ -10,14 +10,14 @@ import StickiesKit
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Import notes from Google Keep's Takeout, from macOS's Stickies, or from JSON Lines of export.",
+    abstract: "Import notes from Google Keep, from Stickies of macOS, or from the output of export.",
     discussion: """
       Imports up to 8 MiB in one commit, and more in several commits that one undo takes back. Existing notes stay \
       unchanged, so an interrupted import can be run again.
       """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "Folders or files.")
+  @Argument(help: "Folders or files: Keep's .json files, .rtfd packages, .jsonl files of export.")
   var paths: [String]
 
   /// Maximum number of skipped files that are listed in text output.
@@ -55,15 +55,16 @@ struct ImportCommand: AsyncParsableCommand {
 
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write the whole graph as JSON Lines, or a board as a folder of Markdown files.",
-    discussion: "JSON Lines have one object per line, referenced objects first. A folder has one file per note; "
-      + "sync-folder sends the edits of the files.")
+    abstract: "Print the whole graph as JSON Lines, or write a board into a folder of Markdown files.",
+    discussion: "JSON Lines have one object per line, referenced objects first. With --board and --to each note of a "
+      + "board becomes a file; sync-folder sends your edits of the files.")
 
   @OptionGroup var options: CommonOptions
-  @Option(parsing: .unconditional, help: "With --to: the board whose notes are written, by name or id.")
+  @Option(parsing: .unconditional, help: "With --to: the board to write, by name or id.")
   var board: String?
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Write a board's notes as files into this folder.", valueName: "DIR"))
+    parsing: .unconditional,
+    help: ArgumentHelp("With --board: the folder to write into; created if it is missing.", valueName: "DIR"))
   var to: String?
 
   func validate() throws {

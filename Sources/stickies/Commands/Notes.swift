@@ -5,20 +5,21 @@ import GraphShell
 import StickiesKit
 
 struct Add: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Write a note.")
+  static let configuration = CommandConfiguration(abstract: "Add a note.")
 
   @OptionGroup var options: CommonOptions
   @Argument(help: "The note's text, in one word or several; - reads standard input.")
   var text: [String]
-  @Option(parsing: .unconditional, help: "The board, by name or id; default: the oldest one.")
+  @Option(parsing: .unconditional, help: "The board, by name or id; default: the oldest board.")
   var board: String?
-  @Option(parsing: .unconditional, help: "The paper's color.")
+  @Option(parsing: .unconditional, help: "The note's color; default: yellow.")
   var color: Color?
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The note's position, in points; default: beside the newest note.", valueName: "X,Y"))
+    help: ArgumentHelp(
+      "The note's top left corner, in points, such as -40,120; default: beside the newest note.", valueName: "X,Y"))
   var position: Point?
-  @Option(parsing: .unconditionalSingleValue, help: "A tag; may be repeated.")
+  @Option(parsing: .unconditionalSingleValue, help: "A tag, which is created if it is missing; may be repeated.")
   var tag: [String] = []
 
   @MainActor
@@ -115,7 +116,7 @@ struct Show: AsyncParsableCommand {
 
 struct EditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Change a note's text; without --text, in your editor.")
+    commandName: "edit", abstract: "Change a note's text, in your editor or with --text.")
 
   @OptionGroup var note: NoteChangeArguments
   @Option(parsing: .unconditional, help: "The new text; - reads standard input.")
@@ -173,7 +174,8 @@ struct EditCommand: AsyncParsableCommand {
 }
 
 struct Delete: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Delete notes in one commit; undo brings them back.")
+  static let configuration = CommandConfiguration(
+    abstract: "Delete notes and their links in one commit; undo restores them.")
 
   @OptionGroup var options: CommonOptions
   @Argument(help: "The notes' numbers or ids.")

@@ -12,24 +12,24 @@ import TerminalCells
 
 struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Open a board in this terminal, live.",
+    abstract: "Show and edit a board in this terminal.",
     discussion: """
-      Each note is a window. It shows the changes of others as they happen, and others see your changes as you type. \
+      Each note is a window. You see the changes of others as they happen, and others see your changes as you type. \
       ? shows all keys, F10 opens the menus, q leaves. If the daemon stops, the board stays open, and your changes are \
       sent when the daemon is back.
       """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The board, by name or id; default: the oldest one.")
+  @Argument(help: "The board, by name or id; default: the oldest board.")
   var board: String?
   @Option(
     parsing: .unconditional,
-    help: """
-      The initial view: board, or list for the board with the list beside it; default: STICKIES_INTERFACE, or else \
-      board.
-      """, completion: .list(BoardInterface.allCases.map(\.rawValue)))
+    help: ArgumentHelp(
+      """
+      The initial view: board, or list for the board with a list beside it; default: STICKIES_INTERFACE, else board.
+      """, valueName: "view"), completion: .list(BoardInterface.allCases.map(\.rawValue)))
   var interface: String?
-  @Flag(help: "Look only; nothing can be changed.")
+  @Flag(help: "Show the board and change nothing, for example for a screen on a wall.")
   var readOnly = false
 
   /// The launcher; a program has one.

@@ -7,14 +7,15 @@ import GraphWire
 /// `stickies wait`: lets a script wait for changes of others without polling.
 struct WaitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "wait", abstract: "Wait until matching notes exist, or for a revision.",
+    commandName: "wait", abstract: "Wait until matching notes exist, or until a revision exists.",
     discussion: """
       Ends with exit code 0 as soon as the condition holds, at once if it already does, and with 124 after --timeout. \
-      <id> can name notes that do not exist yet; all of them must match. Lost connections are restored.
+      <id> can name notes that do not exist yet; all of them must match. If the connection is lost, the command \
+      connects again and misses nothing.
       """)
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "Numbers or complete ids of notes, all of which must match.")
+  @Argument(help: "Numbers or complete ids of notes.")
   var id: [String] = []
   @OptionGroup var filter: NoteFilterArguments
   @OptionGroup var goal: WaitOptions

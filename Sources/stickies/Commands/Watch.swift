@@ -8,7 +8,8 @@ import StickiesKit
 
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Follow changes as they happen, one line each: of everything, or of matching notes.")
+    abstract: "Print each change as it happens, of everything or of matching notes.",
+    discussion: "Runs until Ctrl-C. With --json each line is a commit.")
 
   @OptionGroup var options: CommonOptions
   @OptionGroup var filter: NoteFilterArguments

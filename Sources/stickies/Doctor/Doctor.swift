@@ -8,7 +8,7 @@ import StickiesKit
 /// `stickies doctor`: checks for common problems and advises how to fix them.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Find problems of the connection, the daemon and this machine, and show remedies.",
+    abstract: "Find problems of the connection, the daemon and this machine, and print remedies.",
     discussion: """
       Checks the address, the daemon and its version and model, the disk, the clocks and the terminal. Exit codes: 0 \
       no problem, 1 a problem, 69 no daemon answers. Warnings are not problems.

@@ -25,17 +25,16 @@ enum HistoryRetention: Equatable {
 struct HistoryFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Prune history while serving: keep this many of the newest commits, or commits that are not older than an age "
-        + "such as 90d; keep all by default.", valueName: "age|count"))
+      "Prune history while serving: keep this number of the newest commits, or the commits of this time, such as 90d; "
+        + "default: keep all.", valueName: "age|count"))
   var keepHistory: String?
 
   @Option(
     help: ArgumentHelp(
-      "In any case keep commits that are not older than this, because a client that was connected since may still "
-        + "need them: 30d by default.", valueName: "age"))
+      "Never prune younger commits, which disconnected clients may still need; default: 30d.", valueName: "age"))
   var minimumRetention: String?
 
-  @Option(help: ArgumentHelp("How often to look for commits to prune: 1h by default, at least 1s.", valueName: "age"))
+  @Option(help: ArgumentHelp("The time between two prunings, at least 1s; default: 1h.", valueName: "age"))
   var pruneEvery: String?
 
   /// The policy; nil when nothing is pruned.

@@ -35,15 +35,19 @@ struct OptionsError: Error, CustomStringConvertible { let description: String }
 
 /// The flags that select the store and the configuration file.
 struct StoreFlags: ParsableArguments {
-  @Option(help: "The data directory; created if it does not exist.")
+  @Option(
+    help: ArgumentHelp("The data directory; default: $XDG_DATA_HOME/stickies.", valueName: "directory"))
   var data: String?
 
-  @Option(help: "A folder of model files, of which the highest number is used, instead of the built-in model.")
+  @Option(
+    help: ArgumentHelp(
+      "A folder of model files 1.json, 2.json and so on, of which the highest number is used; default: the model of notes.",
+      valueName: "folder"))
   var schema: String?
 
   @Option(
     help: ArgumentHelp(
-      "A file with options, instead of $XDG_CONFIG_HOME/stickies/stickiesd.json.", valueName: "file"))
+      "A file with options; default: $XDG_CONFIG_HOME/stickies/stickiesd.json, if it exists.", valueName: "file"))
   var config: String?
 
   /// Combines flags, environment and file for a daemon that serves, and creates the directories of the default
