@@ -21,6 +21,9 @@ struct Editor {
   /// that is still open.
   static let briefestUse = Duration.seconds(2)
 
+  /// The status of `system` for a command that the shell does not find, with exit code 127.
+  private static let commandNotFound: Int32 = 127 << 8
+
   /// The text last saved in the open editor; nil if there is none, or if it is unreadable.
   @MainActor static var savedText: String? {
     openFile.flatMap { try? contents(of: $0, opened: openText) }
@@ -62,6 +65,12 @@ struct Editor {
       DispatchQueue(label: "editor").async { continuation.resume(returning: system("\(editor) \(quoted)")) }
     }
     // The file comes first in both messages: the board cuts its status line at the edge of the screen.
+    if status == commandNotFound, FileState(file) == state {
+      discard(directory)
+      throw Refusal(
+        .unavailable,
+        "there is no editor \(editor), and the note is unchanged: set VISUAL or EDITOR to the command of your editor")
+    }
     guard status == 0 else {
       openDirectory = nil
       throw Refusal(

@@ -13,7 +13,11 @@ enum ModelSource {
   /// Loads and validates all versions, oldest first.
   static func versions(folder: String?) throws -> [Model] {
     guard let folder else { return [StickiesModel.model] }
-    guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else { throw missing(folder) }
+    guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+      throw StoreFailure(
+        .inputOutput, "the folder \(folder) does not exist or can't be read",
+        advice: "Give --schema a folder of model files: 1.json, 2.json and so on.")
+    }
     // Ignores names such as 01.json, because their precedence over 1.json would be a guess.
     let numbers = files.compactMap { file in
       Int(file.dropLast(".json".count)).flatMap { "\($0).json" == file ? $0 : nil }

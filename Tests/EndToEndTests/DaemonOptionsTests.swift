@@ -193,6 +193,8 @@ import Testing
     let model = #"{"format": 1, "name": "M", "version": 1, "entities": [{"name": "A"}]}"#
     for name in ["01.json", "+1.json", "1.JSON", "1.json.bak"] { try home.write(model, to: "M/\(name)") }
     let listen = ["--schema", "M", "--data", "data", "--listen", "tcp://127.0.0.1:0"]
+    let unknown = try home.refusal(["--schema", "N"])
+    #expect(unknown.text.hasPrefix("stickiesd: the folder N does not exist or can't be read. "), "\(unknown.text)")
     let none = try home.refusal(listen)
     #expect(none.status == 1)
     #expect(none.text.hasPrefix("stickiesd: the folder M holds no model file. "), "\(none.text)")

@@ -27,6 +27,17 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  @Test func missingEditorIsReportedWithoutAFile() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "hello")
+    let edited = try daemon.run("edit", "1", environment: ["VISUAL": "no-such-editor"])
+    #expect(edited.status == 1)
+    #expect(edited.errors.contains("there is no editor no-such-editor, and the note is unchanged: set VISUAL or EDITOR"))
+    #expect(Self.file(edited.errors) == nil)
+    #expect(daemon.stop() == 0)
+  }
+
   private static func edit(_ daemon: Daemon, _ editor: String) async throws -> Daemon.Result {
     try daemon.run("edit", "1", environment: ["VISUAL": editor])
   }

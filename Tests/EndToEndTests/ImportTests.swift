@@ -230,6 +230,20 @@ import Testing
     #expect(try daemon.run("import", daemon.home.path, "--json").json()["imported"] == .integer(2))
   }
 
+  @Test func exportsForOtherCommandsGetAdvice() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "x")
+    let (folder, graph) = (daemon.home.path + "/notes", daemon.home.path + "/graph.jsonl")
+    try daemon.run("export", "--board", "Notes", "--to", folder)
+    try daemon.run("graph", "export", graph)
+    let result = try daemon.run("import", folder, graph).output
+    #expect(result.contains("send its edits with: stickies sync-folder \(folder)\n"), "\(result)")
+    #expect(result.contains("skipped graph.jsonl: this is an export of a whole graph; stickies graph import"))
+    #expect(result.hasSuffix("imported 0, unchanged 0, skipped 2\n"))
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func mutualImportsDuplicateNothing() throws {
     let (one, two) = (try Daemon(), try Daemon())
     try one.start()

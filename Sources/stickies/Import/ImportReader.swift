@@ -16,7 +16,7 @@ enum ImportReader {
     var isDirectory = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
       if let reason = unreachable(path) { return batch.skip(path, reason) }
-      throw Refusal(.notFound, "there is no file \(path)")
+      throw Refusal(.notFound, "there is no file or folder \(path)")
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     guard isDirectory else { return readFile(path, name: name, into: &batch) }
@@ -28,12 +28,9 @@ enum ImportReader {
       let reason = unreachable(path + "/.") ?? "its files can't be listed"
       return batch.skip(path, reason)
     }
-    if names.contains(FolderManifest.name) {
-      return batch.skip(path, "stickies export has written this folder; send its edits with: stickies sync-folder")
-    }
     let packages = names.contains(where: MacNotes.isPackage) ? MacNotes(folder: path, into: &batch) : nil
     var isEmpty = true
-    for (index, name) in names.enumerated() {
+    for (index, name) in names.enumerated() where name != FolderManifest.name {
       progress.show("reading \(index + 1) of \(names.count)")
       if let packages, MacNotes.isPackage(name) {
         packages.read(path + "/" + name, name: name, into: &batch)
@@ -59,6 +56,9 @@ enum ImportReader {
 
   /// The advice for a folder without anything to import.
   private static func emptiness(_ path: String, _ names: [String]) -> String {
+    if names.contains(FolderManifest.name) {
+      return "stickies export has written this folder; send its edits with: stickies sync-folder \(path)"
+    }
     let nothing = "nothing in this folder can be imported: no .json, .jsonl or .rtfd"
     let folders = ["Keep", "Takeout/Keep", "Takeout", "Stickies"].filter { folder in
       var isDirectory = false
