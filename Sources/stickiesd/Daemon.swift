@@ -15,7 +15,7 @@ import StickiesModel
 @main
 struct Daemon: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stickiesd", abstract: "Serve the notes of a store to stickies and other clients.",
+    commandName: "stickiesd", abstract: "Serve a store of notes, or of any model, to stickies and other clients.",
     discussion: """
       Without options it serves the store in $XDG_DATA_HOME/stickies on the user's Unix-domain sockets and, if the \
       port is free, on tcp://127.0.0.1:\(ServerAddress.defaultPort). It prints one line for each address when it is \

@@ -171,6 +171,16 @@ import Testing
     #expect(try company.count("Party") == 0)
   }
 
+  @Test func wordThatIsNotAnIDGetsAdvice() throws {
+    let company = try CompanyDaemon()
+    let entity = try company.run("update", "Person", "vacationDays=1")
+    #expect(entity.status == 64)
+    #expect(
+      entity.errors.hasSuffix("is not the beginning of an id: Person is an entity; --where selects its objects\n"))
+    let number = try company.run("show", "4")
+    #expect(number.errors.hasSuffix("is not the beginning of an id; stickies graph fetch ENTITY prints ids\n"))
+  }
+
   @Test func everyViolationReportsObjectPropertyAndValue() throws {
     let company = try CompanyDaemon()
     let engineering = try company.department()

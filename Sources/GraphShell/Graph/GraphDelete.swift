@@ -7,7 +7,7 @@ struct GraphDelete: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "delete",
-      abstract: "Delete objects, and those that the model deletes with them; undo restores them.",
+      abstract: "Delete objects, and those that the model's rules delete with them; undo restores them.",
       usage: """
         \(RunningProgram.current.name) graph delete [<options>] <id> ... [--base <revision>] [--policy <policy>]
         \(RunningProgram.current.name) graph delete [<options>] <entity> --where <predicate> [--policy <policy>]

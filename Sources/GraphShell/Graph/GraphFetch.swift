@@ -9,7 +9,7 @@ struct GraphFetch: AsyncParsableCommand {
     discussion: "If --limit ends the list, standard error shows the cursor with which --after continues it.")
 
   @OptionGroup var options: CommonOptions
-  @Argument(help: "The entity; needless with --template.")
+  @Argument(help: "The entity; leave it out with --template.")
   var entity: String?
   @OptionGroup var template: TemplateOptions
   @Option(

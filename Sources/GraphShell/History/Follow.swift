@@ -8,9 +8,9 @@ struct Follow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print each commit as a line of JSON, for backups and other programs.",
     discussion: """
-      Runs until Ctrl-C, or with --until-now until the present. Each line has a token: after an interruption, give \
-      the token of the last line that you processed to --since, and no commit is missed. A token of another store, of a store that was restored from a backup since, or of pruned commits is refused with \
-      exit code 4.
+      Runs until Ctrl-C; with --until-now it ends after the newest present commit. Each line has a token: after an \
+      interruption, give --since the token of the last line that you processed, and no commit is missed. A token of \
+      another store, of a store that was restored from a backup since, or of pruned commits is refused with exit code 4.
       """)
 
   @OptionGroup var options: CommonOptions

@@ -87,7 +87,7 @@ struct Undo: AsyncParsableCommand {
   var revision: Revision?
   @Option(
     parsing: .unconditional,
-    help: "Undo your newest group of commits with this name, as log prints it, that is not undone yet.")
+    help: "Undo your newest step with this name that is not undone yet; programs name steps of several commits.")
   var name: String?
 
   func validate() throws {

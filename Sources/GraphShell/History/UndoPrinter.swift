@@ -60,7 +60,7 @@ struct UndoPrinter {
     let property = model.property(conflict.property)?.name
     switch conflict.kind {
     case .deleted: return "\(who) has deleted \(property.map { "the earlier \($0) of \(id)" } ?? "\(id)") since"
-    case .changed, .unique: return "\(who) has changed \(property ?? "the object") of \(id) since"
+    case .changed, .unique: return "\(who) has changed \(property.map { "\($0) of \(id)" } ?? "\(id)") since"
     }
   }
 
