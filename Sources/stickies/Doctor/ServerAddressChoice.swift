@@ -97,6 +97,10 @@ struct ServerAddressChoice {
     if case .tcp(let host, _) = address, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
       return "\(noAnswer): there is no host \(host.excerpt); check the name in --server or STICKIES_SERVER"
     }
+    if case .unix(let path) = address, let code = ConnectionProbe.connect(to: address), [EACCES, EPERM].contains(code) {
+      return "\(noAnswer): this user may not use the socket \(path.excerpt); use the account of its daemon, or give "
+        + "another address with --server"
+    }
     guard Self.isHere(address) else {
       return "\(noAnswer); check the name and the port, and whether a stickiesd listens on that machine"
     }
