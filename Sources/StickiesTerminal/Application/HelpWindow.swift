@@ -26,32 +26,31 @@ final class HelpWindow: ModalWindow {
     .init(
       "While Writing",
       [
-        ("Esc", "ends it"), ("Alt-Left", "previous word"), ("Alt-Right", "next word"),
-        ("Shift-Left", "selects; all moves do"),
-        ("Ctrl-Z", "undoes typing"),
+        ("Esc", "end"), ("Alt-Left", "previous word"), ("Alt-Right", "next word"),
+        ("Shift-Left", "select (any move)"), ("Ctrl-Z", "undo typing"),
       ]),
     .init(
       "In the History",
       [
-        ("Left", "previous revision"), ("Right", "next revision"), ("Page Up", "ten back"),
-        ("Page Down", "ten forward"),
-        ("Home", "the oldest"), ("End", "the newest"), ("Esc, h, q", "back to now"),
+        ("Left", "previous revision"), ("Right", "next revision"), ("Page Up", "10 revisions back"),
+        ("Page Down", "10 revisions forward"), ("Home", "oldest revision"), ("End", "newest revision"),
+        ("Esc, h, q", "back to the present"),
       ]),
     .init(
       "With the Mouse",
       [
-        ("Click", "focuses a note"), ("2 clicks", "edits, or makes a note"), ("Drag", "moves it by its title"),
-        ("Corner", "a drag resizes it"), ("Board", "a drag scrolls"), ("Line", "2 clicks delete it"),
-        ("Dots", "a click goes there"),
+        ("Click", "select a note"), ("2 clicks", "edit or make a note"), ("Title", "drag to move the note"),
+        ("Corner", "drag to resize"), ("Board", "drag to scroll"), ("Line", "2 clicks to change it"),
+        ("Dots", "click for that board"),
       ]),
-    .init("Anywhere", [("Ctrl-C", "leaves, or copies"), ("Tab", "next field or entry")]),
+    .init("Anywhere", [("Ctrl-C", "leave, or copy"), ("Tab", "next field or entry")]),
   ]
 
   /// The counterpart for the history, where all keys are in the menu.
   private static let othersOfPast: [HelpView.Section] = [
     .init(
       "With the Mouse",
-      [("Line", "a drag moves in time"), ("Board", "the wheel scrolls it"), ("List", "a click shows a note")])
+      [("Timeline", "drag to a revision"), ("Board", "wheel to scroll"), ("List", "click to show a note")])
   ]
 
   private func turn(to page: Int) {

@@ -60,9 +60,9 @@ public struct HelpView: Hashable, Sendable {
     if let symbols {
       let marks: [(Character, String)] = [
         (symbols.badges.pinned, "pinned"), (symbols.badges.locked, "locked"),
-        (symbols.badges.collapsed, "only the title shows"),
+        (symbols.badges.collapsed, "collapsed"),
         (symbols.badges.unsent, "not yet on the server"), (symbols.badges.conflict, "a conflict: choose"),
-        (symbols.arrows.left, "notes lie that way"),
+        (symbols.arrows.left, "more notes this way"),
       ]
       add("Marks", marks.map { (String($0.0), $0.1) })
     }

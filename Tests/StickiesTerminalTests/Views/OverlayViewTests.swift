@@ -43,10 +43,10 @@ import Testing
          │          F8  File 8                  Marks                                 │
          │                                                ▲  pinned                   │
          │ Note                                           ■  locked                   │
-         │          F1  Note 1                            ►  only the title shows     │
+         │          F1  Note 1                            ►  collapsed                │
          │          F2  Note 2                            *  not yet on the server    │
          │          F3  Note 3                            !  a conflict: choose       │
-         │          F4  Note 4                            ←  notes lie that way       │
+         │          F4  Note 4                            ←  more notes this way      │
          │                                                                            │
          ╰────────────────────────────────────────────────────────────────────────────╯
 
