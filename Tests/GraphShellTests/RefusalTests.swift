@@ -126,6 +126,12 @@ import Testing
     }
   }
 
+  @MainActor @Test func timeoutSaysHowManyObjectsAreNeeded() {
+    #expect(ChangeWaiter.shortfall(0, of: 1, "note") == "no note matches")
+    #expect(ChangeWaiter.shortfall(1, of: 2, "note") == "1 note matches, 2 are needed")
+    #expect(ChangeWaiter.shortfall(3, of: 0, "note") == "3 notes match, and none should")
+  }
+
   @Test func durationsHaveUnits() {
     #expect(TimeSpan(argument: "500ms")?.milliseconds == 500)
     #expect(TimeSpan(argument: "2m")?.milliseconds == 120_000)

@@ -62,7 +62,7 @@ package struct ChangeWaiter {
     for try await update in results.updates {
       isEnough = count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count
       if isEnough { break }
-      missing.sentence = Self.sentence(update.snapshot.count, noun)
+      missing.sentence = Self.shortfall(update.snapshot.count, of: count, noun)
       // With a limit of zero, the first result decides.
       if let timeout, timeout.milliseconds == 0 { throw TimeoutError(limit: timeout, missing: missing.sentence) }
     }
@@ -73,6 +73,15 @@ package struct ChangeWaiter {
         JSON.object([.init("revision", .integer(revision)), .init("count", .integer(Int64(found)))]))
     } else {
       shell.output.print("revision \(revision): \(Self.sentence(found, noun))")
+    }
+  }
+
+  /// The reason of a timeout: how many objects match, and how many should.
+  static func shortfall(_ found: Int, of count: Int, _ noun: String) -> String {
+    switch count {
+    case 0: "\(sentence(found, noun)), and none should"
+    case 1: sentence(found, noun)
+    default: "\(sentence(found, noun)), \(count) are needed"
     }
   }
 
