@@ -47,6 +47,12 @@ struct TemplateOptions: ParsableArguments {
         arguments[variable] = Self.value(text, type)
       }
     }
+    let missing = template.variables.filter { arguments[$0] == nil }
+    // A misspelled variable is reported first.
+    if !missing.isEmpty, arguments.keys.allSatisfy(template.variables.contains) {
+      let options = missing.map { "--set \($0)=VALUE" }.joined(separator: " ")
+      throw Refusal(.malformed, "the fetch request \(template.name) needs more values: add \(options)")
+    }
     return try template.request(with: arguments, model: model)
   }
 
