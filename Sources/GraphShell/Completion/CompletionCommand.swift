@@ -8,9 +8,10 @@ struct CompletionCommand: ParsableCommand {
       commandName: "completion",
       abstract: "Print the script that completes \(RunningProgram.current.completedNames) in your shell.",
       discussion: """
-        Put this line into ~/.bashrc: source <(\(RunningProgram.current.name) completion bash). Or into ~/.zshrc, after \
-        compinit: source <(\(RunningProgram.current.name) completion zsh). For fish, write the script into \
-        ~/.config/fish/completions/\(RunningProgram.current.name).fish.
+        In ~/.bashrc: source <(\(RunningProgram.current.name) completion bash)
+        In ~/.zshrc, after compinit: source <(\(RunningProgram.current.name) completion zsh)
+        For fish: \(RunningProgram.current.name) completion fish > \
+        ~/.config/fish/completions/\(RunningProgram.current.name).fish
         """)
   }
 
