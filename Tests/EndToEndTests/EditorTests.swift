@@ -33,7 +33,7 @@ import Testing
     try daemon.run("add", "hello")
     let edited = try daemon.run("edit", "1", environment: ["VISUAL": "no-such-editor"])
     #expect(edited.status == 1)
-    #expect(edited.errors.contains("there is no editor no-such-editor, and the note is unchanged: set VISUAL or EDITOR"))
+    #expect(edited.errors.contains("there is no editor no-such-editor, and the note is unchanged: set VISUAL"))
     #expect(Self.file(edited.errors) == nil)
     #expect(daemon.stop() == 0)
   }

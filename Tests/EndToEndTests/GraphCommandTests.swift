@@ -27,7 +27,7 @@ import Testing
     #expect(reports["stored"] == .bool(false))
     #expect(Set(person["unique"]?.arrayValue ?? []) == [.array([.string("number")]), .array([.string("email")])])
     let text = try company.run("entities", "Person").output
-    #expect(text.contains("Somebody who works here."))
+    #expect(text.contains("An employee."))
     #expect(text.contains("required, default 25, 0 to 60"))
     let unknown = try company.run("entities", "Persn")
     #expect(unknown.status == 64)
