@@ -61,6 +61,8 @@ extension SQLiteStore {
     let cause: any Error
     /// The store's revision before the batch.
     let head: Revision
+    /// The entries of the commits that may be on disk.
+    var entries = [LogEntry]()
   }
 
   private static let begin = SQL("BEGIN IMMEDIATE")
@@ -84,6 +86,9 @@ extension SQLiteStore {
       throw UnknownOutcome(cause: error, head: head)
     }
     var isCommitting = false
+    var entries = [LogEntry]()
+    if options.didCommit != nil { writer.emit = { entries.append($0) } }
+    defer { writer.emit = nil }
     do {
       var results = [WriteResult]()
       results.reserveCapacity(batch.count)
@@ -112,6 +117,7 @@ extension SQLiteStore {
       // A commit in files that the next start does not find is lost, so it must not be acknowledged.
       try files.verify()
       checkpointSpace.setThreshold(connection.database)
+      if !entries.isEmpty { options.didCommit?(entries) }
       return results
     } catch {
       // An apparent corruption may exist only in this connection's memory.
@@ -120,7 +126,7 @@ extension SQLiteStore {
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
       guard !isCommitting, !isOfTheDisk else {
         self.writer = nil
-        throw UnknownOutcome(cause: error, head: head)
+        throw UnknownOutcome(cause: error, head: head, entries: entries)
       }
       do {
         try writer.reload()
@@ -210,6 +216,8 @@ extension SQLiteStore {
         let outcomes = try batch.map { try writer.earlierOutcome(of: $0.id) }
         guard outcomes.contains(where: { $0 != nil }) else { throw unknown.cause }
         try database.checkpoint(.full)
+        let found = unknown.entries.filter { $0.revision <= writer.revision }
+        if !found.isEmpty { options.didCommit?(found) }
         let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
         let refusal = Refusal(.unavailable, "\(unknown.cause)")
         return outcomes.map { outcome in
@@ -225,7 +233,7 @@ extension SQLiteStore {
     }
   }
 
-  private func reopen() throws {
+  func reopen() throws {
     writer = nil
     statements.removeAll()
     if isLockLost { try closeConnections() } else { releaseLocks() }

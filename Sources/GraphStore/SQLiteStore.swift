@@ -93,6 +93,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     /// Returns the bytes that may still be written on the disk of a folder; nil if the system does not report them.
     public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskSpaceMonitor.freeBytes(of: $0) }
+    /// Receives the entries of the commits that one SQLite transaction has made durable, in order. Called on the thread
+    /// of the commit; a large batch is held in memory for it. Nil if nothing follows the store.
+    public var didCommit: (@Sendable ([LogEntry]) -> Void)?
     /// Test only.
     package var hooks = StoreHooks()
 

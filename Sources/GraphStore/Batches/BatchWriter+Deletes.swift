@@ -48,7 +48,7 @@ extension BatchWriter {
       steps += sinceReport
     }
     writer.objects.forgetAll()
-    try refuseDangling()
+    try Self.refuseDangling(connection)
     try report(done: total, of: total)
     return nil
   }
@@ -130,7 +130,7 @@ extension BatchWriter {
   }
 
   /// Refuses dangling references: a backstop, because the foreign-key checks are deferred.
-  private func refuseDangling() throws {
+  static func refuseDangling(_ connection: Connection) throws {
     var (present, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection.database.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &present, &highest, 0)
     if present != 0 { throw SQLConstraintFailure(message: "FOREIGN KEY constraint failed") }
