@@ -47,7 +47,9 @@ let package = Package(
   targets: [
     .target(name: "GraphModel"),
     .target(name: "GraphWire", dependencies: ["GraphModel"]),
-    .target(name: "GraphStore", dependencies: ["GraphModel", grdb, sqlite, log, heap]),
+    // Where a commit becomes durable: records in segment files.
+    .target(name: "GraphLog", dependencies: ["GraphModel"]),
+    .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files; the server imports the engine only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphStore", grdb, sqlite]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
@@ -101,8 +103,8 @@ let package = Package(
     .executableTarget(
       name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
-    // A disk that fails and loses power, under SQLite: of simulations and tests only.
-    .target(name: "GraphStoreFaults", dependencies: ["GraphModel", sqlite]),
+    // Disks that fail and lose power, under SQLite and under the log: of simulations and tests only.
+    .target(name: "GraphStoreFaults", dependencies: ["GraphModel", "GraphLog", sqlite]),
     .target(
       name: "GraphSimulation",
       dependencies: [
@@ -121,6 +123,8 @@ let package = Package(
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(
       name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", "wire-generate", protobuf]),
+    .testTarget(
+      name: "GraphLogTests", dependencies: ["GraphModel", "GraphLog", "GraphStoreFaults", "GraphTesting"]),
     .testTarget(
       name: "GraphStoreTests",
       dependencies: ["GraphModel", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb, log]),
