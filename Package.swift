@@ -108,7 +108,8 @@ let package = Package(
     .target(
       name: "GraphSimulation",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
+        "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
+        "GraphStoreFaults",
       ]),
     .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),

@@ -100,7 +100,7 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   /// History was pruned by age; or was not pruned because the clock was not trusted.
   case prunedByAge, pruningRefused
   /// A commit was repeated from its entry.
-  case redone
+  case entryApplied
 }
 
 /// Counts the events.

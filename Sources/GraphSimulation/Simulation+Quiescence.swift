@@ -146,7 +146,7 @@ extension Simulation {
     do {
       let (difference, applied) = try follower.compare(
         floor: server.store.oldestRevision, isPruning: server.pruning != nil)
-      for _ in 0..<applied { events.note(.redone) }
+      for _ in 0..<applied { events.note(.entryApplied) }
       try check(difference.map { "the store of the entries differs: \($0)" })
     } catch let failure as StoreFailure {
       try check("an entry can't be applied: \(failure)")

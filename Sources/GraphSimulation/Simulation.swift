@@ -105,6 +105,8 @@ public final class Simulation {
   var offlineClients = OfflineClients()
   var versions: ClientVersionAssigner
   var clock: ServerClock
+  /// Nil in runs without a commit log.
+  var serverLog: ServerLog?
   /// Nil in runs with a planted bug, which other checks must find.
   private(set) var follower: RedoFollower?
   /// The generator of acts on counters; nil in a run without them.
@@ -153,6 +155,7 @@ public final class Simulation {
     counterRandom = acts.contains(.counters) ? SeededRandom(seed: seed ^ 0xC0DE) : nil
     ids = IDSource(seed: seed)
     CrashableFiles.watch(directory)
+    if acts.contains(.commitLog) { serverLog = ServerLog(seed: seed) }
     if bug == nil { follower = RedoFollower(of: directory, model: model) }
     try startServer()
     try follower?.begin()
@@ -371,6 +374,8 @@ public final class Simulation {
     let ids = ids
     options.random = { ids.random.next() }
     if let bug { options.hooks = bug.storeHooks }
+    options.commitLog = serverLog?.open
+    options.gatheredCommits = 4
     if let entries = follower?.entries { options.didCommit = { entries.append($0) } }
     options.maximumReaders = 1
     // So few that both the full-text index and the changes waiting for it are used, and that crashes occur in
@@ -395,6 +400,7 @@ public final class Simulation {
     // The connections close here and can no longer write.
     server = nil
     CrashableFiles.recover(directory)
+    serverLog?.disk.recover()
     try examine()
     try follower?.serverWillStart()
     try startServer()

@@ -9,6 +9,7 @@ extension SQLiteStore {
   /// Runs `body` in a read transaction, with the state that the transaction sees.
   func read<Result>(_ body: (ObjectReader, HistoryReader, Token) throws -> Result) throws -> Result {
     do {
+      try commitUnread()
       return try pool.read { database in
         let objects = ObjectReader(
           Connection(database, statements: statements.cache(of: database)), layout: layout, damage: damage)
@@ -68,6 +69,7 @@ extension SQLiteStore {
 
   /// The location, the size and the next sequence numbers of the store.
   public func statistics() throws -> StoreStatistics {
+    try commitUnread()
     let counters = try pool.read { database in
       try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")
     }

@@ -44,6 +44,10 @@ public final class TestStore {
     options.keyframeInterval = keyframeInterval
     options.undoLimits = undoLimits
     options.didCommit = { [recorder] in recorder.append($0) }
+    if ProcessInfo.processInfo.environment["STICKIES_TEST_LOG"] != nil {
+      options.commitLog = SQLiteStore.localLog(in: self.directory.path)
+      options.gatheredCommits = 3
+    }
     configure(&options)
     self.options = options
     store = try SQLiteStore(directory: self.directory.path, model: model, options: options)

@@ -68,11 +68,8 @@ import Testing
     let store = try company(seed: 5) { $0.random = { 7 } }
     let twin = try RedoTwin(of: store)
     try twin.apply(store.recorder.all)
-    let second = try TestStore(store.model, directory: twin.directory) { options in
-      options.random = { 7 }
-    }
     try twin.store.close()
-    try second.reopen()
+    let second = try TestStore(store.model, directory: twin.directory) { $0.random = { 7 } }
     second.now = store.now
     second.replica = UniqueID(high: 8, low: 8)
     store.replica = second.replica
@@ -152,7 +149,7 @@ import Testing
     try twin.apply([entries[0]])
     try twin.store.close()
     let queue = try DatabaseQueue(path: twin.directory.path + "/graph.sqlite")
-    try queue.write { try $0.execute(sql: "UPDATE person SET name = 'x'") }
+    try queue.write { try $0.execute(sql: "UPDATE Person SET name = 'x'") }
     try queue.close()
     let second = try SQLiteStore(directory: twin.directory.path, model: store.model)
     #expect(throws: (any Error).self) { try second.apply { body in for entry in entries { try body(entry) } } }

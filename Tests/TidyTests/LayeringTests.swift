@@ -22,7 +22,8 @@ import Testing
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica"],
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
-      "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
+      "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
+      "GraphStoreFaults",
     ],
     "CommandLineIO": ["GraphModel"],
     "GraphShell": [

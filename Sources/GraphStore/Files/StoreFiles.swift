@@ -10,6 +10,8 @@ import GraphModel
 /// Checks of a store's files before SQLite opens them.
 package enum StoreFiles {
   package static let name = "graph.sqlite"
+  /// The folder of the commit log.
+  package static let logFolder = "log"
 
   /// The failure for an error of a system call.
   package static func failure(_ sentence: String, _ code: Int32) -> StoreFailure { .system(sentence, code) }

@@ -138,6 +138,8 @@ struct StoreCopy {
             .inputOutput, "\(self.draft) can't be finished", cause: "its journal_mode is \(PragmaText.of(mode))",
             advice: "Give a path on a local file system.")
         }
+        // The copy is the store's state at its revision; the commits that only the log has are not in it.
+        try LogMark.clear(database)
       }
       try draft.close()
     } catch let error as DatabaseError {

@@ -40,7 +40,9 @@ package enum StoreComparison {
       for row in all {
         let name: String = row["name"]
         // The watermark of the full-text indexes, and the tables in which SQLite keeps each of them.
-        if name == "_words" || indexes.contains(where: { name == $0 || name.hasPrefix($0 + "_") }) { continue }
+        if name == "_words" || name == "_log" || indexes.contains(where: { name == $0 || name.hasPrefix($0 + "_") }) {
+          continue
+        }
         tables[name] = try Row.fetchAll(database, sql: "SELECT * FROM \"\(name)\"").map { $0.description }
       }
       return tables

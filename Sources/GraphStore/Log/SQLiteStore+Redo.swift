@@ -16,12 +16,17 @@ extension SQLiteStore {
   /// - Throws: `StoreFailure` for an entry that does not follow the store's state, and any error of `read`. Some of the
   ///   entries before it are applied then.
   public func apply(_ read: (_ body: (LogEntry) throws -> Void) throws -> Void) throws {
+    try turn.withLock { _ in try applyInTurn(read) }
+  }
+
+  func applyInTurn(_ read: (_ body: (LogEntry) throws -> Void) throws -> Void) throws {
     try files.verify()
     do {
       if isOutcomeUnknown { try reopen() }
       try pool.writeWithoutTransaction { database in
         let writer = try self.writer ?? makeWriter(database)
         self.writer = writer
+        try commitGathered(writer)
         try apply(read, writer)
       }
     } catch let error as DatabaseError {
