@@ -128,7 +128,9 @@ let package = Package(
       name: "GraphLogTests", dependencies: ["GraphModel", "GraphLog", "GraphStoreFaults", "GraphTesting"]),
     .testTarget(
       name: "GraphStoreTests",
-      dependencies: ["GraphModel", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb, log]),
+      dependencies: [
+        "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb, log,
+      ]),
     .testTarget(
       name: "GraphStoreToolsTests",
       dependencies: ["GraphModel", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb]),

@@ -35,34 +35,24 @@ struct RedoFollower {
     directory = source + "-redo"
   }
 
-  func remove() { for path in [directory, spare] { remove(path) } }
+  func remove() { try? FileManager.default.removeItem(atPath: directory) }
 
-  /// Begins with a copy of the server's files, on which nothing runs at this moment.
-  func begin() throws { try copyFiles(to: directory) }
-
-  // MARK: - Starts of the server
-
-  private var spare: String { directory + "-spare" }
-
-  /// Keeps a copy of the server's files before the server starts after a crash.
-  func serverWillStart() throws { try copyFiles(to: spare) }
-
-  /// Applies the pending entries, and takes the copy if they do not lead to the server's newest state.
-  func serverDidStart(head: Token) throws {
-    if try apply(entries.takeAll()).head == head { return }
-    remove(directory)
-    try FileManager.default.moveItem(atPath: spare, toPath: directory)
-  }
-
-  private func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
-
-  private func copyFiles(to target: String) throws {
-    remove(target)
-    try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+  /// Begins with a copy of the server's files, at a moment at which the server writes nothing and its store has
+  /// committed everything.
+  func begin() throws {
+    _ = entries.takeAll()
+    remove()
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source + "/graph.sqlite" + suffix) {
       try FileManager.default.copyItem(
-        atPath: source + "/graph.sqlite" + suffix, toPath: target + "/graph.sqlite" + suffix)
+        atPath: source + "/graph.sqlite" + suffix, toPath: directory + "/graph.sqlite" + suffix)
     }
+    try StoreComparison.makeIndependent(directory)
+  }
+
+  /// Applies the pending entries after a start of the server, and begins again if they do not lead to its newest state.
+  func serverDidStart(head: Token) throws {
+    if try apply(entries.takeAll()).head != head { try begin() }
   }
 
   // MARK: - Comparison

@@ -402,7 +402,6 @@ public final class Simulation {
     CrashableFiles.recover(directory)
     serverLog?.disk.recover()
     try examine()
-    try follower?.serverWillStart()
     try startServer()
     if let head = try server?.store.head { try follower?.serverDidStart(head: head) }
   }

@@ -1,9 +1,11 @@
 import Foundation
-import GRDB
+import GraphLog
 import GraphModel
 import GraphStore
+import GraphStoreFaults
 import GraphStoreTools
 import GraphTesting
+import Synchronization
 import Testing
 
 /// A store behind a commit log: a commit is durable in the log, and SQLite follows.
@@ -28,7 +30,7 @@ import Testing
     }
   }
 
-  private static let database = ["graph.sqlite", "graph.sqlite-wal"]
+  fileprivate static let database = ["graph.sqlite", "graph.sqlite-wal"]
 
   private func names(_ store: TestStore) throws -> [String] {
     try store.all("Person", sort: "name").compactMap { image in
@@ -168,5 +170,77 @@ import Testing
     _ = try store.insert("Person", ["name": .string("d")])
     try copy(["log"], of: store.directory, to: killed)
     #expect(throws: StoreFailure.self) { try open(killed) }
+  }
+
+  // MARK: - Failures of the log
+
+  /// Every call of the log fails once, in a run of its own. The commit is made in SQLite instead, and nothing is lost.
+  @Test(arguments: [SimulatedLogDisk.Call.write, .synchronize], [5, 28])
+  func failureOfLogIsNoFailureOfCommits(call: SimulatedLogDisk.Call, code: Int32) throws {
+    for calls in 0..<6 {
+      let run = try FailingLog()
+      for number in 0..<3 { _ = try run.store.insert("Person", ["name": .string("p\(number)")]) }
+      run.disk.plan(.error(code), after: calls, kind: call)
+      for number in 3..<12 { _ = try run.store.insert("Person", ["name": .string("p\(number)")]) }
+      #expect(!run.disk.hasPlan, "\(call) \(calls)")
+      #expect(try run.store.all("Person").count == 12)
+      let again = try run.killed()
+      #expect(try again.all("Person").count == 12, "\(call) \(calls)")
+      #expect(try again.store.head == run.store.store.head)
+    }
+  }
+
+  /// The disk of the store fails, too: commits are refused until it works, and none of the acknowledged ones is lost.
+  @Test func commitsResumeAfterBothDisksFailed() throws {
+    let run = try FailingLog()
+    var acknowledged = 0
+    CrashableFiles.fail(run.directory.path, with: .inputOutput)
+    run.disk.plan(.error(5), after: 3, kind: .synchronize)
+    for number in 0..<8 {
+      let change = try run.store.insertion("Person", ["name": .string("p\(number)")])
+      if (try? run.store.commit([change]))?.record != nil { acknowledged += 1 }
+    }
+    #expect(acknowledged > 0 && acknowledged < 8)
+    CrashableFiles.fail(run.directory.path, with: nil)
+    _ = try run.store.insert("Person", ["name": .string("behind")])
+    let names = try names(run.store)
+    #expect(names.count > acknowledged && names.contains("behind"))
+    let again = try run.killed()
+    #expect(try self.names(again) == names)
+  }
+
+  /// A store whose log is on a simulated disk.
+  private struct FailingLog {
+    let directory: TemporaryDirectory
+    let disk: SimulatedLogDisk
+    let store: TestStore
+
+    init() throws {
+      directory = try TemporaryDirectory()
+      CrashableFiles.watch(directory.path)
+      let random = Mutex(SeededGenerator(seed: 1))
+      disk = SimulatedLogDisk { random.withLock { $0.next() } }
+      store = try Self.open(directory, disk)
+    }
+
+    static func open(_ directory: TemporaryDirectory, _ disk: SimulatedLogDisk) throws -> TestStore {
+      try TestStore(try Fixtures.company(), directory: directory) { options in
+        options.gatheredCommits = 4
+        options.commitLog = { store, beginning in
+          let size = LocalCommitLog.Options(segmentBytes: 4 * 4_096, maximumSegments: 4)
+          guard let beginning else { return try LocalCommitLog(opening: disk, store: store, options: size) }
+          return try LocalCommitLog(beginning: disk, store: store, after: beginning, options: size)
+        }
+      }
+    }
+
+    /// The store as it is found after a kill, opened by another process.
+    func killed() throws -> TestStore {
+      let copy = try TemporaryDirectory()
+      for name in LoggedStoreTests.database where FileManager.default.fileExists(atPath: directory.path + "/" + name) {
+        try FileManager.default.copyItem(atPath: directory.path + "/" + name, toPath: copy.path + "/" + name)
+      }
+      return try Self.open(copy, disk)
+    }
   }
 }

@@ -147,7 +147,8 @@ extension SQLiteStore {
 
   private func recover(from log: GatheredCommits, _ writer: StoreWriter) throws {
     let beginning = log.status.beginning
-    if let known = try writer.history.fingerprint(of: beginning.revision), known != beginning.fingerprint {
+    let known = try pool.writeWithoutTransaction { _ in try writer.history.fingerprint(of: beginning.revision) }
+    if let known, known != beginning.fingerprint {
       throw StoreFailure(
         .corrupt, "the commit log in \(directory) belongs to another past of the store",
         cause: "it begins after another commit of revision \(beginning.revision)",

@@ -26,6 +26,13 @@ package enum StoreComparison {
     return differences
   }
 
+  /// Makes a copy of a store's files a store of its own, which has no commit log.
+  package static func makeIndependent(_ directory: String) throws {
+    let queue = try DatabaseQueue(path: directory + "/" + StoreFiles.name)
+    try queue.inDatabase { try LogMark.clear($0) }
+    try queue.close()
+  }
+
   private static func tables(_ directory: String) throws -> [String: [String]] {
     var configuration = Configuration()
     configuration.readonly = true
