@@ -123,6 +123,7 @@ final class BatchWriter {
       ids = mark
       return try collect(refusal.violations, refusal.conflicts)
     }
+    // After a violation the rest is only checked, so that one refusal names all violations.
     guard violations.isEmpty, !plan.changes.isEmpty else { return }
     var size = 0
     let sums = try writer.sums(of: plan.changes, &size)
@@ -190,7 +191,7 @@ final class BatchWriter {
   }
 
   func refuseIfViolated() throws {
-    guard !violations.isEmpty else { return }
+    if violations.isEmpty { return }
     throw Refusal(
       violations: Array(violations.prefix(Batch.maximumViolations)),
       conflicts: Array(conflicts.prefix(Batch.maximumViolations)))

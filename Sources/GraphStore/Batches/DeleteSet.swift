@@ -43,6 +43,7 @@ final class DeleteSet {
   func add(_ matched: RowSet, of table: EntityTable) throws {
     var pending = [(table: EntityTable, row: Int64)]()
     func insert(_ row: Int64, _ table: EntityTable) throws {
+      // A cycle, or a second path to the object.
       guard rows[table.root.number, default: RowSet()].insert(row) else { return }
       count += 1
       guard count <= Batch.maximumObjects else { throw BatchWriter.tooMany }

@@ -128,6 +128,7 @@ struct OrderHistory {
         if rest[pair] == 0 { open[id, default: 0] -= 1 }
       }
       assert(open[id, default: 0] >= 0)
+      // A member stands at its place only while no other commit, and no half of a cancelled pair, has moved it since.
       guard here.contains(id), !isOther.contains(id), open[id, default: 0] == 0, let place = place(of: id) else {
         return
       }

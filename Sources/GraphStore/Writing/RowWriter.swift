@@ -239,6 +239,7 @@ struct RowWriter {
   /// object of another slice may take a deferred key (``deferredKeys``); with such keys all changed keys are
   /// released.
   private func releaseUniqueKeys() throws {
+    // Only objects that were there before hold keys.
     guard layout.hasUniqueKeys, changes.contains(where: { $0.kind != .inserted }) else { return }
     let taking = deferredKeys.isEmpty ? tablesThatTakeKeys() : nil
     if let taking, taking.isEmpty { return }
