@@ -12,6 +12,7 @@ struct CommitChainChecker {
 
   /// Checks the floor of a pruned history: the chain proves the fingerprint, a checksum the rest.
   func checkFloor() throws {
+    // A store whose history was never pruned has no floor.
     guard try HistoryFloor.tableExists(connection) else { return }
     let place = StoreFinding.Place(table: "_floor")
     let rows = try connection.statement("SELECT count(*), max(sum) FROM _floor")
@@ -111,6 +112,7 @@ struct CommitChainChecker {
   func checkOverwrittenValues() throws {
     let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
     defer { sqlite3_reset(table.statement) }
+    // An older store gets the table with the first conflict that loses a value.
     guard try connection.step(table) else { return }
     let row = try connection.statement(
       """
