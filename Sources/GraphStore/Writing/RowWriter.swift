@@ -1,5 +1,4 @@
 // Tests: CommitTests.swift, RowsWrittenTests.swift
-import GRDBSQLite
 import GraphModel
 
 /// Writes a plan's objects in an order that never violates an SQL constraint in between.
