@@ -91,7 +91,7 @@ final class BatchWriter {
     for row in rows {
       let statement = try connection.statement(select)
       statement.bind(1, row)
-      guard try connection.step(statement) else { continue }
+      guard try connection.step(statement) else { throw RowWriter.missing }
       let image = try writer.objects.verifiedImage(statement, in: table)
       sqlite3_reset(statement.statement)
       writer.objects.remember(image.id, row: row)
