@@ -225,7 +225,7 @@ struct PropertyReversal {
         other = change
       }
       method = .lists(lists)
-    case .none, .splices, .set: return
+    case .none, .splices, .set: assertionFailure("only a reversal of members has members to lock")
     }
   }
 
@@ -257,7 +257,7 @@ struct PropertyReversal {
         markLost(.null)
       }
     case .set(_, let gave): overlay = SupersededEdit(method: method, value: gave)
-    case .members, .lists: return
+    case .members, .lists: return assertionFailure("members are locked one by one, never replaced together")
     }
     method = .none
     composed = []
