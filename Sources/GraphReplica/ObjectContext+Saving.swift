@@ -96,6 +96,7 @@ extension ObjectContext {
     if queuedSaves.count == 1 { sendNextSave() }
   }
 
+  /// Sends the first save of the queue, if there is one.
   func sendNextSave() {
     guard let save = queuedSaves.first else { return }
     if let request = save.request {

@@ -58,6 +58,7 @@ extension Replica {
       followed.invalidateHeldResult()
       return before
     }
+    // A query that is not subscribed to, or whose new result is on its way, is reloaded anyway.
     guard let number, isLoaded else { return }
     numbers[number] = nil
     dropMove(of: query)

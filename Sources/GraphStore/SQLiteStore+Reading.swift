@@ -1,7 +1,6 @@
 // Tests: FetchTests.swift, RandomGraphTests.swift
 import Foundation
 import GRDB
-import GRDBSQLite
 import GraphModel
 
 /// Reads, each in its own transaction on one of the pool's connections. Reads and the writer never block each other.

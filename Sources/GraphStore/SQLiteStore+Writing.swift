@@ -290,8 +290,10 @@ extension SQLiteStore {
   private func releaseLocks() {
     pool.writeWithoutTransaction { database in
       let connection = database.sqliteConnection
+      // A transaction that could not be rolled back holds its locks.
       guard sqlite3_get_autocommit(connection) != 0 else { return }
       var file: UnsafeMutablePointer<sqlite3_file>?
+      // Without a WAL index in shared memory there are no such locks.
       guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
         let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2
       else { return }

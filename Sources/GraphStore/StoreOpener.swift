@@ -134,7 +134,7 @@ struct StoreOpener {
         .corrupt, "the store in \(directory) has no model",
         advice: "Stop stickiesd, keep a copy of the files, and run stickiesd check.")
     }
-    guard Array(newest[0] as Data) != model.hash.bytes else { return }
+    if Array(newest[0] as Data) == model.hash.bytes { return }
     let cause =
       "its hash is \(ModelHash.text(ofStored: newest[0])), "
       + "the given model's is \(model.hash)"
@@ -162,7 +162,8 @@ struct StoreOpener {
     try pool.writeWithoutTransaction { database in
       let mark = try LayoutVersion.read(database)
       let hasOldWords = try FullTextRebuild.isDue(database)
-      guard mark.layout < StoreLayout.version || hasOldWords else { return }
+      let isUpToDate = mark.layout >= StoreLayout.version && !hasOldWords
+      if isUpToDate { return }
       try database.inTransaction(.immediate) {
         if mark.layout < StoreLayout.version {
           for statement in StoreLayout.parts + StoreLayout.keyframes { try database.execute(sql: statement) }

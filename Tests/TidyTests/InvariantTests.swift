@@ -7,7 +7,7 @@ import Testing
     var lines = 0
     /// `?? 0`, `?? ""`, `?? []` and their like.
     var defaults = 0
-    /// `else { return }` without a value.
+    /// `else { return }` without a value, on one line or broken by the formatter.
     var returns = 0
     /// `table[key]?.property = value`: nothing is written if the key is missing.
     var chainedWrites = 0
@@ -18,6 +18,8 @@ import Testing
       let isChainedWrite = try Regex(#"[\w\])]\?(?:\.\w+|\[[^\]]*\])+ [-+*/&|]?= "#)
       let isAssertion = try Regex(
         #"\b(?:assert|assertionFailure|precondition|preconditionFailure|fatalError|invariant)\("#)
+      // The two lines before.
+      var last: (Substring, Substring) = ("", "")
       for line in files.flatMap({ $0.code.split(separator: "\n") }) where !line.allSatisfy({ $0 == " " }) {
         lines += 1
         // Most lines have none of these.
@@ -25,7 +27,10 @@ import Testing
           defaults += line.matches(of: isDefault).count
           if line.contains("= ") { chainedWrites += line.matches(of: isChainedWrite).count }
         }
-        if line.contains("else { return }") { returns += 1 }
+        let words = line.drop { $0 == " " }
+        let endsBareReturn = words == "}" && last.1 == "return" && last.0.hasSuffix("else {")
+        if endsBareReturn || line.contains("else { return }") { returns += 1 }
+        last = (last.1, words)
         if line.contains("(") { assertions += line.matches(of: isAssertion).count }
       }
     }
@@ -33,8 +38,8 @@ import Testing
 
   /// The number of bare returns that a target may have: each was looked at and can happen. The numbers may only fall.
   private static let returns = [
-    "GraphStore": 57, "GraphStoreTools": 20, "GraphHub": 16, "GraphReplica": 34, "GraphWire": 0, "GraphServer": 17,
-    "GraphClient": 5, "GraphModel": 84,
+    "GraphStore": 35, "GraphStoreTools": 11, "GraphHub": 13, "GraphReplica": 27, "GraphWire": 0, "GraphServer": 10,
+    "GraphClient": 2, "GraphModel": 85,
   ]
 
   @Test(arguments: returns.keys.sorted())
@@ -57,6 +62,10 @@ import Testing
       SourceText(
         """
         guard let row else { return }
+        guard let row = row ?? newest else {
+          // There is none.
+          return
+        }
         let count = counts[id] ?? 0 // ?? 0
         rows[id]?.state = .ready
         rows[id]?.names[0] += 1
@@ -65,6 +74,6 @@ import Testing
         """)
     ])
     #expect(
-      [counts.lines, counts.defaults, counts.returns, counts.chainedWrites, counts.assertions] == [6, 2, 1, 2, 1])
+      [counts.lines, counts.defaults, counts.returns, counts.chainedWrites, counts.assertions] == [9, 2, 2, 2, 1])
   }
 }

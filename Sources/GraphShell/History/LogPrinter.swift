@@ -41,12 +41,10 @@ struct LogPrinter {
         output.print("    \(TextTable.visible(name))")
       }
       if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
-      // Daemons of earlier releases send all changes.
-      let shown = commit.changes.prefix(request.changes.map { Int(clamping: $0) } ?? .max)
-      for change in shown { output.print("    \(ObjectJSON.sign(change.kind)) \(output.line(change))") }
-      let more = commit.changes.count - shown.count + Int(clamping: commit.more)
-      if more > 0, shown.isEmpty { output.print("    \(Output.count(more, "change"))") }
-      if more > 0, !shown.isEmpty { output.print("    … and \(more) more") }
+      for change in commit.changes { output.print("    \(ObjectJSON.sign(change.kind)) \(output.line(change))") }
+      let more = Int(clamping: commit.more)
+      if more > 0, commit.changes.isEmpty { output.print("    \(Output.count(more, "change"))") }
+      if more > 0, !commit.changes.isEmpty { output.print("    … and \(more) more") }
     }
     try await reportPruned(request, commits)
   }

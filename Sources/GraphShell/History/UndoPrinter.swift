@@ -36,12 +36,6 @@ struct UndoPrinter {
     reportSkipped(skipped)
     let what = "revision \(commit.taken ?? "\(commit.revision)")"
     let isRedo = commit.redoes != nil
-    // Daemons of earlier releases commit an undo without changes.
-    guard !commit.changes.isEmpty || skipped.isEmpty else {
-      throw Refusal(
-        .conflict, "nothing of \(what) could be \(isRedo ? "done again" : "taken back"): it has been changed since",
-        conflicts: skipped)
-    }
     if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
     let count = Output.count(commit.changes.count, "change")
     output.show(commit, else: isRedo ? "redone \(what): \(count) made again" : "undone \(what): \(count) taken back")

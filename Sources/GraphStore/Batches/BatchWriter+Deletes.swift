@@ -17,7 +17,7 @@ extension BatchWriter {
     try refuseIfViolated()
     let total = deleted.count + consequences.survivorCount
     if total <= writer.sliceObjects {
-      return transaction(try matched.compactMap { try deleted.id($0, table) }.map { Change(.delete, $0) })
+      return transaction(try matched.map { Change(.delete, try deleted.id($0, table)) })
     }
     try report(done: 0, of: total)
     // Deleted objects may refer to each other in a cycle, and to objects of an earlier slice. Not a prepared
@@ -88,8 +88,7 @@ extension BatchWriter {
       let property = try invariant(model.property(number), "a counted relationship is a property of the model")
       let table = try invariant(writer.layout.table(of: property.owner), "an entity with counted objects has a table")
       for row in rows {
-        guard let id = try deleted.id(row, table) else { continue }
-        try collect(RuleValidator.violations(ofCounts: [(id, number)], reader: reader))
+        try collect(RuleValidator.violations(ofCounts: [(try deleted.id(row, table), number)], reader: reader))
       }
     }
   }

@@ -1,5 +1,4 @@
 // Tests: BatchTests.swift, BatchHistoryTests.swift
-import GRDBSQLite
 import GraphModel
 
 /// Updates all matching objects. The set of matching objects is fixed before the first object changes.

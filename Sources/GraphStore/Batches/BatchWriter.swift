@@ -91,7 +91,7 @@ final class BatchWriter {
     for row in rows {
       let statement = try connection.statement(select)
       statement.bind(1, row)
-      guard try connection.step(statement) else { continue }
+      guard try connection.step(statement) else { throw RowWriter.missing }
       let image = try writer.objects.verifiedImage(statement, in: table)
       sqlite3_reset(statement.statement)
       writer.objects.remember(image.id, row: row)
@@ -123,6 +123,7 @@ final class BatchWriter {
       ids = mark
       return try collect(refusal.violations, refusal.conflicts)
     }
+    // After a violation the rest is only checked, so that one refusal names all violations.
     guard violations.isEmpty, !plan.changes.isEmpty else { return }
     var size = 0
     let sums = try writer.sums(of: plan.changes, &size)
@@ -190,7 +191,7 @@ final class BatchWriter {
   }
 
   func refuseIfViolated() throws {
-    guard !violations.isEmpty else { return }
+    if violations.isEmpty { return }
     throw Refusal(
       violations: Array(violations.prefix(Batch.maximumViolations)),
       conflicts: Array(conflicts.prefix(Batch.maximumViolations)))

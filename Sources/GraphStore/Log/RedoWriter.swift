@@ -1,5 +1,4 @@
 // Tests: RedoTests.swift
-import GRDBSQLite
 import GraphModel
 
 /// Repeats commits from their entries, inside an open transaction of the writer.
@@ -52,6 +51,7 @@ final class RedoWriter {
 
   /// Checks that an entry is the commit that the store has at its revision.
   private func check(_ entry: LogEntry) throws {
+    // A part is checked with the commit of its batch, which covers it.
     guard case .commit(let commit) = entry else { return }
     // History may no longer have the commit.
     guard let known = try writer.history.fingerprint(of: commit.revision) else { return }
@@ -218,7 +218,7 @@ final class RedoWriter {
   }
 
   private func finishBatch(_ commit: LogEntry.Commit) throws {
-    guard let batch else { return }
+    let batch = try invariant(batch, "a batch ends after its parts")
     self.batch = nil
     defer { writer.objects.underway = nil }
     try checkPlace(of: commit)

@@ -38,7 +38,7 @@ extension SQLiteStore {
     let redo = RedoWriter(writer)
     var count = 0
     func commit() throws {
-      guard count > 0 else { return }
+      if count == 0 { return }
       try writer.fullText.updateIfDue(head: writer.revision)
       try writer.connection.run("COMMIT")
       count = 0

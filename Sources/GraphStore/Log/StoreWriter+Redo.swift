@@ -13,8 +13,7 @@ extension StoreWriter {
 
     /// Objects that are revived, or imported with their ids, may have any id; only ids near the first one count.
     mutating func record(_ id: ObjectID) {
-      guard id.key.high >= next, id.key.high - first <= UInt64(2 * Batch.maximumObjects) else { return }
-      next = id.key.high + 1
+      if id.key.high >= next, id.key.high - first <= UInt64(2 * Batch.maximumObjects) { next = id.key.high + 1 }
     }
   }
 

@@ -48,6 +48,7 @@ extension SQLiteStore {
 
   /// Marks the store, before the first slice ever, as one that older programs must not open.
   private func prepareForPruning(_ database: Database, _ writer: StoreWriter, through target: Revision) throws {
+    // Marked already, or nothing to remove yet.
     guard !writer.isPruned, try target > writer.history.oldest() else { return }
     try inTransaction(writer) {
       for statement in HistoryFloor.creation { try writer.connection.run(statement) }
