@@ -27,7 +27,7 @@ package struct ChangeWaiter {
 
   /// Returns when the store has reached the revision.
   package func until(_ revision: Revision) async throws {
-    guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon sent no welcome") }
+    let head = shell.head
     reportLostConnection()
     var reached = head.revision
     if reached < revision {

@@ -65,6 +65,7 @@ package final class WatchPrinter {
     // One watch for all queries: a commit that inserts two objects is one event.
     try await follow { body in
       let numbers = self.client.watch(queries + names, since: token, body: body)
+      precondition(numbers.count == queries.count + names.count, "a watch numbers each of its queries")
       self.silent = Set(numbers.suffix(names.count))
       if !isKnown { self.unknown = Set(numbers) }
       self.waiting = Set(numbers)
@@ -96,7 +97,8 @@ package final class WatchPrinter {
 
   private func token() async throws -> Token? {
     guard let since else { return nil }
-    guard let head = client.welcome?.head, since <= head.revision else {
+    guard let head = client.welcome?.head else { preconditionFailure("a watch has a connection that was welcomed") }
+    guard since <= head.revision else {
       throw Refusal(.notFound, "there is no revision \(since) yet")
     }
     return try await Self.token(of: since, head, client)
@@ -104,6 +106,7 @@ package final class WatchPrinter {
 
   /// Handles events one after the other: requests for one event delay the next.
   private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
+    precondition(queries.isEmpty && !isShown, "a printer follows one watch")
     client.stateDidChange = { [output] state in
       if case .reconnecting(1) = state {
         output.message("the connection was lost; trying again")
@@ -113,7 +116,7 @@ package final class WatchPrinter {
     watch { continuation.yield($0) }
     for await event in events {
       if case .ended(let refusal) = event { throw refusal }
-      try await take(event)
+      try await receive(event)
     }
   }
 
@@ -138,7 +141,7 @@ package final class WatchPrinter {
     }
   }
 
-  private func take(_ event: GraphClient.WatchEvent) async throws {
+  private func receive(_ event: GraphClient.WatchEvent) async throws {
     switch event {
     case .loaded(let query, let images, let at):
       waiting.remove(query)
@@ -195,13 +198,22 @@ package final class WatchPrinter {
     }
   }
 
+  /// The entity and the predicate of a query other than a window's.
+  func watched(_ query: QueryID) -> (entity: Entity, predicate: GraphPredicate) {
+    guard let watched = queries[query] else {
+      preconditionFailure("an event belongs to a query of this watch: \(query)")
+    }
+    return watched
+  }
+
   /// Prints the results of all queries, which arrived one by one.
   private func showResults() async throws {
     let shown = queries.keys.filter { !silent.contains($0) }.sorted()
     let isOneState = shown.allSatisfy { results[$0]?.at == revision }
     // Text output needs only the count, JSON output a consistent state.
     let images =
-      output.json && !isOneState ? try await wholeResult() : shown.flatMap { results[$0]?.images ?? [] }
+      output.json && !isOneState ? try await wholeResult() : shown.compactMap { results[$0] }.flatMap(\.images)
+    assert(waiting.isEmpty, "a snapshot has the results of all queries")
     results = [:]
     showSnapshot(images)
   }
@@ -210,11 +222,11 @@ package final class WatchPrinter {
     isShown = true
     snapshotRevision = revision
     let restored =
-      abandoned.map { told in
-        revision < told
-          ? "the store was restored; "
-          : "the store was restored or its history was pruned, and it no longer has the states above; "
-      } ?? ""
+      switch abandoned {
+      case nil: ""
+      case let printed? where revision < printed: "the store was restored; "
+      case _?: "the store was restored or its history was pruned, and it no longer has the states above; "
+      }
     defer { abandoned = nil }
     if output.json {
       var members = [JSON.Member("revision", .integer(revision))]
@@ -256,7 +268,8 @@ package final class WatchPrinter {
     switch change.kind {
     case .inserted:
       sign = "+"
-      detail = change.object.map(words.circumstances) ?? ""
+      // An object that is too large for a delta is missing.
+      if let object = change.object { detail = words.circumstances(object) }
     case .updated:
       sign = "~"
       let what = words.words(change)
