@@ -2,7 +2,7 @@ import GraphModel
 
 /// The words for a conflict in messages.
 extension Conflict {
-  /// What the conflict is about: a property, or the object as a whole.
+  /// The subject of the conflict: a property, or the object as a whole.
   func subject(in model: Model) -> String {
     if property == 0 { return "the object" }
     return if let known = model.property(property) { known.name } else { "property number \(property)" }

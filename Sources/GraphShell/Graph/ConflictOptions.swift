@@ -5,9 +5,14 @@ import GraphModel
 struct ConflictOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: "Which side wins if another client has made a conflicting change meanwhile. (default: objectTrump)")
+    help: """
+      If another client changed the same since it was read: error refuses the command, storeTrump keeps the other \
+      change, objectTrump makes yours. (default: objectTrump)
+      """)
   var policy: PolicyName?
-  @Option(parsing: .unconditional, help: "The revision at which you read what you change; default: now.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The revision at which you read what you change; default: now.", valueName: "revision"))
   var base: Revision?
 
   var mergePolicy: MergePolicy { if let policy { policy.policy } else { .objectTrump } }

@@ -4,12 +4,17 @@ import ArgumentParser
 struct SelectionOptions: ParsableArguments {
   @Option(
     name: .customLong("where"), parsing: .unconditional,
-    help: "A predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.")
+    help: ArgumentHelp(
+      "Only objects that match this predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.",
+      valueName: "predicate"))
   var condition: String?
-  @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -age,name.")
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Attributes to sort by, separated by commas; a minus means descending: -age,name.", valueName: "keys"))
   var sort = ""
   @OptionGroup var limit: LimitOption
-  @Option(parsing: .unconditional, help: "Skip this many first.")
+  @Option(parsing: .unconditional, help: ArgumentHelp("Skip this many first.", valueName: "count"))
   var offset = 0
 
   func validate() throws {

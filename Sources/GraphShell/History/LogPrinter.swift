@@ -29,7 +29,8 @@ struct LogPrinter {
     }
     if commits.isEmpty {
       let newest = try await client.status().head.revision
-      output.message("no commit matches; the newest is revision \(newest)")
+      output.message(
+        newest == 0 ? "the store has no commits yet" : "no commit matches; the newest is revision \(newest)")
     }
     for commit in commits {
       let what =

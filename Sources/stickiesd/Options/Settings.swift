@@ -38,7 +38,7 @@ struct StoreFlags: ParsableArguments {
   @Option(help: "The data directory; created if it does not exist.")
   var data: String?
 
-  @Option(help: "A folder of model files to use instead of the built-in model; the highest number counts.")
+  @Option(help: "A folder of model files, of which the highest number is used, instead of the built-in model.")
   var schema: String?
 
   @Option(

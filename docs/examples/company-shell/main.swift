@@ -2,7 +2,7 @@ import ArgumentParser
 import GraphClient
 import GraphShell
 
-/// What the shell knows of this program.
+/// The name, the commands and the connection of this program.
 struct CompanyShell: ShellProgram {
   var name: String { "company" }
   var command: any ParsableCommand.Type { CompanyCommand.self }
