@@ -45,11 +45,8 @@ enum ClockCheck {
   /// - Parameter newest: the time of the newest commit; if it is in the future, the clocks differ.
   static func finding(newest: Timestamp?) -> CheckResult {
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-    let tolerated = toleratedSeconds * RFC3339.microsecondsPerSecond
-    guard let newest, newest > now + tolerated else {
-      return CheckResult("clock", .fine, "no commit has a time in the future")
-    }
-    let ahead = (newest - now) / RFC3339.microsecondsPerSecond
+    let ahead = if let newest, newest > now { (newest - now) / RFC3339.microsecondsPerSecond } else { Int64(0) }
+    guard ahead > toleratedSeconds else { return CheckResult("clock", .fine, "no commit has a time in the future") }
     return CheckResult(
       "clock", .warning, "the newest commit is \(ahead) seconds ahead of this machine's clock",
       mend: "set the clocks of this machine and the daemon's, by NTP if you can")
