@@ -43,11 +43,7 @@ struct Follow: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     try await options.withHistory(reconnects: true) { shell in
-      shell.client.stateDidChange = { [output = shell.output] state in
-        if case .reconnecting(1) = state {
-          output.message("the connection was lost; trying again")
-        }
-      }
+      shell.client.reportLostConnections(to: shell.output)
       var printed = try await token(at: start(), shell)
       var reached = printed
       let commits = shell.client.commits(since: printed, filter: try await filter.filter(shell), untilNow: untilNow)
@@ -67,11 +63,7 @@ struct Follow: AsyncParsableCommand {
     switch start {
     case .now: return shell.head
     case .token(let token): return token
-    case .revision(let revision):
-      guard revision <= shell.head.revision else {
-        throw Refusal(.notFound, "there is no revision \(revision) yet")
-      }
-      return try await WatchPrinter.token(of: revision, shell.head, shell.client)
+    case .revision(let revision): return try await WatchPrinter.token(of: revision, shell.head, shell.client)
     }
   }
 }

@@ -98,20 +98,13 @@ package final class WatchPrinter {
   private func token() async throws -> Token? {
     guard let since else { return nil }
     guard let head = client.welcome?.head else { preconditionFailure("a watch has a connection that was welcomed") }
-    guard since <= head.revision else {
-      throw Refusal(.notFound, "there is no revision \(since) yet")
-    }
     return try await Self.token(of: since, head, client)
   }
 
   /// Handles events one after the other: requests for one event delay the next.
   private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
     precondition(queries.isEmpty && !isShown, "a printer follows one watch")
-    client.stateDidChange = { [output] state in
-      if case .reconnecting(1) = state {
-        output.message("the connection was lost; trying again")
-      }
-    }
+    client.reportLostConnections(to: output)
     let (events, continuation) = AsyncStream.makeStream(of: GraphClient.WatchEvent.self)
     watch { continuation.yield($0) }
     for await event in events {
@@ -122,7 +115,9 @@ package final class WatchPrinter {
 
   /// The token of a revision, with the fingerprint of its commit from the log. A revision alone does not prove a
   /// shared history. The newest revision has the head's token.
+  /// - Throws: a refusal for a revision above the newest, and for a pruned one.
   static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
+    guard revision <= head.revision else { throw Refusal(.notFound, "there is no revision \(revision) yet") }
     if revision == head.revision { return head }
     if revision == 0 {
       let oldest = try await client.status().oldest
