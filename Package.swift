@@ -99,6 +99,10 @@ let package = Package(
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
+    // The program of docs/guides/shell.md.
+    .executableTarget(
+      name: "company-shell", dependencies: ["GraphClient", "GraphShell", arguments],
+      path: "docs/examples/company-shell"),
     // The programs of docs/guides, over a model of their own: Schema/Company.
     .executableTarget(
       name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
@@ -177,7 +181,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
-        "stickiesd", "stickies", "first-program", "company-guides",
+        "stickiesd", "stickies", "first-program", "company-guides", "company-shell",
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

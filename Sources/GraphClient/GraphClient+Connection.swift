@@ -1,4 +1,4 @@
-// Tests: GraphClientTests.swift
+// Tests: GraphClientTests.swift, IdleClientTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire

@@ -1,4 +1,4 @@
-// Tests: HubTests.swift
+// Tests: HubTests.swift, HubBatchTests.swift, StatementCounterTests.swift
 import GraphModel
 
 /// The live queries of all sessions.

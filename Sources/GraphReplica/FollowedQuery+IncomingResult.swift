@@ -1,4 +1,4 @@
-// Tests: ReconnectTests.swift
+// Tests: ReconnectTests.swift, RestoredStoreTests.swift
 import GraphModel
 import GraphWire
 

@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift, OneToOneTests.swift
+// Tests: ReplicaTests.swift, OneToOneTests.swift, OrderedReplicaTests.swift
 import GraphModel
 
 /// Inserts, edits and deletes. The context keeps them until `save`; reads of the context include them at once.

@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift, RefusedSaveTests.swift
+// Tests: ReplicaTests.swift, RefusedSaveTests.swift, DeletedObjectTests.swift
 import GraphModel
 import GraphWire
 

@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift
+// Tests: ReplicaTests.swift, RefusedSaveTests.swift, SaveRequirementTests.swift, TextSavingTests.swift
 import GraphModel
 
 /// An unanswered save. A context has one transaction in flight: it builds the next one after the answer, which allows

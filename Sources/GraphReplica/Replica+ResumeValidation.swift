@@ -1,3 +1,4 @@
+// Tests: RestoredStoreTests.swift
 import GraphModel
 import GraphWire
 

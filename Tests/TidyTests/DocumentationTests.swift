@@ -133,7 +133,7 @@ import Testing
 
   @Test(arguments: [
     "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica", "GraphControllers",
-    "GraphServer", "GraphClient", "StickiesModel", "StickiesFiles",
+    "GraphServer", "GraphClient", "GraphShell", "StickiesModel", "StickiesFiles",
   ])
   func libraryPageListsExistingDeclarations(target: String) throws {
     let page = try LayeringTests.file("Sources/\(target)/\(target).docc/\(target).md")

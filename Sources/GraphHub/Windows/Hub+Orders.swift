@@ -1,3 +1,4 @@
+// Tests: WindowTests.swift
 import GraphModel
 import GraphWire
 

@@ -1,4 +1,4 @@
-// Tests: SortedResultTests.swift, WindowTests.swift
+// Tests: WindowTests.swift, StatementCounterTests.swift
 import GraphModel
 
 /// A window of an order. Sessions with equal windows share it.

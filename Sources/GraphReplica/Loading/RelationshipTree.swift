@@ -1,4 +1,4 @@
-// Tests: PrefetchTests.swift, FaultTests.swift
+// Tests: PrefetchTests.swift, LoadPathTests.swift
 import GraphModel
 
 /// The names of relationships to load along with a result, and to follow on from the loaded objects: a prefix tree of

@@ -3,28 +3,23 @@ import GraphModel
 
 struct GraphWatch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "watch", abstract: "Follow the objects of an entity as they change, one line for each change.")
+    commandName: "watch", abstract: "Follow the objects of an entity as they change, one line for each change.",
+    discussion: """
+      Changes of other objects count too, if the predicate's key paths or aggregates lead to them. With --limit, the \
+      command follows a window of the sorted objects; --sort and --offset require it.
+      """)
 
   @OptionGroup var options: CommonOptions
   @Argument(help: "The entity; those that inherit from it are followed too.")
   var entity: String
-  @Option(
-    name: .customLong("where"), parsing: .unconditional,
-    help: "Only those that match; key paths and aggregates are followed too.")
-  var condition: String?
-  @Option(parsing: .unconditional, help: "Attributes to sort a window by, a minus for descending: -age,name.")
-  var sort = ""
-  @OptionGroup var limit: LimitOption
-  @Option(parsing: .unconditional, help: "Skip this many first; requires --limit.")
-  var offset = 0
+  @OptionGroup var selection: SelectionOptions
   @OptionGroup var since: SinceOption
 
   func validate() throws {
-    if offset < 0 { throw ValidationError("--offset must be at least 0") }
-    if limit.number == nil, offset > 0 || !sort.isEmpty {
+    if selection.limit.number == nil, selection.offset > 0 || !selection.sort.isEmpty {
       throw ValidationError("--offset and --sort require --limit: together they make a window")
     }
-    if limit.number != nil, since.revision != nil {
+    if selection.limit.number != nil, since.revision != nil {
       throw ValidationError("--since can't be used with --limit: a window begins with its present rows")
     }
   }
@@ -33,13 +28,14 @@ struct GraphWatch: AsyncParsableCommand {
   func run() async throws {
     try await options.withGraph(reconnects: true) { shell in
       let entity = try shell.known(entity)
-      let predicate = try shell.predicate(condition, on: entity)
+      let predicate = try shell.predicate(selection.condition, on: entity)
       let printer = WatchPrinter(
         shell.client, output: shell.output, model: shell.model, since: since.revision,
         summary: { Output.count($0.count, entity.name + " object") }, line: shell.reference)
-      guard let limit = limit.number else { return try await printer.follow([(entity, predicate)]) }
+      guard let limit = selection.limit.number else { return try await printer.follow([(entity, predicate)]) }
       let window = WatchedWindow(
-        entity: entity, predicate: predicate, sort: try shell.order(sort, of: entity), offset: offset, limit: limit)
+        entity: entity, predicate: predicate, sort: try shell.order(selection.sort, of: entity),
+        offset: selection.offset, limit: limit)
       try await printer.follow(window)
     }
   }

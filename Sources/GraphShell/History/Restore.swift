@@ -51,8 +51,9 @@ struct Restore: AsyncParsableCommand {
         if let name {
           saved = try await shell.client.restore(ObjectFinder(shell).past(name), at: revision, contents: !only)
         } else {
-          try confirm(revision ?? 0, shell.output)
-          saved = try await shell.client.restoreEverything(at: revision ?? 0)
+          guard let revision else { preconditionFailure("--all has a state to restore") }
+          try confirm(revision, shell.output)
+          saved = try await shell.client.restoreEverything(at: revision)
         }
       } catch let refusal as Refusal {
         throw await RefusalExplainer(shell).explained(refusal, isRestore: true)

@@ -34,7 +34,7 @@ struct UndoPrinter {
     let commit = try await shell.record(of: saved)
     let skipped = saved.committed.conflicts
     reportSkipped(skipped)
-    let what = "revision \(commit.taken ?? "\(commit.revision)")"
+    let what = "revision \(commit.undoneStep ?? "\(commit.revision)")"
     let isRedo = commit.redoes != nil
     if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
     let count = Output.count(commit.changes.count, "change")
@@ -49,12 +49,11 @@ struct UndoPrinter {
   }
 
   private func sentence(for conflict: Conflict) -> String {
-    let who = conflict.author.isEmpty ? "someone else" : conflict.author
-    let id = conflict.id.description.prefix(8)
-    let property = model.property(conflict.property)?.name
+    let (what, id, who) = (conflict.subject(in: model), conflict.shortID, conflict.otherAuthor)
     switch conflict.kind {
-    case .deleted: return "\(who) has deleted \(property.map { "the earlier \($0) of \(id)" } ?? "\(id)") since"
-    case .changed, .unique: return "\(who) has changed \(property ?? "the object") of \(id) since"
+    case .deleted where conflict.property == 0: return "\(who) has deleted \(id) since"
+    case .deleted: return "\(who) has deleted the earlier \(what) of \(id) since"
+    case .changed, .unique: return "\(who) has changed \(what) of \(id) since"
     }
   }
 
