@@ -47,7 +47,9 @@ let package = Package(
   targets: [
     .target(name: "GraphModel"),
     .target(name: "GraphWire", dependencies: ["GraphModel"]),
-    .target(name: "GraphStore", dependencies: ["GraphModel", grdb, sqlite, log, heap]),
+    // Where a commit becomes durable: records in segment files.
+    .target(name: "GraphLog", dependencies: ["GraphModel"]),
+    .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files; the server imports the engine only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphStore", grdb, sqlite]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
@@ -97,16 +99,21 @@ let package = Package(
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
+    // The program of docs/guides/shell.md.
+    .executableTarget(
+      name: "company-shell", dependencies: ["GraphClient", "GraphShell", arguments],
+      path: "docs/examples/company-shell"),
     // The programs of docs/guides, over a model of their own: Schema/Company.
     .executableTarget(
       name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
-    // A disk that fails and loses power, under SQLite: of simulations and tests only.
-    .target(name: "GraphStoreFaults", dependencies: ["GraphModel", sqlite]),
+    // Disks that fail and lose power, under SQLite and under the log: of simulations and tests only.
+    .target(name: "GraphStoreFaults", dependencies: ["GraphModel", "GraphLog", sqlite]),
     .target(
       name: "GraphSimulation",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
+        "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
+        "GraphStoreFaults",
       ]),
     .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
@@ -122,8 +129,12 @@ let package = Package(
     .testTarget(
       name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", "wire-generate", protobuf]),
     .testTarget(
+      name: "GraphLogTests", dependencies: ["GraphModel", "GraphLog", "GraphStoreFaults", "GraphTesting"]),
+    .testTarget(
       name: "GraphStoreTests",
-      dependencies: ["GraphModel", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb, log]),
+      dependencies: [
+        "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb, log,
+      ]),
     .testTarget(
       name: "GraphStoreToolsTests",
       dependencies: ["GraphModel", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb]),
@@ -170,7 +181,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
-        "stickiesd", "stickies", "first-program", "company-guides",
+        "stickiesd", "stickies", "first-program", "company-guides", "company-shell",
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

@@ -1,4 +1,4 @@
-// Tests: GraphClientTests.swift
+// Tests: GraphClientTests.swift, IdleClientTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire
@@ -159,9 +159,11 @@ extension GraphClient {
 
   /// Sleeps until the replica's deadline.
   func scheduleTick() {
+    // Without a connection the replica has no deadline.
     guard state != .closed, let deadline = context.replica.deadline else { return }
     let now = Self.uptime
     guard deadline > now else { return tick() }
+    // An earlier alarm ticks first, and sets the next one.
     guard alarm.set(to: deadline) else { return }
     ticking?.cancel()
     ticking = Task { [weak self] in

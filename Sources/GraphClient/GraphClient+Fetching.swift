@@ -234,12 +234,13 @@ extension GraphClient: GraphReader {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
     try await withCheckedThrowingContinuation { continuation in
       // Otherwise another caller of this turn has begun to collect.
-      guard loadWaiters.add(continuation, for: load) else { return }
-      Task { [weak self] in
-        guard let self else { return }
-        loadWaiters.endCollection()
-        context.sendLoads()
-        perform()
+      let beginsCollection = loadWaiters.add(continuation, for: load)
+      if beginsCollection {
+        Task { [self] in
+          loadWaiters.endCollection()
+          context.sendLoads()
+          perform()
+        }
       }
     }
   }

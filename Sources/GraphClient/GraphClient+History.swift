@@ -1,4 +1,4 @@
-// Tests: GraphClientTests.swift
+// Tests: FetchingTests.swift, HistoryCommandTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire

@@ -1,4 +1,4 @@
-// Tests: LiveQueryTests.swift
+// Tests: LiveQueryTests.swift, GraphClientTests.swift
 import FoundationEssentials
 import GraphModel
 import GraphReplica

@@ -1,4 +1,4 @@
-// Tests: SavingTests.swift
+// Tests: SavingTests.swift, RowSenderTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire

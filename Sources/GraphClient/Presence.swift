@@ -1,3 +1,5 @@
+// Tests: GraphClientTests.swift
+
 /// The presence of another session: forwarded by the server, and never stored.
 public struct Presence: Hashable, Sendable {
   /// The session's number at the server; it changes with a reconnect.

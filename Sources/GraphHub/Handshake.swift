@@ -1,4 +1,4 @@
-// Tests: HubTests.swift
+// Tests: LensTests.swift
 import GraphModel
 import GraphWire
 

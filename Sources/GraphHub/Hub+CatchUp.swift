@@ -42,7 +42,7 @@ extension Hub {
 
   /// Sends the pending advance to sessions whose results were read ahead of the hub, once the hub has caught up.
   mutating func sendPendingAdvances(_ actions: inout [HubAction]) {
-    guard hasPendingAdvances else { return }
+    if !hasPendingAdvances { return }
     hasPendingAdvances = false
     for session in sessions.values.inOrder() {
       guard let revision = session.pendingAdvance else { continue }
@@ -59,6 +59,7 @@ extension Hub {
 
   /// Sends missed commits to a session that is behind, as far as its backlog allows.
   mutating func pump(_ session: Session, _ actions: inout [HubAction]) {
+    // The session is resumed when its socket has written the backlog.
     guard sender.isDrained(session) else { return }
     var frames = [UInt8]()
     // The revision reached when the backlog fills up: a waiting first result becomes visible at that point.

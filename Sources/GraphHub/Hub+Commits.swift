@@ -266,6 +266,7 @@ extension Hub {
   }
 
   private mutating func reply(_ ticket: StoreRequestID, _ result: WriteResult, _ actions: inout [HubAction]) {
+    // A transcript or a benchmark may publish a commit that no session requested.
     guard let origin = commits.remove(ticket) else { return }
     // The session may have ended before its commit has.
     guard let session = sessions[origin.session] else { return }
@@ -299,8 +300,9 @@ extension Hub {
   }
 
   mutating func batchProgressed(_ ticket: StoreRequestID, _ progress: BatchProgress, _ actions: inout [HubAction]) {
+    guard let origin = commits[ticket] else { return assertionFailure("a batch progresses until it is answered") }
     // The session may have ended before its batch has.
-    guard let origin = commits[ticket], let session = sessions[origin.session] else { return }
+    guard let session = sessions[origin.session] else { return }
     sender.send(ToClient(origin.request, .progress(progress)), to: session, &actions)
   }
 

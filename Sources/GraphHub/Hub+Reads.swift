@@ -1,3 +1,4 @@
+// Tests: HubTests.swift, HistoryRequestTests.swift, PastRequestTests.swift
 import GraphModel
 import GraphWire
 

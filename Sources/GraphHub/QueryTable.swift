@@ -1,4 +1,4 @@
-// Tests: HubTests.swift
+// Tests: HubTests.swift, HubBatchTests.swift, StatementCounterTests.swift
 import GraphModel
 
 /// The live queries of all sessions.
@@ -142,7 +142,7 @@ struct QueryTable {
     registrations -= 1
     assert(registrations >= 0, "a registration ends once")
     let entry = entries.values[index]
-    guard entry.readers.isEmpty else { return }
+    if !entry.readers.isEmpty { return }
     if let window = entry.window {
       entries[number] = nil
       if windowNumbers[window] == number { windowNumbers[window] = nil }

@@ -1,4 +1,4 @@
-// Tests: HubTests.swift
+// Tests: HubTests.swift, HubBatchTests.swift, WindowTests.swift
 import GraphModel
 import GraphWire
 

@@ -1,4 +1,4 @@
-// Tests: BatchTests.swift, BatchHistoryTests.swift
+// Tests: HubBatchTests.swift
 import GraphModel
 import GraphWire
 

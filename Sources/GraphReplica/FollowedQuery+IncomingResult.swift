@@ -1,4 +1,4 @@
-// Tests: ReconnectTests.swift
+// Tests: ReconnectTests.swift, RestoredStoreTests.swift
 import GraphModel
 import GraphWire
 
@@ -39,7 +39,11 @@ extension FollowedQuery {
     /// Advances a complete result to the revision of the last delta, as if it had been read there.
     /// - Parameter deltas: the query's deltas, in the order of revisions.
     mutating func fold(_ deltas: [Delta], store: UniqueID, model: Model) {
-      guard let last = deltas.last, case .complete(_, let total, let isCovered) = progress else { return }
+      guard case .complete(_, let total, let isCovered) = progress else {
+        return assertionFailure("a result that deltas advance is complete")
+      }
+      // No other query published a commit while this result was on its way.
+      guard let last = deltas.last else { return }
       var rows: [ObjectImage?] = objects
       var places = Dictionary(objects.enumerated().map { ($0.element.id, $0.offset) }) { _, newer in newer }
       for delta in deltas {

@@ -1,4 +1,4 @@
-// Tests: ReconnectTests.swift
+// Tests: ReconnectTests.swift, ReplicaTests.swift
 import GraphModel
 import GraphWire
 

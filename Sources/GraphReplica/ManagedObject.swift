@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift
+// Tests: ReplicaTests.swift, TransientTests.swift
 import GraphModel
 
 /// A local instance of an object of the served graph.

@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift, OneToOneTests.swift
+// Tests: ReplicaTests.swift, OneToOneTests.swift, OrderedReplicaTests.swift
 import GraphModel
 
 /// Inserts, edits and deletes. The context keeps them until `save`; reads of the context include them at once.
@@ -122,6 +122,7 @@ extension ObjectContext {
     _ state: ObjectState, _ other: ObjectState, _ property: Property,
     _ body: (inout ObjectState.PropertyEdit, ObjectID) -> Void
   ) {
+    // A program may name an attribute, which has no members.
     guard let relationship = property.relationship, !refusesEdit("\(property.name) can't be changed") else { return }
     switch relationship.storage {
     case .inverse:
@@ -168,12 +169,15 @@ extension ObjectContext {
     }
     begin(state)
     state.edits[property.number] = ObjectState.PropertyEdit(value: .reference(id))
-    guard let other, !other.isFault, !other.isDeleted else { return }
-    begin(other)
-    other.edits[inverse.number] = ObjectState.PropertyEdit(value: .object(state.id), isInverseEdit: true)
+    // A fault has no values that an edit could change, and a deleted object takes no edits.
+    if let other, !other.isFault, !other.isDeleted {
+      begin(other)
+      other.edits[inverse.number] = ObjectState.PropertyEdit(value: .object(state.id), isInverseEdit: true)
+    }
   }
 
   private func clearReference(_ id: ObjectID, of other: ObjectID, _ property: Property) {
+    // As above; and an edit that was made here may have cleared it already.
     guard let state = stateOrFault(id), !state.isFault, !state.isDeleted, state.value(property).objectID == other else {
       return
     }
@@ -252,6 +256,7 @@ extension ObjectContext {
 
   /// Places `other` after `anchor` in an ordered relationship, or at the beginning. A non-member becomes a member.
   func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
+    // Only an ordered relationship has places, and a deleted object takes no edits.
     guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
       !refusesEdit("\(property.name) can't be changed")
     else { return }
@@ -276,12 +281,14 @@ extension ObjectContext {
   /// Drops moves of an object that is about to leave the owner that its to-one names. Saving them would bring it
   /// back.
   func removeMoves(of state: ObjectState, through toOne: Property) {
+    // The inverse has no order, or there is no owner whose members were moved.
     guard let relationship = toOne.relationship, !relationship.isToMany, relationship.position != nil,
       let parent = state.value(toOne).objectID.flatMap({ self.state($0) })
     else { return }
-    guard var list = parent.edits[relationship.inverse] else { return }
-    list.removeMoves(of: state.id)
-    parent.edits[relationship.inverse] = list.isEmptyList ? nil : list
+    if var list = parent.edits[relationship.inverse] {
+      list.removeMoves(of: state.id)
+      parent.edits[relationship.inverse] = list.isEmptyList ? nil : list
+    }
   }
 
   /// Members by the server's positions, then members that the server does not know. Local moves are applied to these.

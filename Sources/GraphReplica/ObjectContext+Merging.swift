@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift, RefusedSaveTests.swift
+// Tests: ReplicaTests.swift, RefusedSaveTests.swift, DeletedObjectTests.swift
 import GraphModel
 import GraphWire
 
@@ -39,10 +39,12 @@ extension ObjectContext {
     case .refusedQuery(let query, let refusal):
       windows[query] = nil
       loads.removePrefetch(of: query)
-      guard results.removeValue(forKey: query) != nil else { return }
-      var change = ObjectsDidChange()
-      change.refused = [query: refusal]
-      post(change)
+      // Unless an observer has ended the query.
+      if results.removeValue(forKey: query) != nil {
+        var change = ObjectsDidChange()
+        change.refused = [query: refusal]
+        post(change)
+      }
     default: break
     }
   }
@@ -57,7 +59,7 @@ extension ObjectContext {
     _ images: [ObjectImage], into query: QueryID, at revision: Revision, isWhole: Bool = false,
     window: WindowDifference? = nil
   ) {
-    // Ids only, so that departed objects are not kept alive while observers run.
+    // Ids only, so that departed objects are not kept alive while observers run. One of them may have ended the query.
     guard let old = results[query].map({ Set($0.keys) }) else { return }
     var change = ObjectsDidChange()
     change.windows[query] = window
@@ -84,6 +86,7 @@ extension ObjectContext {
 
   /// Replaces a window's rows.
   func load(_ rows: WindowRows, into query: QueryID, at revision: Revision) {
+    // An observer may have ended the query.
     guard let old = windows[query] else { return }
     let news = Dictionary(rows.objects.map { ($0.id, $0) }) { first, _ in first }
     let images = rows.rows.compactMap { news[$0] ?? results[query]?[$0]?.stored }
@@ -114,15 +117,17 @@ extension ObjectContext {
   private func apply(_ item: Delta.Change, _ revision: Revision, _ query: QueryID, _ change: inout ObjectsDidChange) {
     switch item.kind {
     case .inserted:
-      // A server that inserts an object sends it.
+      // A delta without the object, against the protocol, inserts nothing.
       guard let image = item.object else { return }
       let isNew = state(image.id)?.stored == nil
+      // Another query has already received the object's later delete.
       guard let state = register(image) else { return }
       results.modify(query) { $0[image.id] = state }
       // Another client restored it.
       if dirty[image.id] == nil { state.isDeleted = false }
       if isNew { change.inserted.append(image.id) } else { change.refreshed.append(image.id) }
     case .updated:
+      // The result that the delta changes lacks objects whose later delete was known.
       guard let state = results[query]?[item.id] ?? state(item.id) else { return }
       results.modify(query) { $0[item.id] = state }
       merge(item, revision, into: state)
@@ -142,6 +147,7 @@ extension ObjectContext {
   }
 
   private func merge(_ item: Delta.Change, _ revision: Revision, into state: ObjectState) {
+    // A fault has no image, and an image that was read later includes the change.
     guard var image = state.stored, image.revision < revision else { return }
     if let whole = item.object { return merge(whole, into: state) }
     image.apply(item.edits, model: model)

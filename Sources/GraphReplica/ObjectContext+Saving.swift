@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift
+// Tests: ReplicaTests.swift, RefusedSaveTests.swift, SaveRequirementTests.swift, TextSavingTests.swift
 import GraphModel
 
 /// An unanswered save. A context has one transaction in flight: it builds the next one after the answer, which allows
@@ -96,6 +96,7 @@ extension ObjectContext {
     if queuedSaves.count == 1 { sendNextSave() }
   }
 
+  /// Sends the first save of the queue, if there is one.
   func sendNextSave() {
     guard let save = queuedSaves.first else { return }
     if let request = save.request {

@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift
+// Tests: ReplicaTests.swift, DeletedObjectTests.swift
 import GraphModel
 
 /// The identity map of a context: the states of its objects by id, held weakly.

@@ -65,9 +65,8 @@ extension ObjectState {
 
   /// Moves the ends of one text; what other clients insert at an end goes after it.
   private func moveEnds(of number: PropertyNumber, over moves: [[TextSplice]]) {
-    guard let ends = typed[number] else { return }
-    typed[number] = ends.map { end in
-      moves.reduce(end) { TextSplice.rebasedOffset($0, over: $1, afterInsertions: false) }
+    typed[number] = typed[number].map { ends in
+      ends.map { end in moves.reduce(end) { TextSplice.rebasedOffset($0, over: $1, afterInsertions: false) } }
     }
   }
 }

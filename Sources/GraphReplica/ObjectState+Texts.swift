@@ -125,6 +125,7 @@ extension ObjectState.PropertyEdit {
   ///   - newer: an edit on top of the older one, if it is known.
   mutating func composeSplices(after older: Self?, _ newer: Self? = nil) {
     splices = nil
+    // A text that is set to null, or whose previous text is unknown, is replaced completely.
     guard let base = textBase, let mine = value.stringValue else { return }
     if let made = older?.splices, let before = older?.value.stringValue {
       var step: [TextSplice]?

@@ -1,4 +1,4 @@
-// Tests: ReplicaTests.swift
+// Tests: ReconnectTests.swift, UnresponsiveServerTests.swift
 import GraphModel
 
 /// The requests of one connection that have answers, or further parts of answers, to come.

@@ -18,6 +18,7 @@ extension Replica {
   }
 
   mutating func unsubscribe(_ query: QueryID, _ actions: inout [ReplicaAction]) {
+    // The server may have refused the query.
     guard let followed = queries.removeValue(forKey: query) else { return }
     if subscriptions.removeUnsent(query) { return finishSubscribing(mayPublish: true, &actions) }
     // If the subscription has not been answered, the answer ends it.
@@ -75,8 +76,9 @@ extension Replica {
     mayPublish: Bool, wasAnswered: Bool = false, _ actions: inout [ReplicaAction]
   ) {
     if !wasAnswered, let next = subscriptions.recordAnswer() { sendSubscription(next, &actions) }
-    guard subscriptions.areAnswered else { return }
+    if !subscriptions.areAnswered { return }
     finishResumeValidation(&actions)
+    // The validation may have subscribed to queries again, or asked the store once more.
     guard subscriptions.areAnswered, mayPublish else { return }
     if let deferred = deferredAdvance {
       deferredAdvance = nil

@@ -1,3 +1,4 @@
+// Tests: RestoredStoreTests.swift
 import GraphModel
 import GraphWire
 
@@ -58,6 +59,7 @@ extension Replica {
       followed.invalidateHeldResult()
       return before
     }
+    // A query that is not subscribed to, or whose new result is on its way, is reloaded anyway.
     guard let number, isLoaded else { return }
     numbers[number] = nil
     dropMove(of: query)

@@ -1,3 +1,4 @@
+// Tests: TimeLimitTests.swift, UnresponsiveServerTests.swift
 import GraphModel
 import GraphWire
 

@@ -160,10 +160,10 @@ public struct Replica: Sendable {
   /// Sends pending saves once the queries have reached the server's head at the time of the welcome. Each keeps its
   /// id, so that a transaction whose answer was lost is committed once.
   private mutating func finishResuming(to head: Revision, _ actions: inout [ReplicaAction]) {
-    guard subscriptions.areAnswered else { return }
-    for followed in queries.values {
-      guard let token = followed.token, token.revision >= head else { return }
-    }
+    let haveCaughtUp =
+      subscriptions.areAnswered
+      && queries.values.allSatisfy { followed in followed.token.map { $0.revision >= head } == true }
+    if !haveCaughtUp { return }
     state = .live
     for (index, save) in pending.enumerated() {
       sendHeldRequests(behind: index, &actions)

@@ -1,4 +1,4 @@
-// Tests: TimeLimitTests.swift, UnresponsiveServerTests.swift
+// Tests: TimeLimitTests.swift
 
 /// The timer that wakes a replica's owner for the next tick.
 ///

@@ -58,6 +58,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // Bytes may still arrive after the connection was refused or its session ended.
     guard let session, !isClosing else { return }
     let buffer = unwrapInboundIn(data)
     decoder.append(buffer.readableBytesView)
@@ -108,6 +109,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// Writes the queued frames and reports the bytes to the hub once they have been written.
   func flush() {
     isDirty = false
+    // The connection has closed in this turn, or the frames are written already.
     guard let context, let session, var buffer = pending.first else { return }
     for more in pending.dropFirst() { buffer.writeImmutableBuffer(more) }
     pending.removeAll(keepingCapacity: true)
@@ -129,6 +131,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// between, so the descriptor is valid while the channel is active. Errors are left to the channel, which
   /// encounters them with the rest.
   private func writeDirectly(_ buffer: inout ByteBuffer) {
+    // The channel's queue sends what is not written here.
     guard let descriptor, let channel, channel.isActive, (try? options?.getOption(.bufferedWritableBytes)) == 0 else {
       return
     }
@@ -147,6 +150,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private static let lingerTime = TimeAmount.seconds(2)
 
   func close() {
+    // The peer has closed the connection first.
     guard let context else { return }
     isClosing = true
     // Frees the incomplete message, which may be large.

@@ -77,7 +77,7 @@ final class PruningSchedule: @unchecked Sendable {
 
   private func decide(_ reading: Result<PruningClock.Reading, any Error>) {
     // An earlier check, delayed by a slow disk, may have begun.
-    guard pruning == nil else { return }
+    if pruning != nil { return }
     switch reading {
     case .failure(let error): log.error("history can't be read for pruning", metadata: ["failure": "\(error)"])
     case .success(let reading):
@@ -96,7 +96,7 @@ final class PruningSchedule: @unchecked Sendable {
   /// Logs a refusal once for each reason, because the clock is checked often.
   private func refuse(_ reason: PruningClock.Reason) {
     defer { refusal = reason }
-    guard refusal != reason else { return }
+    if refusal == reason { return }
     let wait = "\(min(PruningClock.settlingTime, policy.retention) / 1_000_000) s"
     switch reason {
     case .jumped(let span):
@@ -112,7 +112,7 @@ final class PruningSchedule: @unchecked Sendable {
 
   private func begin(_ plan: Result<HistoryPruning, any Error>) {
     // As in `decide`.
-    guard pruning == nil else { return }
+    if pruning != nil { return }
     switch plan {
     case .success(let plan) where plan.commits > 0:
       pruning = plan

@@ -128,7 +128,9 @@ struct ReadScheduler {
   }
 
   private mutating func end(_ ticket: StoreRequestID) {
-    guard let session = sessions.removeValue(forKey: ticket) else { return }
+    guard let session = sessions.removeValue(forKey: ticket) else {
+      return assertionFailure("a read that ends has run, and ends once")
+    }
     modify(session) { queue in
       queue.running -= 1
       queue.remove(ticket)

@@ -120,7 +120,8 @@ final class ReadStream: Sendable {
 
   private func emitWaiting(grant: Int) {
     state.withLock { state in
-      guard !state.isCancelled, !state.isFinished else { return }
+      // A client may request more of a read that it has cancelled or received completely.
+      if state.isCancelled || state.isFinished { return }
       state.credit = min(state.credit + grant, Self.window)
       while state.credit > 0 {
         if !state.memory.isEmpty {

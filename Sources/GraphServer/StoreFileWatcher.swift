@@ -26,11 +26,11 @@ final class StoreFileWatcher: Sendable {
 
   /// Starts a check, unless a slow file system still delays the previous one; called on the loop.
   func check() {
-    let mustCheck = state.withLock { state in
+    let wasChecking = state.withLock { state in
       defer { state.isChecking = true }
-      return !state.isChecking
+      return state.isChecking
     }
-    guard mustCheck else { return }
+    if wasChecking { return }
     internalReaders.enqueue { [self] in
       let failure = store.fileFailure()
       let before = state.withLock { state in

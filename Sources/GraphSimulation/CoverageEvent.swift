@@ -99,6 +99,8 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   case clockSetAhead, clockSetBack, commitSetBack
   /// History was pruned by age; or was not pruned because the clock was not trusted.
   case prunedByAge, pruningRefused
+  /// A commit was repeated from its entry.
+  case entryApplied
 }
 
 /// Counts the events.

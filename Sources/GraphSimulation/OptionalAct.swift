@@ -5,6 +5,8 @@ public enum OptionalAct: String, Sendable, CaseIterable {
   case counters
   /// The server's clock is set ahead and back, and history is pruned by age.
   case clockJumps
+  /// The server's store has a commit log, whose disk fails and loses power.
+  case commitLog
 }
 
 extension PlantedBug {

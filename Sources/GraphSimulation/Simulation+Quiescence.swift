@@ -136,8 +136,21 @@ extension Simulation {
         client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
     }
     try checkRestores(revisions)
+    try checkFollower(server)
     try check(
       server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+  }
+
+  private func checkFollower(_ server: ServerNode) throws {
+    guard let follower else { return }
+    do {
+      let (difference, applied) = try follower.compare(
+        floor: server.store.oldestRevision, isPruning: server.pruning != nil)
+      for _ in 0..<applied { events.note(.entryApplied) }
+      try check(difference.map { "the store of the entries differs: \($0)" })
+    } catch let failure as StoreFailure {
+      try check("an entry can't be applied: \(failure)")
+    }
   }
 
   private func checkCounters(_ records: [CommitRecord]) throws {

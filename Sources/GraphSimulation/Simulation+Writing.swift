@@ -14,13 +14,15 @@ extension Simulation {
     note("write \(count) of \(commits.count)")
     let faultPlan = faultPlan(isBatch: place != nil)
     clock.recordWrite()
+    if !isQuiescing, let fault = serverLog?.planFault() { note(fault) }
     server?.write(count: count, now: clock.wall, faultPlan: faultPlan)
     CrashableFiles.fail(directory, with: nil)
+    serverLog?.disk.plan(nil)
     if faultPlan.wasGivenUp {
       events.note(.batchGivenUp)
       if case .batch(let run)? = place.map({ commits[$0].1 }) { loseConnection(of: run.batch.id) }
     }
-    if CrashableFiles.isOff(directory) {
+    if CrashableFiles.isOff(directory) || serverLog?.disk.isOff == true {
       note("the power is gone")
       events.note(faultPlan.wasCut ? .batchLostPower : .commitLostPower)
       try crashServer()

@@ -69,6 +69,7 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 /// - With counters: a count equals the number of committed increments, less those that are undone.
 /// - With clock jumps: revisions rise in the order of commits, each commit has the time of the server's clock, the state
 ///   at a time is the newest one that has it, and no commit is pruned by age before it is that old.
+/// - A second store that is fed by the entries of the commits equals the server's, row by row.
 /// - Clients with an older version of the model read and write through a lens with the same guarantees.
 public final class Simulation {
   struct HalfOpenConnection {
@@ -104,6 +105,10 @@ public final class Simulation {
   var offlineClients = OfflineClients()
   var versions: ClientVersionAssigner
   var clock: ServerClock
+  /// Nil in runs without a commit log.
+  var serverLog: ServerLog?
+  /// Nil in runs with a planted bug, which other checks must find.
+  private(set) var follower: RedoFollower?
   /// The generator of acts on counters; nil in a run without them.
   var counterRandom: SeededRandom?
   var step = 0
@@ -150,7 +155,10 @@ public final class Simulation {
     counterRandom = acts.contains(.counters) ? SeededRandom(seed: seed ^ 0xC0DE) : nil
     ids = IDSource(seed: seed)
     CrashableFiles.watch(directory)
+    if acts.contains(.commitLog) { serverLog = ServerLog(seed: seed) }
+    if bug == nil { follower = RedoFollower(of: directory, model: model) }
     try startServer()
+    try follower?.begin()
     for number in 0..<count {
       let lens = versions.lens(of: number)
       let client = ClientNode(
@@ -168,7 +176,10 @@ public final class Simulation {
     try quiesce()
   }
 
-  deinit { CrashableFiles.unwatch(directory) }
+  deinit {
+    CrashableFiles.unwatch(directory)
+    follower?.remove()
+  }
 
   /// The count of each event so far; events that have not occurred are missing.
   public var eventCounts: [CoverageEvent: Int] {
@@ -363,6 +374,9 @@ public final class Simulation {
     let ids = ids
     options.random = { ids.random.next() }
     if let bug { options.hooks = bug.storeHooks }
+    options.commitLog = serverLog?.open
+    options.gatheredCommits = 4
+    if let entries = follower?.entries { options.didCommit = { entries.append($0) } }
     options.maximumReaders = 1
     // So few that both the full-text index and the changes waiting for it are used, and that crashes occur in
     // between.
@@ -386,8 +400,10 @@ public final class Simulation {
     // The connections close here and can no longer write.
     server = nil
     CrashableFiles.recover(directory)
+    serverLog?.disk.recover()
     try examine()
     try startServer()
+    if let head = try server?.store.head { try follower?.serverDidStart(head: head) }
   }
 
   func handle(_ event: HubEvent?) {

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import GraphLog
 import GraphModel
 
 /// A violated unique or foreign-key constraint of SQL, which is a backstop behind the rules.
@@ -34,7 +35,7 @@ package enum SQLiteFailure {
     let subject = path.isEmpty ? "the store" : "the store \(path)"
     if code & 0xFF == SQLITE_CANTOPEN || writeCodes.contains(code) {
       let error = systemError != 0 || path.isEmpty ? systemError : StoreFiles.writeError(at: path)
-      if let failure = StoreFiles.knownFailure(
+      if let failure = StoreFailure.known(
         "\(subject) can't be \(code & 0xFF == SQLITE_CANTOPEN ? "opened" : "written")", error, on: subject)
       {
         return failure

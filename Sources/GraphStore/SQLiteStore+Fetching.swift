@@ -1,5 +1,4 @@
 // Tests: FetchTests.swift, RandomGraphTests.swift
-import GRDB
 import GraphModel
 
 import struct GraphModel.FetchRequest

@@ -1,5 +1,4 @@
 // Tests: LargeLogTests.swift, FollowTests.swift
-import GRDB
 import GraphModel
 
 /// Reads of history, each in its own read transaction.

@@ -50,6 +50,7 @@ extension SQLiteStore {
     at revision: Revision, _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
   ) throws -> Result {
     do {
+      try commitUnread()
       return try pastReaders.read(at: revision, body)
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)

@@ -1,7 +1,6 @@
 // Tests: FetchTests.swift, RandomGraphTests.swift
 import Foundation
 import GRDB
-import GRDBSQLite
 import GraphModel
 
 /// Reads, each in its own transaction on one of the pool's connections. Reads and the writer never block each other.
@@ -9,6 +8,7 @@ extension SQLiteStore {
   /// Runs `body` in a read transaction, with the state that the transaction sees.
   func read<Result>(_ body: (ObjectReader, HistoryReader, Token) throws -> Result) throws -> Result {
     do {
+      try commitUnread()
       return try pool.read { database in
         let objects = ObjectReader(
           Connection(database, statements: statements.cache(of: database)), layout: layout, damage: damage)
@@ -68,6 +68,7 @@ extension SQLiteStore {
 
   /// The location, the size and the next sequence numbers of the store.
   public func statistics() throws -> StoreStatistics {
+    try commitUnread()
     let counters = try pool.read { database in
       try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")
     }

@@ -7,15 +7,23 @@ import GraphModel
 extension SQLiteStore {
   /// Commits a batch; only one caller at a time may call it.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
-    do {
-      return try commitOnce(batch, now: now)
-    } catch let failure as StoreFailure where failure.code == .full {
-      // Retries once in the space that a checkpoint frees. A large batch has already reported its failure to its
-      // client.
-      guard !batch.contains(where: \.isBatch), pool.writeWithoutTransaction({ CheckpointSpace.checkpoint($0) }) else {
-        throw failure
+    try turn.withLock { _ in
+      do {
+        return try commitOnce(batch, now: now)
+      } catch let failure as StoreFailure where failure.code == .full {
+        // Retries once in the space that a checkpoint frees. A large batch has already reported its failure to its
+        // client.
+        guard !batch.contains(where: \.isBatch), try checkpoint() else { throw failure }
+        return try commitOnce(batch, now: now)
       }
-      return try commitOnce(batch, now: now)
+    }
+  }
+
+  private func checkpoint() throws -> Bool {
+    try pool.writeWithoutTransaction { database in
+      // SQLite does not checkpoint inside a transaction.
+      if let writer { try commitGathered(writer) }
+      return CheckpointSpace.checkpoint(database)
     }
   }
 
@@ -23,10 +31,10 @@ extension SQLiteStore {
     if batch.count > 1, let place = batch.firstIndex(where: \.isBatch) {
       // A large batch has its own transaction. If one of the three commits throws, the results of those before it are
       // lost; when a client sends its request again under the same id, it gets the outcome.
-      let before = place == 0 ? [] : try commit(Array(batch[..<place]), now: now)
-      let itself = try commit([batch[place]], now: now)
+      let before = place == 0 ? [] : try commitOnce(Array(batch[..<place]), now: now)
+      let itself = try commitOnce([batch[place]], now: now)
       let rest = Array(batch[(place + 1)...])
-      return before + itself + (rest.isEmpty ? [] : try commit(rest, now: now))
+      return before + itself + (rest.isEmpty ? [] : try commitOnce(rest, now: now))
     }
     if isOutcomeUnknown {
       do {
@@ -61,9 +69,11 @@ extension SQLiteStore {
     let cause: any Error
     /// The store's revision before the batch.
     let head: Revision
+    /// The entries of the commits that may be on disk.
+    var entries = [LogEntry]()
   }
 
-  private static let begin = SQL("BEGIN IMMEDIATE")
+  static let begin = SQL("BEGIN IMMEDIATE")
   private static let save = SQL("SAVEPOINT request")
   private static let release = SQL("RELEASE request")
   private static let commit = SQL("COMMIT")
@@ -77,13 +87,19 @@ extension SQLiteStore {
     }
     let head = writer.revision
     do {
-      try connection.run(Self.begin)
+      // A large batch may be refused after a part of it was written; the rollback must concern the batch alone.
+      if batch.first?.isBatch == true { try commitGathered(writer) }
+      if gathered?.isOpen != true { try connection.run(Self.begin) }
+      gathered?.didBegin()
     } catch {
       // An unlock that failed earlier, or an unreadable file: on this connection the error would persist.
       self.writer = nil
       throw UnknownOutcome(cause: error, head: head)
     }
     var isCommitting = false
+    let entries = EntryCollector(limit: options.didCommit == nil ? gathered?.maximumGroupBytes : nil)
+    if options.didCommit != nil || gathered != nil { writer.emit = { entries.append($0) } }
+    defer { writer.emit = nil }
     do {
       var results = [WriteResult]()
       results.reserveCapacity(batch.count)
@@ -96,6 +112,7 @@ extension SQLiteStore {
       if case .batch? = batch.first, case .refused? = results.first?.outcome {
         // Earlier slices may have been written before a later one was refused.
         try connection.run(Self.rollback)
+        gathered?.didRollBack()
         try writer.reload()
         return results
       }
@@ -104,31 +121,43 @@ extension SQLiteStore {
       try invariant(writer.revision >= head, "revisions never fall")
       try checkpointSpace.reserve(connection)
       isCommitting = true
-      if let commit = options.hooks.commit {
-        try commit { try connection.run(Self.commit) }
+      if let gathered {
+        try makeDurable(entries, gathered, writer)
       } else {
-        try connection.run(Self.commit)
+        try runCommit(connection)
       }
       // A commit in files that the next start does not find is lost, so it must not be acknowledged.
       try files.verify()
       checkpointSpace.setThreshold(connection.database)
+      if let entries = entries.entries, !entries.isEmpty { options.didCommit?(entries) }
       return results
     } catch {
       // An apparent corruption may exist only in this connection's memory.
       let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
       let isOfTheDisk = if let failure = error as? StoreFailure { codes.contains(failure.code) } else { false }
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
+      gathered?.didRollBack()
       guard !isCommitting, !isOfTheDisk else {
         self.writer = nil
-        throw UnknownOutcome(cause: error, head: head)
+        throw UnknownOutcome(cause: error, head: head, entries: entries.entries ?? [])
       }
       do {
         try writer.reload()
+        try repeatGathered(writer)
       } catch {
         self.writer = nil
+        isOutcomeUnknown = gathered != nil
         throw error
       }
       throw error
+    }
+  }
+
+  func runCommit(_ connection: Connection) throws {
+    if let commit = options.hooks.commit {
+      try commit { try connection.run(Self.commit) }
+    } else {
+      try connection.run(Self.commit)
     }
   }
 
@@ -210,6 +239,8 @@ extension SQLiteStore {
         let outcomes = try batch.map { try writer.earlierOutcome(of: $0.id) }
         guard outcomes.contains(where: { $0 != nil }) else { throw unknown.cause }
         try database.checkpoint(.full)
+        let found = unknown.entries.filter { $0.revision <= writer.revision }
+        if !found.isEmpty { options.didCommit?(found) }
         let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
         let refusal = Refusal(.unavailable, "\(unknown.cause)")
         return outcomes.map { outcome in
@@ -225,7 +256,7 @@ extension SQLiteStore {
     }
   }
 
-  private func reopen() throws {
+  func reopen() throws {
     writer = nil
     statements.removeAll()
     if isLockLost { try closeConnections() } else { releaseLocks() }
@@ -233,7 +264,11 @@ extension SQLiteStore {
     // Reads in progress finish on their old connections.
     connections.withLock { $0 = fresh }
     pastReaders.forget()
-    try fresh.writeWithoutTransaction { writer = try openWriter($0) }
+    try fresh.writeWithoutTransaction { database in
+      let writer = try openWriter(database)
+      try restoreGathered(writer)
+      self.writer = writer
+    }
     (isOutcomeUnknown, isLockLost) = (false, false)
   }
 
@@ -255,8 +290,10 @@ extension SQLiteStore {
   private func releaseLocks() {
     pool.writeWithoutTransaction { database in
       let connection = database.sqliteConnection
+      // A transaction that could not be rolled back holds its locks.
       guard sqlite3_get_autocommit(connection) != 0 else { return }
       var file: UnsafeMutablePointer<sqlite3_file>?
+      // Without a WAL index in shared memory there are no such locks.
       guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
         let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2
       else { return }

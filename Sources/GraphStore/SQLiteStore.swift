@@ -1,6 +1,7 @@
 // Tests: CommitTests.swift, DurabilityTests.swift
 import Foundation
 import GRDB
+import GraphLog
 import GraphModel
 import Logging
 import Synchronization
@@ -11,8 +12,7 @@ import Synchronization
 /// owns no thread and never waits for a client; every call runs on the caller's thread and returns when it is done.
 ///
 /// `@unchecked Sendable`: the pool and the constants are Sendable by themselves. `writer` and the properties guarded
-/// like it are accessed only by the one caller of `commit` at a time, inside the pool's writer queue, and by `init`
-/// and `close`.
+/// like it are accessed only while `turn` is held, and by `init`.
 public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The model that the store was created with, or one of equal hash.
   public let model: Model
@@ -41,6 +41,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The connections that read past states.
   let pastReaders: PastReaders
   var writer: StoreWriter?
+  /// The commits that are in the commit log only; nil for a store without one. Guarded like `writer`.
+  var gathered: GatheredCommits?
+  /// Held by each call that uses the writer: a read may commit what has gathered.
+  let turn = Mutex(())
   /// Whether a commit failed and the store has not been reopened yet; guarded like `writer`.
   var isOutcomeUnknown = false
   /// Whether this process may have lost a lock; guarded like `writer`. Reopening then closes all connections first.
@@ -93,6 +97,13 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     /// Returns the bytes that may still be written on the disk of a folder; nil if the system does not report them.
     public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskSpaceMonitor.freeBytes(of: $0) }
+    /// Opens the store's commit log, or begins one after a state; nil for a store that syncs each commit in SQLite.
+    public var commitLog: (@Sendable (_ store: UniqueID, _ beginning: LogPosition?) throws -> any CommitLog)?
+    /// The number of commits that SQLite commits together behind the commit log.
+    public var gatheredCommits = 64
+    /// Receives the entries of the commits that one SQLite transaction has made durable, in order. Called on the thread
+    /// of the commit; a large batch is held in memory for it. Nil if nothing follows the store.
+    public var didCommit: (@Sendable ([LogEntry]) -> Void)?
     /// Test only.
     package var hooks = StoreHooks()
 
@@ -148,6 +159,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       }
       try StoreOpener.upgrade(pool, layout: layout, log: self.log)
       try pool.writeWithoutTransaction { writer = try openWriter($0) }
+      try openLog()
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
     } catch let error as MalformedMessage {
@@ -195,10 +207,13 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     if wasClosed { return }
     pastReaders.forget()
-    pool.writeWithoutTransaction { database in
-      writer = nil
-      // If the checkpoint fails, the next start repeats it.
-      _ = try? database.checkpoint(.truncate)
+    turn.withLock { _ in
+      closeLog()
+      pool.writeWithoutTransaction { database in
+        writer = nil
+        // If the checkpoint fails, the next start repeats it.
+        _ = try? database.checkpoint(.truncate)
+      }
     }
     statements.removeAll()
     files.renameForeignLog(log)

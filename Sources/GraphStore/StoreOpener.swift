@@ -85,7 +85,8 @@ struct StoreOpener {
     configuration.maximumReaderCount = options.maximumReaders
     configuration.busyMode = .timeout(options.lockSeconds)
     configuration.foreignKeysEnabled = true
-    configuration.allowsUnsafeTransactions = options.hooks.commit != nil
+    // Behind a commit log a transaction stays open between two calls.
+    configuration.allowsUnsafeTransactions = options.commitLog != nil || options.hooks.commit != nil
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { [files, options, statements] database in
       try files.verify(database)
@@ -96,12 +97,16 @@ struct StoreOpener {
     let pool = try DatabasePool(path: path, configuration: configuration)
     // The pool sets NORMAL after `prepareDatabase`. Durability depends on these values, so set them and read them
     // back.
+    //
+    // Behind a commit log, SQLite syncs at checkpoints only (NORMAL): its log then loses commits at a power failure, but
+    // never one before another.
+    let wanted = options.commitLog == nil ? 2 : 1
     try pool.writeWithoutTransaction { database in
-      try database.execute(sql: "PRAGMA synchronous = FULL")
+      try database.execute(sql: "PRAGMA synchronous = \(wanted)")
       try database.execute(sql: "PRAGMA wal_autocheckpoint = \(options.checkpointPages)")
       let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
       let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")
-      guard mode == "wal", synchronous == 2 else {
+      guard mode == "wal", synchronous == wanted else {
         throw StoreFailure(
           .notDurable, "the store \(path) can't be opened durably",
           cause: "journal_mode \(PragmaText.of(mode)), synchronous \(PragmaText.of(synchronous))",
@@ -129,7 +134,7 @@ struct StoreOpener {
         .corrupt, "the store in \(directory) has no model",
         advice: "Stop stickiesd, keep a copy of the files, and run stickiesd check.")
     }
-    guard Array(newest[0] as Data) != model.hash.bytes else { return }
+    if Array(newest[0] as Data) == model.hash.bytes { return }
     let cause =
       "its hash is \(ModelHash.text(ofStored: newest[0])), "
       + "the given model's is \(model.hash)"
@@ -157,7 +162,8 @@ struct StoreOpener {
     try pool.writeWithoutTransaction { database in
       let mark = try LayoutVersion.read(database)
       let hasOldWords = try FullTextRebuild.isDue(database)
-      guard mark.layout < StoreLayout.version || hasOldWords else { return }
+      let isUpToDate = mark.layout >= StoreLayout.version && !hasOldWords
+      if isUpToDate { return }
       try database.inTransaction(.immediate) {
         if mark.layout < StoreLayout.version {
           for statement in StoreLayout.parts + StoreLayout.keyframes { try database.execute(sql: statement) }

@@ -19,6 +19,8 @@ public final class TestStore {
   /// The time of the last commit, and the value of `now()` in predicates; each commit advances it by one second.
   public var now: Timestamp = 1_700_000_000_000_000
 
+  /// The entries of the store's commits.
+  public let recorder = EntryRecorder()
   private let options: SQLiteStore.Options
 
   /// Opens a store.
@@ -41,6 +43,11 @@ public final class TestStore {
     options.sliceObjects = sliceObjects
     options.keyframeInterval = keyframeInterval
     options.undoLimits = undoLimits
+    options.didCommit = { [recorder] in recorder.append($0) }
+    if ProcessInfo.processInfo.environment["STICKIES_TEST_LOG"] != nil {
+      options.commitLog = SQLiteStore.localLog(in: self.directory.path)
+      options.gatheredCommits = 3
+    }
     configure(&options)
     self.options = options
     store = try SQLiteStore(directory: self.directory.path, model: model, options: options)

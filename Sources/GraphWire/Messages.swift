@@ -66,23 +66,17 @@ public struct ToServer: Hashable, Sendable {
 
 extension ToServer.Body {
   /// Whether a server answers the message from its store: after the session's earlier commits, and only so many at once.
-  public var readsStore: Bool {
-    switch self {
-    case .fetch, .exportGraph, .subscribe, .moveWindow, .log, .status, .undoState, .revisionAt, .why, .changes: true
-    case .hello, .model, .commit, .undo, .restore, .batchRows, .batch, .importGraph, .unsubscribe, .more, .ping, .close,
-      .presence:
-      false
-    }
-  }
+  public var readsStore: Bool { traits.readsStore }
 
   /// Whether `ModelLens` translates the message of a client with an older version of the model.
-  public var isTranslatedByLens: Bool {
+  public var isTranslatedByLens: Bool { traits.isTranslatedByLens }
+
+  private var traits: (readsStore: Bool, isTranslatedByLens: Bool) {
     switch self {
-    case .fetch, .commit, .subscribe, .log, .batchRows, .batch, .why, .restore, .changes, .exportGraph, .importGraph:
-      true
-    case .hello, .model, .undo, .unsubscribe, .more, .status, .ping, .close, .presence, .undoState, .revisionAt,
-      .moveWindow:
-      false
+    case .fetch, .subscribe, .log, .why, .changes, .exportGraph: (true, true)
+    case .moveWindow, .status, .undoState, .revisionAt: (true, false)
+    case .commit, .restore, .batchRows, .batch, .importGraph: (false, true)
+    case .hello, .model, .undo, .unsubscribe, .more, .ping, .close, .presence: (false, false)
     }
   }
 }

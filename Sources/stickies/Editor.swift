@@ -89,17 +89,19 @@ struct Editor {
 
   /// The editor's command: `$VISUAL`, else `$EDITOR`, else vi. A blank variable counts as unset.
   private static func command(_ environment: [String: String]) -> String {
-    ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.allSatisfy(\.isWhitespace) } ?? "vi"
+    let chosen = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.allSatisfy(\.isWhitespace) }
+    return if let chosen { chosen } else { "vi" }
   }
 
   /// The same editor with the option that makes it wait, or one that is known to have such an option.
   private static func waiting(_ editor: String) -> String {
-    let name = editor.split(separator: " ").first?.split(separator: "/").last.map(String.init) ?? ""
+    let other = "\"code --wait\""
+    guard let name = editor.split(separator: " ").first?.split(separator: "/").last else { return other }
     switch name {
     case "code", "codium", "code-insiders", "cursor", "subl", "gedit", "xed", "zed": return "\"\(name) --wait\""
     case "gvim": return "\"gvim --nofork\""
     case "kate", "kwrite": return "\"\(name) --block\""
-    default: return "\"code --wait\""
+    default: return other
     }
   }
 

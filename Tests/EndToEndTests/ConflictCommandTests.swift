@@ -112,7 +112,9 @@ import Testing
     #expect(refused.errors.contains("Person \(ann.prefix(8)) Ann"), "\(refused.errors)")
     let kept = try company.run("update", departments[2], "--add", hire, "--base", "4", "--policy", "storeTrump")
     #expect(kept.status == 0)
-    #expect(kept.errors == "stickies: not changed: ben@test has changed department of \(ann.prefix(8)) since\n")
+    #expect(
+      kept.errors
+        == "stickies: not changed: department of \(ann.prefix(8)), because ben@test changed it in revision 5\n")
     #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[1]))
     // A reader of the present has seen Ben's change, however long ago the department itself was changed.
     let hired = try company.run("update", departments[2], "--add", hire, "--policy", "error")
@@ -138,7 +140,7 @@ import Testing
       let kept = try company.run("delete", ids[0], "--base", "5", "--policy", policy)
       #expect(kept.status == 0 && kept.output.isEmpty)
       #expect(
-        kept.errors == "stickies: not deleted: ben@test has changed \(ids[0].prefix(8)) since (revision 6)\n")
+        kept.errors == "stickies: not deleted: \(ids[0].prefix(8)), because ben@test changed it in revision 6\n")
     }
     #expect(try company.count("Person") == 4)
     // No commit after this base has changed it; without a base it is the present object.
@@ -148,7 +150,7 @@ import Testing
     let mine = try company.run("delete", ids[2], "--base", "5")
     #expect(mine.output == "deleted Person \(ids[2].prefix(8)) Cid\n")
     #expect(
-      mine.errors == "stickies: deleted: \(ids[2].prefix(8)), which ben@test had changed since (revision 8)\n")
+      mine.errors == "stickies: deleted: \(ids[2].prefix(8)), although ben@test changed it in revision 8\n")
     #expect(try company.run("delete", ids[3], "--base", "-1").status == 64)
     #expect(try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--base", "1").status == 64)
     let unborn = try company.run("delete", ids[3], "--base", "2")

@@ -287,7 +287,7 @@ import Testing
     #expect(refusal["conflicts"]?[0]?["author"] == .string("ann@test"))
     let lost = try company.run("update", ann, "vacationDays=31", "--base", "\(read)", "--policy", "storeTrump")
     #expect(lost.status == 0)
-    #expect(lost.errors.contains("ann@test has changed vacationDays of \(ann.prefix(8)) since"))
+    #expect(lost.errors.contains("vacationDays of \(ann.prefix(8)), because ann@test changed it in revision"))
     #expect(try company.run("update", ann, "vacationdays=1").errors.contains("Did you mean \"vacationDays\"?"))
     #expect(try company.run("update", ann).status == 64)
   }

@@ -47,6 +47,28 @@ import Testing
     #expect(result.output == expected)
   }
 
+  @Test func shellOfGuideKnowsItsModel() throws {
+    let program = try file("docs/examples/company-shell/main.swift")
+    #expect(blocks(try file("docs/guides/shell.md")).contains { $0 == ("swift", program) })
+    let company = try CompanyDaemon()
+    func run(_ arguments: String..., server: String? = nil) throws -> Daemon.Result {
+      let process = Process()
+      process.executableURL = Daemon.binary("company-shell")
+      process.arguments = arguments + ["--server", server ?? company.daemon.socket.description]
+      return try process.result()
+    }
+    let department = try company.department()
+    let inserted = try run(
+      "graph", "insert", "Person", "name=Ann", "hired=2020-01-01", "department=\(department)", "vacationDays=25")
+    #expect(inserted.status == 0, "\(inserted.errors)")
+    #expect(try run("graph", "fetch", "Person", "--count").output == "1\n")
+    let log = try run("log", "--limit", "1").output
+    #expect(log.contains("  ann@example\n") && log.contains("    + employee Ann\n"), "\(log)")
+    #expect(try run("graph", "fetch", "--help").output.contains("  company graph fetch Person --where"))
+    let nowhere = try run("log", server: "unix:///nowhere")
+    #expect(nowhere.status == 69 && nowhere.errors == "company: no daemon of the company answers at unix:///nowhere\n")
+  }
+
   @Test func guideModelMatchesItsPage() throws {
     #expect(try file("Schema/Company/1.json") == CompanyDaemon.source() + "\n")
   }

@@ -33,10 +33,10 @@ import Testing
     let colors = "enumeration (yellow, blue, green, pink, purple, gray, orange, red, teal, brown, white)"
     #expect(
       Self.reasons(result) == [
-        "in.jsonl:1 the board was taken without its color: \"mauve\" is not a valid \(colors)",
-        "in.jsonl:2 the note was taken without its color: \"mauve\" is not a valid \(colors); "
+        "in.jsonl:1 the board was imported without its color: \"mauve\" is not a valid \(colors)",
+        "in.jsonl:2 the note was imported without its color: \"mauve\" is not a valid \(colors); "
           + "its x: \"left\" is not a valid double; its tags: \"t9\" is not in the file",
-        "in.jsonl:3 the note was taken without its created: \"yesterday\" is not a valid date",
+        "in.jsonl:3 the note was imported without its created: \"yesterday\" is not a valid date",
         "in.jsonl:5 the tag has no name",
         "in.jsonl:4 the file does not hold both notes of the link",
       ])
@@ -78,9 +78,9 @@ import Testing
     #expect(result["imported"] == .integer(2))
     #expect(
       Self.reasons(result) == [
-        "in.jsonl:3 the note was taken without its width: it is less than 1",
+        "in.jsonl:3 the note was imported without its width: it is less than 1",
         "in.jsonl:4 the name of its board, \"\(long.prefix(60))…\", has 201 bytes; the maximum is 200",
-        "in.jsonl:6 the link was taken without its label: it has 201 bytes; the maximum is 200",
+        "in.jsonl:6 the link was imported without its label: it has 201 bytes; the maximum is 200",
       ])
     #expect(try daemon.run("graph", "fetch", "Link", "--count").output == "1\n")
   }
@@ -120,7 +120,7 @@ import Testing
       [#"{"color":"MAUVE","textContent":"x","createdTimestampUsec":1600000000000000}"#], to: daemon, "n.json")
     let result = try daemon.run("import", path, "--json").json()
     #expect(result["imported"] == .integer(1))
-    #expect(Self.reasons(result) == ["n.json the note was taken in white: \"MAUVE\" is not a Keep color"])
+    #expect(Self.reasons(result) == ["n.json the note was imported in white: \"MAUVE\" is not a Keep color"])
   }
 
   @Test func emptyBoardIsImported() throws {

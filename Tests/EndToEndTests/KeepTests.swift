@@ -110,7 +110,7 @@ import Testing
     }
     #expect(
       skipped == [
-        "a.json: the note was taken without its tag \"\(long.prefix(60))…\": it has 201 bytes; the maximum is 200",
+        "a.json: the note was imported without its tag \"\(long.prefix(60))…\": it has 201 bytes; the maximum is 200",
         "b.json: its text has 4194305 bytes; the maximum is 4194304",
       ])
     #expect(try daemon.run("list", "--tag", "home", "--json").json().count == 1)

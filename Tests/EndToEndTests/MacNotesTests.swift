@@ -62,8 +62,8 @@ import Testing
     #expect(try first.json()["imported"] == .integer(3))
     #expect(
       try Self.skipped(first.json()) == [
-        "B2.rtfd: the note was taken without its attachment photo.png",
-        "C3.rtfd: the note was taken without place: .SavedStickiesState has no entry for it",
+        "B2.rtfd: the note was imported without its attachment photo.png",
+        "C3.rtfd: the note was imported without place: .SavedStickiesState has no entry for it",
         "D4.rtfd: TXT.rtf, line 1: the text ends too early: 1 of its groups are not closed",
         "E5.rtfd: its TXT.rtf can't be read",
         "F6.rtfd: this is not a package: a package is a folder with TXT.rtf",
@@ -114,7 +114,7 @@ import Testing
     #expect(result["imported"] == .integer(3))
     #expect(
       Self.skipped(result).first
-        == ".SavedStickiesState: it is not a property list of windows; the notes were taken without color and place")
+        == ".SavedStickiesState: it is not a property list of windows; the notes were imported without color and place")
   }
 
   @Test func undecodableCharacterIsReportedAndNoteImported() throws {
@@ -135,7 +135,7 @@ import Testing
     #expect(result["imported"] == .integer(2))
     #expect(
       Self.skipped(result).filter { $0.hasPrefix("JA") || $0.hasPrefix("EN") } == [
-        "JA.rtfd: the note was taken without 1 letter that TXT.rtf writes in an unknown way: \u{FFFD} stands there"
+        "JA.rtfd: the note was imported without 1 letter that TXT.rtf writes in an unknown way: \u{FFFD} stands there"
       ])
     let texts = try daemon.run("list", "--json", "--sort", "origin").json().arrayValue?.map { $0["text"]?.stringValue }
     #expect(texts == ["Working rules — don’t panic\ncafé", "結果、コード \u{FFFD}end"])

@@ -133,7 +133,7 @@ import Testing
     try notes.start()
     let foreign = try notes.run("graph", "import", "-", input: text)
     #expect(foreign.status == 2)
-    #expect(foreign.errors.contains("line 1: the graph is of the model Company 1"), "\(foreign.errors)")
+    #expect(foreign.errors.contains("line 1: the graph has the model Company 1"), "\(foreign.errors)")
     #expect(try notes.run("status", "--json").json()["revision"]?.integerValue == 0)
   }
 
@@ -146,7 +146,11 @@ import Testing
     var mistakes = [(input: String, words: [String])]()
     mistakes.append(("", ["the file is empty"]))
     mistakes.append(("{\"id\":1}\n", ["line 1: a head with \"$graph\""]))
-    mistakes.append((try changed(good[0], "format", to: .integer(2)) + "\n", ["line 1: the file is in a newer format"]))
+    mistakes.append(
+      (
+        try changed(good[0], "format", to: .integer(2)) + "\n",
+        ["line 1: the file has the format 2, and this program reads formats up to 1"]
+      ))
     mistakes.append((good[..<4].joined(separator: "\n"), ["the file ends after 3 of 5 objects"]))
     mistakes.append((good[..<4].joined(separator: "\n") + "\n{\"$entity\":\"No", ["line 5: column "]))
     mistakes.append(((Array(good[..<4]) + good[5...]).joined(separator: "\n"), ["line 6: the file has 4 objects"]))

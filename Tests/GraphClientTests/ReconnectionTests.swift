@@ -27,12 +27,20 @@ import Testing
 
   @Test func endOfAttemptResumesIt() async {
     let owner = Owner()
-    await withCheckedContinuation { (attempt: CheckedContinuation<Void, Never>) in
-      owner.reconnection.setAttempt(attempt)
+    let attempt = Task {
+      await withCheckedContinuation { owner.reconnection.setAttempt($0) }
+      owner.resumed += 1
+    }
+    // Runs after the task before it: the main actor runs them in order.
+    Task {
+      #expect(owner.resumed == 0)
       owner.reconnection.endAttempt()
     }
+    await attempt.value
+    #expect(owner.resumed == 1)
     // There is no attempt to end.
     owner.reconnection.endAttempt()
+    #expect(owner.resumed == 1)
   }
 
   @Test func allWaitersAreResumedOnce() async {

@@ -36,8 +36,10 @@ import Testing
     }
   }
 
-  private func script() throws -> (LiveGraph, SearchController, SearchDelegate) {
+  /// - Parameter answers: false holds back the rows until `LiveGraph.answer`.
+  private func script(answers: Bool = true) throws -> (LiveGraph, SearchController, SearchDelegate) {
     let graph = try LiveGraph()
+    graph.answers = answers
     try graph.commit(
       ["milk and bread", "breakfast", "tunnel", "milk"].enumerated().map {
         .set(UInt64($0 + 1), ["title": .string($1), "rank": .integer(Int64($0))])
@@ -55,7 +57,7 @@ import Testing
     let instance = SearchDelegate()
     controller.delegate = instance
     controller.start()
-    #expect(instance.taken() == ["changed: 1 2 3 4"])
+    #expect(instance.taken() == (answers ? ["changed: 1 2 3 4"] : []))
     return (graph, controller, instance)
   }
 
@@ -106,6 +108,29 @@ import Testing
     _ = instance.taken()
     controller.clear()
     #expect(instance.taken() == ["all: 1 2 3 4", "selected [4], at the top"])
+  }
+
+  /// The list may be slower than the search.
+  @Test func positionIsRestoredBeforeAllRowsAreLoaded() throws {
+    let (graph, controller, instance) = try script(answers: false)
+    instance.place = ListViewState(selection: [try graph.id(2)], first: try graph.id(3))
+    try find("milk", controller, at: 0)
+    _ = instance.taken()
+    controller.clear()
+    #expect(instance.taken() == ["idle", "all: ", "selected [2], at 3"])
+    graph.answer()
+    #expect(instance.taken() == ["changed: 1 2 3 4"])
+  }
+
+  @Test func positionIsRestoredAfterAllRowsFailed() throws {
+    let (graph, controller, instance) = try script(answers: false)
+    graph.refuseUnanswered("too many")
+    graph.answers = true
+    instance.place = ListViewState(selection: [try graph.id(2)])
+    try find("milk", controller, at: 0)
+    #expect(instance.taken() == ["failed: too many", "busy", "idle", "milk: 1 4"])
+    controller.clear()
+    #expect(instance.taken() == ["all: ", "selected [2], at the top"])
   }
 
   @Test func staleAnswerIsNotShown() throws {

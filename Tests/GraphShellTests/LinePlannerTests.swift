@@ -30,7 +30,7 @@ import Testing
     var planner = LinePlanner(model: company.model, entity: try company.entity("Person"))
     let first = planner.plan(lines(#"{"$id": "a", "name": "Ann"}"#))
     let permanent = try company.image("Person", 1, [:]).id
-    planner.take(
+    planner.resolveLabels(
       [CommitResult.IDAssignment(temporary: try #require(first.changes.first).id, permanent: permanent)], of: first)
     let second = planner.plan(lines(#"{"name": "Bob", "manager": {"$ref": "a"}}"#))
     let manager = try company.property("Person", "manager").number
@@ -76,7 +76,9 @@ import Testing
     #expect(try PropertyInput(parsing: "age=30", entity: person).content == .value(.integer(30)))
     #expect(try PropertyInput(parsing: "age=", entity: person).content == .value(.null))
     #expect(try PropertyInput(parsing: "active=no", entity: person).content == .value(.bool(false)))
-    #expect(try PropertyInput(parsing: "projects=a,b", entity: person).content == .members([.text("a"), .text("b")]))
+    #expect(
+      try PropertyInput(parsing: "projects=a,b", entity: person).content
+        == .members([.text("a"), .text("b")], of: company.entity("Project").number))
     let error = #expect(throws: InvalidInputError.self) { try PropertyInput(parsing: "level=senor", entity: person) }
     #expect(
       error?.description == "Person.level takes one of junior, senior, and not senor. Did you mean \"senior\"?")

@@ -1,3 +1,4 @@
+import ArgumentParser
 import CommandLineIO
 import GraphModel
 import GraphTesting
@@ -52,7 +53,16 @@ import Testing
     let name = "Person \(person.shortID)"
     #expect(
       refusal.report.message == "refused\n  \(name): deleted by ann in revision 3\n"
-        + "  \(name): age is 2 since revision 4 by bob, yours is 1")
+        + "  \(name): bob set age to 2 in revision 4, you set it to 1")
+  }
+
+  @Test func unknownEntityAndPropertyAreNamedByNumber() throws {
+    let id = ObjectID(key: person.id.key, entity: 99)
+    let conflicts = [Conflict(kind: .changed, id: id, property: 999, mine: .integer(1), theirs: .integer(2))]
+    let refusal = ModelRefusal(refusal: Refusal(.conflict, "refused", conflicts: conflicts), model: company.model)
+    #expect(
+      refusal.report.message == "refused\n  entity number 99 \(person.shortID): an unknown author set property number "
+        + "999 to 2, you set it to 1")
   }
 
   @Test func detailsBeyondLimitAreCounted() {
@@ -130,6 +140,22 @@ import Testing
     #expect(ChangeWaiter.shortfall(0, of: 1, "note") == "no note matches")
     #expect(ChangeWaiter.shortfall(1, of: 2, "note") == "1 note matches, 2 are needed")
     #expect(ChangeWaiter.shortfall(3, of: 0, "note") == "3 notes match, and none should")
+  }
+
+  @Test(
+    arguments: [
+      (GraphFetch.self, ["Person", "--offset", "-1"], "--offset must be at least 0"),
+      (GraphFetch.self, ["Person", "--limit", "0"], "--limit must be at least 1"),
+      (GraphWatch.self, ["Person", "--sort", "age"], "--offset and --sort require --limit"),
+      (GraphDelete.self, ["ab", "--base", "0"], "--base must be at least 1"),
+      (GraphUpdate.self, ["ab", "age=1", "--one-commit"], "--one-commit requires --where"),
+      (GraphUpdate.self, ["Person", "age=1", "--where", "TRUEPREDICATE", "--base", "3"], "--base can't be used with"),
+    ] as [(any ParsableCommand.Type, [String], String)])
+  func sharedOptionsAreChecked(_ command: any ParsableCommand.Type, _ arguments: [String], _ message: String) throws {
+    try CompanyProgram.run {
+      let error = try #require(throws: (any Error).self) { try command.parse(arguments) }
+      #expect(command.message(for: error).contains(message))
+    }
   }
 
   @Test func durationsHaveUnits() {

@@ -61,6 +61,7 @@ import Testing
       let findings = try StoreCheck.run(directory: one.directory.path, model: one.model)
       #expect(findings.isEmpty, "\(comment): \(findings.prefix(3).map(\.text))")
       try one.reopen()
+      if let differences = try one.redoDifferences() { #expect(differences == [], comment) }
     }
     #expect(try searchResult(store) == searchResult(twin), comment)
   }

@@ -102,6 +102,33 @@ import Testing
     #expect(try store.store.head == head)
   }
 
+  /// The table of a many-to-many leads to a row that was removed.
+  @Test func batchThatMeetsMissingRowIsRefused() throws {
+    let model = try Model(
+      parsing: """
+        {"format": 1, "name": "Shelf", "version": 1,
+         "entities": [
+           {"name": "Box", "attributes": [{"name": "name", "type": "string"}],
+            "relationships": [
+              {"name": "items", "destination": "Item", "inverse": "boxes", "toMany": true, "deleteRule": "cascade"}]},
+           {"name": "Item", "attributes": [{"name": "name", "type": "string"}],
+            "relationships": [{"name": "boxes", "destination": "Box", "inverse": "items", "toMany": true}]}]}
+        """.utf8)
+    let store = try TestStore(model)
+    let items = try ["a", "b"].map { try store.insert("Item", ["name": .string($0)]) }
+    _ = try store.insert("Box", ["name": .string("box"), "items": .objects(items)])
+    try store.store.close()
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    try DatabaseQueue(path: store.directory.path + "/graph.sqlite", configuration: configuration).inDatabase {
+      try $0.execute(sql: "DELETE FROM Item WHERE name = 'b'")
+    }
+    try store.reopen()
+    let failure = #expect(throws: StoreFailure.self) { try store.batch("Box", .delete(.always)) }
+    #expect(failure?.code == .corrupt)
+    #expect(try store.store.head.revision == 3)
+  }
+
   @Test func readOfDamagedObjectIsRefused() throws {
     try damageNote()
     expectNamed(#expect(throws: Refusal.self) { try fetch(damaged) }, "\(damaged.key)")

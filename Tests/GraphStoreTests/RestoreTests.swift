@@ -154,7 +154,7 @@ import Testing
     }
     #expect(try head() == now)
     let same = try store.refused(store.restore(.object(first), at: now))
-    #expect(same.message == "there is nothing to restore: everything already has that state")
+    #expect(same.message == "there is nothing to restore: the objects already have that state")
   }
 
   @Test func restoreToRevisionZeroEmptiesGraph() throws {

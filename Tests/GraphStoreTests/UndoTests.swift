@@ -318,5 +318,6 @@ extension TestStore {
 
   func expectSound(_ location: SourceLocation = #_sourceLocation) throws {
     #expect(try StoreCheckRun(self).findings.isEmpty, sourceLocation: location)
+    if let differences = try redoDifferences() { #expect(differences == [], sourceLocation: location) }
   }
 }

@@ -285,6 +285,11 @@ import struct GraphModel.FetchRequest
     let failure = #expect(throws: StoreFailure.self) { try ShopVersions.opened(model, store.directory) }
     #expect(failure?.code == .corrupt)
     #expect(failure?.description.contains(message) == true, "\(String(describing: failure))")
+    // Check reports the same, and nothing about objects, whose numbers it does not know.
+    let findings = try StoreCheck.run(directory: store.directory.path, model: model, heldObjects: 3)
+    let unread = "the versions of the model can't be read: the store \(message)"
+    #expect(findings.contains { $0.kind == .integrity && $0.text == unread }, "\(findings)")
+    #expect(findings.allSatisfy { $0.place.object == nil }, "\(findings)")
   }
 
   /// Two texts of a model may differ only in the normalization of a default. The one of the migration counts.

@@ -40,7 +40,7 @@ import Testing
     let html = #"<p>one <b>two<\/b> <a href=\"https://example.org/x\">three<\/a><\/p>"#
     let note = try Self.read(#""textContent":"one two three","textContentHtml":"\#(html)""#)
     #expect(note.text == "one two three\n\nhttps://example.org/x")
-    #expect(note.remarks == ["the note was taken without its formatting: bold"])
+    #expect(note.remarks == ["the note was imported without its formatting: bold"])
   }
 
   @Test func textAndListAreBothImported() throws {
@@ -59,7 +59,7 @@ import Testing
   @Test func invalidCreationTimeBecomesEditTimeWithRemark() throws {
     let note = try Self.read(#""userEditedTimestampUsec":1600000000000000"#, created: "0")
     #expect(note.created == 1_600_000_000_000_000 && note.updated == note.created)
-    #expect(note.remarks == ["the note was taken without its creation time: 0 is invalid"])
+    #expect(note.remarks == ["the note was imported without its creation time: 0 is invalid"])
     let none = try Self.read("", created: "-5")
     #expect(none.created == nil && none.updated == nil)
   }
@@ -106,7 +106,7 @@ import Testing
   ])
   func missingPartOfNoteIsReportedAndNoteImported(member: String, remark: String) throws {
     let note = try Self.read(#""textContent":"words",\#(member)"#)
-    #expect(note.remarks == ["the note was taken without " + remark])
+    #expect(note.remarks == ["the note was imported without " + remark])
     #expect(note.text.hasPrefix("words"))
   }
 

@@ -32,7 +32,7 @@ import Testing
     await ann.terminal.expects("only one")
     ann.terminal.press(.tab)
     ann.terminal.types("e")
-    let grid = await ann.terminal.expects("Delete (0)")
+    let grid = await ann.terminal.expectsToolBar("Delete (0)")
     // Neither key nor click reaches the note that has the focus.
     ann.terminal.press(.delete)
     ann.terminal.types("t")
@@ -40,7 +40,7 @@ import Testing
     ann.terminal.mouse(.press(.left), delete.x, delete.y)
     ann.terminal.mouse(.release(.left), delete.x, delete.y)
     ann.terminal.types("a")
-    let all = await ann.terminal.expects("Delete (1)")
+    let all = await ann.terminal.expectsToolBar("Delete (1)")
     #expect(all.place(of: "only one") != nil && all.place(of: "Tag ─") == nil)
     let color = try #require(all.place(of: "Color (1)"))
     ann.terminal.mouse(.press(.left), color.x, color.y)

@@ -104,6 +104,29 @@ import Testing
     await stage.close()
   }
 
+  /// The uppermost thousand of a heap are loaded; a note that the user goes to lies below them.
+  @Test func noteBelowLoadedOnesKeepsFocus() async throws {
+    let stage = try await BoardFixture()
+    try await stage.row(of: 0..<BoardPage.maximumNotes + 1, step: 0)
+    let under = try await stage.note("under", x: 0, y: 48)
+    under.z = -1
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.expects("the top \(BoardWindow.maximumNotes) are shown")
+    let part = try #require(ann.session.screen?.pages.page.part)
+    let (changes, changed) = AsyncStream.makeStream(of: Void.self)
+    let observation = ann.client.context.observe { _ in changed.yield() }
+    // The last one in reading order.
+    ann.terminal.press(.tab, .shift)
+    await ann.terminal.expects("┏ under ")
+    var events = changes.makeAsyncIterator()
+    while part.shown?.parameters.pinned.contains(under.id) != true { await events.next() }
+    #expect(part.shown?.notes.position(of: under.id) == nil)
+    #expect(ann.session.screen?.pages.focused?.id == under.id)
+    await stage.close()
+    withExtendedLifetime(observation) {}
+  }
+
   @Test func allMatchesAreListed() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("v")

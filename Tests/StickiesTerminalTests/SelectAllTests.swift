@@ -109,6 +109,7 @@ import Testing
     for _ in 0..<3 { ann.terminal.press(.right) }
     stage.thaw()
     await ann.terminal.expects("moved \(all - 1) notes; u undoes it; 1 locked")
+    await ann.terminal.expectsNo("not yet")
     func moved(_ columns: Int) async throws -> Int {
       let (first, last) = (8 * columns, 8 * columns + 240 * (all - 1))
       return try await count(stage, "x == \(first) OR x == \(last) OR (x == \(240 * 4000) AND locked == true)")
@@ -158,6 +159,28 @@ import Testing
     await ann.terminal.expects("Undone")
     // The first are where they came to, the last where they were, and the text stays.
     #expect(try await count(stage, "x == 8 OR x == \(240 * (all - 1)) OR text == 'hello'") == 3)
+    await stage.close()
+  }
+
+  /// Otherwise the next read would not wait for all of it, and the message would come before the last commit.
+  @Test func everySliceIsOneCommitOnSlowMachine() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(Self.count))")
+    let screen = try #require(ann.session.screen)
+    let before = try await stage.other.status().head.revision
+    // A slice then takes ten times as long as the pause between two saves.
+    var late = Int64(0)
+    screen.application.clock = { BoardSession.now + late }
+    screen.bulk.changeEach(
+      try #require(screen.selection.all), "Move", BulkChangeDescription(doing: "Changing", done: "moved")
+    ) { note in
+      late += 1
+      note.x += 8
+    }
+    await ann.terminal.expects("moved \(Self.count) notes; u undoes it")
+    #expect(try await count(stage, "x == 8 OR x == \(8 + 240 * (Self.count - 1))") == 2)
+    #expect(try await stage.other.status().head.revision == before + 3)
     await stage.close()
   }
 

@@ -7,9 +7,9 @@ import Testing
 @Suite struct DocumentationTests {
   /// The targets that other targets import; no target imports the programs.
   private static let libraries: Set<String> = [
-    "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica", "GraphServer",
-    "GraphClient", "GraphControllers", "CommandLineIO", "GraphShell", "GraphSimulation", "GraphStoreFaults",
-    "GraphTesting", "StickiesKit", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+    "GraphModel", "GraphWire", "GraphLog", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica",
+    "GraphServer", "GraphClient", "GraphControllers", "CommandLineIO", "GraphShell", "GraphSimulation",
+    "GraphStoreFaults", "GraphTesting", "StickiesKit", "StickiesTerminal", "TerminalApplication", "TerminalCells",
   ]
 
   private static let documentedBySwift: Set<String> = [
@@ -133,7 +133,7 @@ import Testing
 
   @Test(arguments: [
     "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica", "GraphControllers",
-    "GraphServer", "GraphClient", "StickiesModel", "StickiesFiles",
+    "GraphServer", "GraphClient", "GraphShell", "StickiesModel", "StickiesFiles",
   ])
   func libraryPageListsExistingDeclarations(target: String) throws {
     let page = try LayeringTests.file("Sources/\(target)/\(target).docc/\(target).md")

@@ -7,7 +7,7 @@ import Testing
     var lines = 0
     /// `?? 0`, `?? ""`, `?? []` and their like.
     var defaults = 0
-    /// `else { return }` without a value.
+    /// `else { return }` without a value, on one line or broken by the formatter.
     var returns = 0
     /// `table[key]?.property = value`: nothing is written if the key is missing.
     var chainedWrites = 0
@@ -18,6 +18,8 @@ import Testing
       let isChainedWrite = try Regex(#"[\w\])]\?(?:\.\w+|\[[^\]]*\])+ [-+*/&|]?= "#)
       let isAssertion = try Regex(
         #"\b(?:assert|assertionFailure|precondition|preconditionFailure|fatalError|invariant)\("#)
+      // The two lines before.
+      var last: (Substring, Substring) = ("", "")
       for line in files.flatMap({ $0.code.split(separator: "\n") }) where !line.allSatisfy({ $0 == " " }) {
         lines += 1
         // Most lines have none of these.
@@ -25,28 +27,39 @@ import Testing
           defaults += line.matches(of: isDefault).count
           if line.contains("= ") { chainedWrites += line.matches(of: isChainedWrite).count }
         }
-        if line.contains("else { return }") { returns += 1 }
+        let words = line.drop { $0 == " " }
+        let endsBareReturn = words == "}" && last.1 == "return" && last.0.hasSuffix("else {")
+        if endsBareReturn || line.contains("else { return }") { returns += 1 }
+        last = (last.1, words)
         if line.contains("(") { assertions += line.matches(of: isAssertion).count }
       }
     }
   }
 
+  /// The fewest assertions in a thousand lines. Programs and readers of files mostly handle input, which is never
+  /// asserted.
+  private static let assertions = [
+    "stickies": 2, "stickiesd": 1, "StickiesFiles": 1, "TerminalCells": 1, "TerminalApplication": 1,
+  ]
+  private static let usualAssertions = 5
+
   /// The number of bare returns that a target may have: each was looked at and can happen. The numbers may only fall.
   private static let returns = [
-    "GraphStore": 57, "GraphStoreTools": 20, "GraphHub": 16, "GraphReplica": 34, "GraphWire": 0, "GraphServer": 17,
-    "GraphClient": 5, "GraphModel": 84,
+    "GraphStore": 35, "GraphStoreTools": 11, "GraphHub": 13, "GraphReplica": 27, "GraphWire": 0, "GraphServer": 10,
+    "GraphClient": 2, "GraphModel": 85, "GraphShell": 22, "stickies": 7, "stickiesd": 3, "StickiesFiles": 13,
+    "TerminalCells": 8, "TerminalApplication": 12,
   ]
 
   @Test(arguments: returns.keys.sorted())
   func impossibleStatesAreAsserted(target: String) throws {
     let files = try LayeringTests.sources("Sources").filter { $0.target == target }
     let counts = try Counts(files.map { SourceText($0.text) })
-    #expect(counts.lines > 1000)
+    #expect(counts.lines > 500)
     #expect(
       counts.defaults * 1000 <= counts.lines * 2, "\(target) has \(counts.defaults) defaults in \(counts.lines) lines")
     #expect(counts.chainedWrites == 0)
     #expect(
-      counts.assertions * 1000 >= counts.lines * 5,
+      counts.assertions * 1000 >= counts.lines * Self.assertions[target, default: Self.usualAssertions],
       "\(target) has \(counts.assertions) assertions in \(counts.lines) lines")
     let allowed = try #require(Self.returns[target])
     #expect(counts.returns <= allowed, "\(target) has \(counts.returns) bare returns")
@@ -57,6 +70,10 @@ import Testing
       SourceText(
         """
         guard let row else { return }
+        guard let row = row ?? newest else {
+          // There is none.
+          return
+        }
         let count = counts[id] ?? 0 // ?? 0
         rows[id]?.state = .ready
         rows[id]?.names[0] += 1
@@ -65,6 +82,6 @@ import Testing
         """)
     ])
     #expect(
-      [counts.lines, counts.defaults, counts.returns, counts.chainedWrites, counts.assertions] == [6, 2, 1, 2, 1])
+      [counts.lines, counts.defaults, counts.returns, counts.chainedWrites, counts.assertions] == [9, 2, 2, 2, 1])
   }
 }

@@ -11,7 +11,8 @@ import Testing
     "GraphModel": [],
     "FreedMemory": [],
     "GraphWire": ["GraphModel"],
-    "GraphStore": ["GraphModel"],
+    "GraphLog": ["GraphModel"],
+    "GraphStore": ["GraphModel", "GraphLog"],
     "GraphStoreTools": ["GraphModel", "GraphStore"],
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
@@ -19,9 +20,10 @@ import Testing
     "TerminalApplication": ["TerminalCells"],
     "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory"],
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica"],
-    "GraphStoreFaults": ["GraphModel"],
+    "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
-      "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools", "GraphStoreFaults",
+      "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
+      "GraphStoreFaults",
     ],
     "CommandLineIO": ["GraphModel"],
     "GraphShell": [

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A source file of the store, hub, replica and client leads to its tests: a test file has its name, or its first line
+/// A source file of the log, store, hub, replica and client leads to its tests: a test file has its name, or its first line
 /// lists test files, as in `// Tests: UndoTests.swift, RandomUndoTests.swift`.
 @Suite struct TestLinesTests {
-  private static let targets: Set<String> = ["GraphStore", "GraphHub", "GraphReplica", "GraphClient"]
+  private static let targets: Set<String> = ["GraphLog", "GraphStore", "GraphHub", "GraphReplica", "GraphClient"]
 
   /// The names of the files in the list of a source file; nil if it has none.
   private static func listed(_ text: String) -> [String]? {

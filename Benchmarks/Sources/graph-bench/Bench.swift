@@ -1,7 +1,7 @@
 import Foundation
 
-/// `graph-bench DAEMON [SECONDS] [SECTION]…`: measures every figure beside its limit, and beside Redis where Redis
-/// has an equivalent, in one run. Each figure is the median of five runs; ours, the limit's and Redis's alternate.
+/// `graph-bench DAEMON [SECONDS] [SECTION]…`: measures every figure beside its limit, and beside the peers that have an
+/// equivalent, in one run. Each figure is the median of five runs; ours, the limit's and the peers' alternate.
 struct Bench {
   /// The number of runs of which the median is taken.
   static let rounds = 5
@@ -17,17 +17,21 @@ struct Bench {
   let folder: String
 
   enum Section: String, CaseIterable {
-    case commits, latency, fanout, idle, snapshot, start, notes, queries
+    case commits, mixed, latency, fanout, idle, snapshot, start, notes, queries
     case fetch, predicates, transactions, cascades, relations, paths, past
     case migration, history, backup, pruning, windows, controllers, terminal
 
     /// Whether the section prints tables of its own instead of figures.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
 
+    /// Whether the section compares with the peers.
+    var hasPeers: Bool { [.commits, .mixed, .latency, .fanout, .idle, .snapshot].contains(self) }
+
     var summary: String {
       switch self {
-      case .commits: "durable notes a second: one client, 16 clients, 100 notes a commit"
-      case .latency: "an update seen by another client"
+      case .commits: "durable notes a second: one, 16 and 64 clients, 100 notes a commit"
+      case .mixed: "commits and fetches: one client that reads its own, 8 writers beside 8 readers"
+      case .latency: "an update seen by another client: median and p99"
       case .fanout: "1,000 watching connections, one writer"
       case .idle: "the server's memory for an idle connection"
       case .snapshot: "100,000 notes to one client: time and memory"
@@ -85,9 +89,10 @@ struct Bench {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     say("stores under \(folder); rates over \(seconds) s; medians of \(Self.rounds) runs")
     for section in sections {
-      if !section.isCurve { say("\n" + Figure.header) }
+      if !section.isCurve { say("\n" + Figure.header(withPeers: section.hasPeers)) }
       switch section {
       case .commits: try measureCommits()
+      case .mixed: try measureMixedWork()
       case .latency: try measureLatency()
       case .fanout: try measureFanOut()
       case .idle: try measureIdleConnections()

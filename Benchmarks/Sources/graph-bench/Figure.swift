@@ -1,12 +1,21 @@
 import Foundation
 
-/// A row of the report: our figure, the limit, the required ratio, and Redis's figure. The rows are Markdown, as in
-/// docs/performance.md.
+/// A row of the report: our figure, the limit, the required ratio, and the peers' figures. The rows are Markdown, as
+/// in docs/performance.md.
 struct Figure {
   enum Aim {
     case atLeast(Double)
     case atMost(Double)
     case none
+
+    /// Returns the aim and whether a ratio misses it; nil without an aim.
+    func verdict(_ ratio: Double) -> String? {
+      switch self {
+      case .atLeast(let least): "≥ \(Figure.text(least))" + (ratio < least ? ", missed" : "")
+      case .atMost(let most): "≤ \(Figure.text(most))" + (ratio > most ? ", missed" : "")
+      case .none: nil
+      }
+    }
   }
 
   let name: String
@@ -14,26 +23,35 @@ struct Figure {
   let ours: Double
   var limit: Double?
   var aim = Aim.none
-  var redis: Double?
+  /// The peers' figures; empty in sections without peers, and in rows that only explain another row.
+  var peers = [Peer: Double]()
+  /// The required ratio of our figure to a peer's.
+  var peerAims = [Peer: Aim]()
 
-  static let header = """
-    | what | unit | ours | limit | ratio | aim | Redis | ours / Redis |
-    | --- | --- | --- | --- | --- | --- | --- | --- |
-    """
+  /// Returns the head of a table.
+  static func header(withPeers: Bool) -> String {
+    var names = ["what", "unit", "ours", "limit", "ratio", "aim"]
+    if withPeers { names += Peer.allCases.flatMap { [$0.rawValue, "ours / \($0.rawValue)"] } }
+    return row(names) + "\n" + row(names.map { _ in "---" })
+  }
+
+  private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
 
   func report() {
     let ratio = limit.map { ours / $0 }
-    let verdict: String
-    switch (aim, ratio) {
-    case (.atLeast(let least), let ratio?): verdict = "≥ \(Self.text(least))" + (ratio < least ? ", missed" : "")
-    case (.atMost(let most), let ratio?): verdict = "≤ \(Self.text(most))" + (ratio > most ? ", missed" : "")
-    default: verdict = "–"
-    }
-    let cells = [
+    var cells = [
       name, unit, Self.text(ours), limit.map(Self.text) ?? "–", ratio.map { String(format: "%.2f", $0) } ?? "–",
-      verdict, redis.map(Self.text) ?? "–", redis.map { String(format: "%.2f", ours / $0) } ?? "–",
+      ratio.flatMap { aim.verdict($0) } ?? "–",
     ]
-    say("| \(cells.joined(separator: " | ")) |")
+    if !peers.isEmpty { cells += Peer.allCases.flatMap(peerCells) }
+    say(Self.row(cells))
+  }
+
+  private func peerCells(_ peer: Peer) -> [String] {
+    guard let figure = peers[peer] else { return ["–", "–"] }
+    let ratio = ours / figure
+    let verdict = peerAims[peer]?.verdict(ratio).map { " (\($0))" } ?? ""
+    return [Self.text(figure), String(format: "%.2f", ratio) + verdict]
   }
 
   /// Formats a number with three significant digits and separated thousands.

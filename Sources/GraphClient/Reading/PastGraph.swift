@@ -49,10 +49,12 @@ public final class PastGraph: GraphReader {
   public func fill(_ load: LoadID) async throws {
     try await withCheckedThrowingContinuation { continuation in
       // Otherwise another caller of this turn has begun to collect.
-      guard loadWaiters.add(continuation, for: load) else { return }
-      Task { [self] in
-        loadWaiters.endCollection()
-        perform()
+      let beginsCollection = loadWaiters.add(continuation, for: load)
+      if beginsCollection {
+        Task { [self] in
+          loadWaiters.endCollection()
+          perform()
+        }
       }
     }
   }

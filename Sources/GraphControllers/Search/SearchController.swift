@@ -13,8 +13,8 @@ public protocol SearchControllerDelegate: AnyObject {
   func search(_ controller: SearchController, didFail refusal: Refusal)
   /// Returns the user's place in the list of all rows, which the search is about to replace.
   func stateToSave(for controller: SearchController) -> ListViewState
-  /// All rows are shown again; restore the kept place. Objects that were deleted meanwhile are removed from it,
-  /// unless only a window of the rows is loaded.
+  /// All rows are shown again; restore the kept place. If all rows are loaded, objects that were deleted meanwhile are
+  /// removed from it.
   func search(_ controller: SearchController, didReturnTo place: ListViewState)
 }
 
@@ -188,12 +188,16 @@ public final class SearchController {
     delegate?.search(self, didShow: all.snapshot, for: nil)
     guard var place = savedState else { return }
     savedState = nil
-    if all.count == all.totalCount {
+    if hasAllRows {
       place.selection = place.selection.filter { all.position(of: $0) != nil }
       if let first = place.first, all.position(of: first) == nil { place.first = nil }
     }
     delegate?.search(self, didReturnTo: place)
   }
+
+  /// Whether a missing row means that its object was deleted. It does not before the rows have arrived, after their
+  /// query failed, or in a window of them.
+  private var hasAllRows: Bool { all.state == .loaded && all.count == all.totalCount }
 }
 
 /// Observes one list for the search.

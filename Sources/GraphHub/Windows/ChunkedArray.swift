@@ -1,4 +1,4 @@
-// Tests: SortedResultTests.swift, WindowTests.swift
+// Tests: SortedResultTests.swift
 
 /// An array in chunks.
 ///

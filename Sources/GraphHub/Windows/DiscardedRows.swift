@@ -1,4 +1,4 @@
-// Tests: SortedResultTests.swift, WindowTests.swift
+// Tests: WindowTests.swift
 
 /// The rows of a removed order, to be freed on another thread.
 ///

@@ -1,3 +1,4 @@
+// Tests: WindowTests.swift
 import GraphModel
 import GraphWire
 
@@ -137,7 +138,7 @@ extension Hub {
     case .carrying(let ticket, let at)?:
       // The pending continuation reads the order again.
       if at.revision < revision { orders.set(.loading(ticket, from: revision), of: number) }
-    case nil: return
+    case nil: assertionFailure("an order is reloaded while it exists")
     case .ready?:
       windows.formUnion(orders.windows(of: number).map(\.number))
       reloadOrder(number, from: revision, &actions)

@@ -1,3 +1,4 @@
+// Tests: WindowTests.swift
 import GraphModel
 import GraphWire
 
@@ -29,6 +30,7 @@ extension Hub {
   mutating func unregister(_ number: UInt64, _ session: Session, _ actions: inout [HubAction]) {
     let window = queries[number]?.window
     queries.unregister(number, for: session.id)
+    // The query has no window, the window has other readers, or the order has other windows or was ended.
     guard let window, queries[number] == nil, orders.remove(window: number, of: window.order, at: now)
     else { return }
     if orders[window.order]?.isLoading == true { return removeOrder(window.order, &actions) }
@@ -100,6 +102,7 @@ extension Hub {
         continue
       }
       frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count))
+      // The session is served again when its socket has written the backlog.
       guard session.backlog == 0 || sender.fits(frames.count, for: session) else { return }
       session.readers[number] = Session.Subscription(
         state: .live, through: rows.at.revision, request: reader.request)

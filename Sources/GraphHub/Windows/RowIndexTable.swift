@@ -1,4 +1,4 @@
-// Tests: SortedResultTests.swift, WindowTests.swift
+// Tests: SortedResultTests.swift
 import GraphModel
 
 /// The array index of each object's row.

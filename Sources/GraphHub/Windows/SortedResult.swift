@@ -240,6 +240,7 @@ struct SortedResult {
   }
 
   private func visit(_ node: Int, _ range: Range<Int>, _ body: (Int) -> Void) {
+    // The subtree is empty or outside the range.
     guard node != Self.none, range.upperBound > 0, range.lowerBound < nodes[node].count else { return }
     let here = count(nodes[node].left)
     visit(nodes[node].left, range, body)

@@ -1,4 +1,4 @@
-// Tests: SortedResultTests.swift, WindowTests.swift
+// Tests: WindowTests.swift, StatementCounterTests.swift
 import GraphModel
 
 /// A window of an order. Sessions with equal windows share it.
@@ -139,9 +139,10 @@ struct SortedResultTable {
       assert(entry.deferred.suffix(1).allSatisfy { $0.revision < revision }, "revisions rise")
       entry.deferred.append((revision, changes))
       entry.deferredCount += changes.count
-      guard entry.deferredCount > limit else { return }
-      entry.discardDeferred()
-      entry.state = .loading(ticket, from: revision)
+      if entry.deferredCount > limit {
+        entry.discardDeferred()
+        entry.state = .loading(ticket, from: revision)
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-// Tests: WindowTests.swift
+// Tests: SortedResultTests.swift, WindowTests.swift
 import GraphModel
 import GraphWire
 

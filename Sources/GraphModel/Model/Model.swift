@@ -78,17 +78,7 @@ public final class Model: Sendable {
   package func qualifiedName(of property: Property) -> String { "\(owner(of: property).name).\(property.name)" }
 
   /// The entity that declares a property of this model.
-  package func owner(of property: Property) -> Entity {
-    guard let owner = entity(property.owner) else {
-      preconditionFailure("the owner of \(property.name) is an entity of its model")
-    }
-    return owner
-  }
-
-  /// A property's name for messages; the client may have sent an unknown number.
-  func propertyName(_ number: PropertyNumber) -> String {
-    if let property = property(number) { property.name } else { "number \(number)" }
-  }
+  package func owner(of property: Property) -> Entity { ownEntity(property.owner) }
 
   /// The entity that declares a uniqueness constraint of `entity`; its complete family shares the constraint.
   public func owner(of constraint: [PropertyNumber], in entity: Entity) -> Entity {

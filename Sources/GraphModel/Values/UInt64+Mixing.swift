@@ -1,5 +1,5 @@
 extension UInt64 {
-  /// A hash of the number, the same in every process: the last step of SplitMix64. Treaps use it as a priority.
+  /// A hash of the number, the same in every process: the last step of SplitMix64.
   @inlinable package var mixed: UInt64 {
     var number = self
     number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,4 +1,4 @@
-// Tests: WindowTests.swift
+// Tests: ReplicaTests.swift, WindowTests.swift, PrefetchTests.swift
 import GraphModel
 import GraphWire
 

@@ -1,3 +1,4 @@
+// Tests: WindowTests.swift
 import GraphModel
 import GraphWire
 
@@ -85,10 +86,11 @@ extension Replica {
   /// Drops an answered move when the rows of its place are reloaded. The rows that the move brought are older, and must
   /// not replace them.
   mutating func dropMove(of query: QueryID) {
-    guard let move = queries[query]?.answeredMove else { return }
-    numbers[move.previousNumber] = nil
-    staged.removeAll { $0.query == move.previousNumber }
-    queries.modify(query) { $0.endMove() }
+    if let move = queries[query]?.answeredMove {
+      numbers[move.previousNumber] = nil
+      staged.removeAll { $0.query == move.previousNumber }
+      queries.modify(query) { $0.endMove() }
+    }
   }
 
   /// Handles a refused move: the window stays where it is. The query may no longer be followed.

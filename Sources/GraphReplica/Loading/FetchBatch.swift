@@ -1,4 +1,4 @@
-// Tests: PrefetchTests.swift, FaultTests.swift
+// Tests: FaultTests.swift
 import GraphModel
 
 /// Objects that arrived together, in one fetch or load. A load for one of them covers all of them, since a program

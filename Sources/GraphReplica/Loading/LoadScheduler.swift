@@ -81,7 +81,7 @@ final class LoadScheduler {
     prefetches[query].map { ($0.first, $0.failure) }
   }
 
-  /// Prefetches for a query's new result.
+  /// Prefetches for a query's new result, if the query prefetches.
   func restartPrefetch(of query: QueryID) {
     guard var prefetch = prefetches[query] else { return }
     let old = prefetch.companions
@@ -96,6 +96,7 @@ final class LoadScheduler {
   }
 
   private func startPrefetch(of query: QueryID, reloadsHeld: Bool, replacing old: RetainedObjects?) {
+    // The query does not prefetch, or an observer has ended it.
     guard var prefetch = prefetches[query], let result = context.results[query] else { return }
     lastLoad += 1
     prefetch.first = lastLoad
@@ -285,7 +286,9 @@ final class LoadScheduler {
   /// object that other clients deleted. Its deletion is kept with the loaded objects; otherwise each load along that
   /// edit would request it again.
   private func recordMissing(_ id: ObjectID, at revision: Revision, _ wanting: [ObjectLoad]) {
-    guard let state = context.stateOrFault(id) else { return }
+    guard let state = context.stateOrFault(id) else {
+      return assertionFailure("a request names objects with permanent ids and known entities")
+    }
     // It may have been inserted after the request was read.
     if let stored = state.stored, stored.revision > revision { return }
     for load in wanting { load.companions.hold(state) }

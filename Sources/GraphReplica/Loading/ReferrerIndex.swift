@@ -1,4 +1,4 @@
-// Tests: OneToOneTests.swift, PrefetchTests.swift
+// Tests: OneToOneTests.swift, FaultTests.swift
 import GraphModel
 
 /// An index from an object to the held objects that refer to it by a to-one or a stored to-many. A to-many that is

@@ -1,4 +1,4 @@
-// Tests: PrefetchTests.swift, FaultTests.swift
+// Tests: PrefetchTests.swift, LoadPathTests.swift
 import GraphModel
 
 /// The names of relationships to load along with a result, and to follow on from the loaded objects: a prefix tree of
@@ -42,6 +42,7 @@ public struct RelationshipTree: Hashable, Sendable {
   public var isEmpty: Bool { branches.isEmpty }
 
   private mutating func add(_ path: ArraySlice<PropertyNumber>) {
+    // The end of the path.
     guard let first = path.first else { return }
     if let index = branches.firstIndex(where: { $0.property == first }) {
       branches[index].tree.add(path.dropFirst())

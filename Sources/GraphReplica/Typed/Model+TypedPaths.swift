@@ -1,4 +1,4 @@
-// Tests: TypedPredicateTests.swift
+// Tests: TypedPredicateTests.swift, LoadPathTests.swift
 import GraphModel
 
 /// The properties of a model by the typed paths of its classes, for programs that work with images and changes. The

@@ -1,4 +1,4 @@
-// Tests: TypedPredicateTests.swift
+// Tests: TypedPredicateTests.swift, TypedCompileErrorTests.swift
 
 /// How many values a typed path has for one object, and whether one of them may be null. Known at compile time, so
 /// that a meaningless comparison with nil, sort order or calculation does not compile. These types exist for the

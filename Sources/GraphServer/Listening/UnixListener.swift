@@ -127,7 +127,8 @@ final class UnixListener: @unchecked Sendable {
       replaced = nil
       channel.close(promise: nil)
     }
-    guard !isClosed, rebinding == nil, let current else { return }
+    if isClosed || rebinding != nil { return }
+    guard let current else { return assertionFailure("a listener that is open has a socket") }
     if let identity = current.identity, SocketFile.Identity(of: path) == identity {
       lastProblem = nil
     } else {
@@ -158,7 +159,7 @@ final class UnixListener: @unchecked Sendable {
 
   private func report(_ error: any Error) {
     let problem = "\(error)"
-    guard problem != lastProblem else { return }
+    if problem == lastProblem { return }
     lastProblem = problem
     log.warning(
       "the socket file was removed and can't be created again; retrying every second",

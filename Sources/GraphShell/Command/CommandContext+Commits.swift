@@ -17,7 +17,7 @@ extension CommandContext {
   package func stored(_ saved: SaveResult, _ id: ObjectID) async throws -> ObjectImage {
     let permanent = saved.committed.identities.first { $0.temporary == id }?.permanent ?? id
     if let lost = saved.committed.conflicts.first(where: { $0.kind == .deleted && $0.id == permanent }) {
-      let who = lost.author.isEmpty ? "someone" : lost.author
+      let who = lost.otherAuthor
       // For a restored object, the conflict names the author of the restore, as the last change.
       let isBack = await DeletionFinder(self).deletion(of: permanent)?.0.revival != nil
       throw Refusal(

@@ -14,6 +14,12 @@ package struct CommandContext {
 
   package var model: Model { client.context.model }
 
+  /// The store's newest commit as of the last welcome.
+  var head: Token {
+    guard let welcome = client.welcome else { preconditionFailure("a command has a connection that was welcomed") }
+    return welcome.head
+  }
+
   /// Maximum number of ids in one request.
   private static let idsInOneRequest = 1_000
 
@@ -26,7 +32,8 @@ package struct CommandContext {
   func known(_ name: String) throws -> Entity {
     if let entity = model.entity(named: name) { return entity }
     let names = model.entities.map(\.name)
-    let more = Suggestion.sentence(for: name, among: names) ?? "; there are \(names.joined(separator: ", "))"
+    let more = Suggestion.sentence(
+      for: name, among: names, otherwise: "; there are \(names.joined(separator: ", "))")
     throw Refusal(.malformed, "the model \(model.name) has no entity \"\(name)\"\(more)")
   }
 
@@ -70,10 +77,11 @@ package struct CommandContext {
   /// The members of a to-many relationship that is stored at its other end. They are read by the inverse, for a
   /// thousand owners at a time. Sorted if the relationship is ordered.
   func members(of property: Property, owners: [ObjectID]) async throws -> [ObjectID: [ObjectID]] {
-    guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
-      let entity = model.entity(relationship.destination)
-    else { return [:] }
-    let position = relationship.position.flatMap { model.property($0) }
+    guard let relationship = property.relationship else {
+      preconditionFailure("only a relationship has members: \(property.name)")
+    }
+    let (inverse, entity) = (model.inverse(of: relationship), model.destination(of: relationship))
+    let position = relationship.position.map { model.ownProperty($0) }
     var members = [ObjectID: [OrderedMemberKey]]()
     for start in stride(from: 0, to: owners.count, by: Self.idsInOneRequest) {
       let part = Array(owners[start..<min(start + Self.idsInOneRequest, owners.count)])
@@ -102,24 +110,27 @@ package struct CommandContext {
 
   /// As in `Person b6yvgbpa Ann`.
   func reference(_ image: ObjectImage) -> String {
-    "\(model.entity(image.id.entity)?.name ?? "object") \(image.id.description.prefix(8)) \(title(image))"
+    "\(model.entityName(image.id.entity)) \(image.id.description.prefix(8)) \(title(image))"
   }
 
   /// A short description of an object for users. It is the object's text, name or title, otherwise its first
   /// non-empty string, otherwise the first two of its other non-null attributes.
   package func title(_ image: ObjectImage) -> String {
-    guard let entity = model.entity(image.id.entity) else { return "" }
+    guard let entity = model.entity(image.id.entity) else { return Self.noTitle }
     let texts = entity.attributes.filter { [.string, .text].contains($0.attribute?.kind) }
     let named = ["text", "name", "title"].compactMap { name in texts.first { $0.name == name } }
     for property in named.isEmpty ? texts : named {
-      let line = String(TextTable.firstLine(image[property].stringValue ?? "").prefix(60))
+      guard let text = image[property].stringValue else { continue }
+      let line = String(TextTable.firstLine(text).prefix(60))
       if !line.isEmpty { return line }
     }
     let others = entity.attributes.filter { attribute in
       ![.string, .text, .data, .json].contains(attribute.attribute?.kind) && attribute.slot != nil
         && !image[attribute].isNull
     }
-    let told = others.prefix(2).map { "\($0.name) \(image[$0].json(kind: $0.attribute?.kind).text)" }
-    return named.isEmpty && !told.isEmpty ? told.joined(separator: ", ") : "(empty)"
+    let values = others.prefix(2).map { "\($0.name) \(image[$0].json(kind: $0.attribute?.kind).text)" }
+    return named.isEmpty && !values.isEmpty ? values.joined(separator: ", ") : Self.noTitle
   }
+
+  private static let noTitle = "(empty)"
 }

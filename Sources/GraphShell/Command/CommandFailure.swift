@@ -31,7 +31,7 @@ package enum CommandFailure {
   static func exit(_ error: any Error, of command: (any ParsableCommand.Type)?, json: Bool) -> Never {
     if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
     if let report = report(error) {
-      tell(report, json: json)
+      write(report, json: json)
       Glibc.exit(report.exit)
     }
     let code = program.command.exitCode(for: error)
@@ -48,7 +48,7 @@ package enum CommandFailure {
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         text = ([lines[0] + hint] + lines.dropFirst()).joined(separator: "\n")
       }
-      tell(Report(code: "usage", message: text, exit: usage), json: json)
+      write(Report(code: "usage", message: text, exit: usage), json: json)
     }
     Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
   }
@@ -83,7 +83,7 @@ package enum CommandFailure {
 
   /// Prints text that is not an object of the graph: help, versions, scripts, candidates.
   package static func printed(_ text: String) {
-    StandardOutput.write(text) { tell(Report(code: "failed", message: $0, exit: 1), json: false) }
+    StandardOutput.write(text) { write(Report(code: "failed", message: $0, exit: 1), json: false) }
   }
 
   /// The message and the usage of the command.
@@ -144,7 +144,7 @@ package enum CommandFailure {
 
   /// Prints a report on standard error.
   /// - Parameter program: the program; nil for the one that runs.
-  static func tell(_ report: Report, json: Bool, of program: (any ShellProgram)? = nil) {
+  static func write(_ report: Report, json: Bool, of program: (any ShellProgram)? = nil) {
     guard !json else {
       let members = [JSON.Member("code", .string(report.code)), .init("message", .string(report.message))]
       return StandardError.write(JSON.object([.init("error", .object(members + report.members))]).text)

@@ -68,7 +68,7 @@ package struct CommonOptions: ParsableArguments {
       guard !json, isatty(2) == 1 else { return try await body() }
       let interruption = Interruption()
       defer { withExtendedLifetime(interruption) {} }
-      return try await ConnectingLine(to: server ?? "") { StandardError.write($0, terminator: "") }
+      return try await ConnectingLine(to: server) { StandardError.write($0, terminator: "") }
         .whileConnecting(body)
     } catch let refusal as Refusal where refusal.code == .unavailable {
       throw WelcomeError(reason: refusal.message)

@@ -20,12 +20,11 @@ package struct ConflictReport {
   /// Reports conflicts between a commit's deletes and changes made since the objects were read. The commit succeeded.
   func reportKept() {
     for conflict in saved.committed.conflicts where conflict.kind == .changed {
-      let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
-      let id = conflict.id.description.prefix(8)
+      let who = TextTable.visible(conflict.otherAuthor)
       output.message(
         conflict.mineWon
-          ? "deleted: \(id), which \(who) had changed since (revision \(conflict.revision))"
-          : "not deleted: \(who) has changed \(id) since (revision \(conflict.revision))")
+          ? "deleted: \(conflict.shortID), although \(who) changed it\(conflict.atRevision)"
+          : "not deleted: \(conflict.shortID), because \(who) changed it\(conflict.atRevision)")
     }
   }
 
@@ -33,11 +32,10 @@ package struct ConflictReport {
   package func reportExistingObjects() {
     let met = saved.committed.conflicts.filter { $0.kind == .unique }
     for conflict in met.prefix(Self.maximumMetLines) {
-      let what = model.property(conflict.property)?.name ?? "the object"
-      let id = conflict.id.description.prefix(8)
-      let name = model.entity(conflict.id.entity)?.nameWithArticle ?? "an object"
+      let name = if let entity = model.entity(conflict.id.entity) { entity.nameWithArticle } else { "an object" }
       let verb = conflict.mineWon ? "overwritten" : "not changed"
-      output.message("\(verb): \(what) of \(id), \(name) that has this key already")
+      output.message(
+        "\(verb): \(conflict.subject(in: model)) of \(conflict.shortID), \(name) that has this key already")
     }
     if met.count > Self.maximumMetLines {
       output.message(
@@ -54,18 +52,16 @@ package struct ConflictReport {
     let gone = saved.committed.conflicts.filter { $0.kind == .deleted && !changed.contains($0.id) }
     guard let first = gone.first else { return }
     if saved.committed.identities.isEmpty {
-      let who = first.author.isEmpty ? "someone" : first.author
-      let what = model.entity(first.id.entity)?.name ?? "object"
-      throw Refusal(.conflict, "\(who) has deleted this \(what)", conflicts: gone)
+      throw Refusal(
+        .conflict, "\(first.otherAuthor) has deleted this \(model.entityName(first.id.entity))", conflicts: gone)
     }
     reportDeleted(gone)
   }
 
   private func reportDeleted(_ conflicts: [Conflict]) {
     for conflict in conflicts {
-      let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
-      let id = conflict.id.description.prefix(8)
-      output.message("not changed: \(who) has deleted \(id) (revision \(conflict.revision))")
+      let who = TextTable.visible(conflict.otherAuthor)
+      output.message("not changed: \(conflict.shortID), because \(who) deleted it\(conflict.atRevision)")
     }
   }
 
@@ -73,16 +69,15 @@ package struct ConflictReport {
   package func reportOverwritten() {
     reportDeleted(saved.committed.conflicts.filter { $0.kind == .deleted })
     for conflict in saved.committed.conflicts where conflict.kind == .changed {
-      let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
-      let what = model.property(conflict.property)?.name ?? "the object"
-      let id = conflict.id.description.prefix(8)
+      let who = TextTable.visible(conflict.otherAuthor)
+      let (what, id) = (conflict.subject(in: model), conflict.shortID)
       let text =
         switch (conflict.mineWon, conflict.isCollateral) {
-        case (false, true): "not changed: \(what) of \(id); \(who) has changed another property of it since"
-        case (false, false): "not changed: \(who) has changed \(what) of \(id) since"
-        case (true, _): "overwritten: \(what) of \(id), which \(who) had changed since"
+        case (false, true): "not changed: \(what) of \(id), because \(who) changed another property of the object"
+        case (false, false): "not changed: \(what) of \(id), because \(who) changed it\(conflict.atRevision)"
+        case (true, _): "overwritten: \(what) of \(id), although \(who) changed it\(conflict.atRevision)"
         }
-      output.message("\(text)")
+      output.message(text)
     }
   }
 }

@@ -17,8 +17,8 @@ package struct ModelRefusal: ReportedError {
 
   package var report: CommandFailure.Report {
     // One object may block many others; repeated lines are dropped.
-    var told = Set<ByteKey>()
-    let details = (refusal.code == .denied ? denials : violations + conflicts).filter { told.insert($0).inserted }
+    var seen = Set<ByteKey>()
+    let details = (refusal.code == .denied ? denials : violations + conflicts).filter { seen.insert($0).inserted }
     let text = Self.brief(details, of: refusal) + (done.isEmpty ? "" : "\n\(done)")
     var members = CommandFailure.outcome(of: refusal)
     if !refusal.violations.isEmpty { members.append(.init("violations", .array(refusal.violations.map(json)))) }
@@ -31,21 +31,21 @@ package struct ModelRefusal: ReportedError {
   // MARK: - Text
 
   /// Maximum number of detail lines in text output; JSON has all.
-  static let detailsTold = 10
+  static let shownDetails = 10
 
   /// The first details, a line each, and the number of the others.
   static func brief(_ details: [String], of refusal: Refusal) -> String {
-    let lines = details.prefix(detailsTold).map { "\n  \($0)" }.joined()
-    guard details.count > detailsTold else { return lines }
+    let lines = details.prefix(shownDetails).map { "\n  \($0)" }.joined()
+    guard details.count > shownDetails else { return lines }
     // A refusal lists only the first objects of one relationship.
     let isCapped = refusal.code == .denied && refusal.violations.count >= Violation.maximumDenials
-    return lines + "\n  and \(isCapped ? "at least " : "")\(details.count - detailsTold) more"
+    return lines + "\n  and \(isCapped ? "at least " : "")\(details.count - shownDetails) more"
   }
 
   private func name(_ id: ObjectID) -> String {
     if let line = lines[id] { return "line \(line)" }
     if let title = titles[id] { return title }
-    let entity = model.entity(id.entity)?.name ?? "object"
+    let entity = model.entityName(id.entity)
     return id.isTemporary ? "the new \(entity)" : "\(entity) \(id.description.prefix(8))"
   }
 
@@ -71,7 +71,7 @@ package struct ModelRefusal: ReportedError {
   private var denials: [String] {
     refusal.violations.map { violation in
       let others = violation.value.objectIDs.map(name).joined(separator: ", ")
-      return "\(name(violation.id)): \(model.property(violation.property)?.name ?? "") has \(others)"
+      return "\(name(violation.id)): \(model.propertyName(violation.property)) has \(others)"
     }
   }
 
@@ -79,20 +79,23 @@ package struct ModelRefusal: ReportedError {
   private var conflicts: [String] {
     refusal.conflicts.filter { $0.kind != .unique || !$0.id.isTemporary }.map { conflict in
       let property = model.property(conflict.property)
-      let who = conflict.author.isEmpty ? "someone else" : conflict.author
+      let who = conflict.otherAuthor
       if isRestore { return unrestored(conflict, property, who) }
       switch conflict.kind {
       case .unique: return "\(name(conflict.id)) is in the way"
       case .deleted:
-        return "\(name(conflict.id)): "
-          + (deletions[conflict.id]?.words ?? "deleted by \(who) in revision \(conflict.revision)")
+        // History may no longer have the delete.
+        guard let deletion = deletions[conflict.id] else {
+          return "\(name(conflict.id)): deleted by \(who)\(conflict.atRevision)"
+        }
+        return "\(name(conflict.id)): \(deletion.words)"
       case .changed where conflict.property == 0:
-        return "\(name(conflict.id)): changed by \(who) in revision \(conflict.revision)"
+        return "\(name(conflict.id)): changed by \(who)\(conflict.atRevision)"
       case .changed:
         let mine = brief(conflict.mine, property)
         let theirs = brief(conflict.theirs, property)
-        return "\(name(conflict.id)): \(property?.name ?? "the object") is \(theirs) since revision "
-          + "\(conflict.revision) by \(who), yours is \(mine)"
+        return "\(name(conflict.id)): \(who) set \(conflict.subject(in: model)) to \(theirs)\(conflict.atRevision), "
+          + "you set it to \(mine)"
       }
     }
   }
@@ -102,13 +105,11 @@ package struct ModelRefusal: ReportedError {
     switch conflict.kind {
     case .unique: return "\(name(conflict.id)) is in the way"
     case .deleted:
-      let revision = conflict.revision > 0 ? " in revision \(conflict.revision)" : ""
       return
         "\(name(conflict.id)): its \(property?.name ?? "object"), \(brief(conflict.mine, property)), was deleted by "
-        + "\(who)\(revision)"
+        + "\(who)\(conflict.atRevision)"
     case .changed:
-      return "\(name(conflict.id)): \(brief(conflict.theirs, property)) is in the way, by \(who) in revision "
-        + "\(conflict.revision)"
+      return "\(name(conflict.id)): \(brief(conflict.theirs, property)) is in the way, by \(who)\(conflict.atRevision)"
     }
   }
 
@@ -133,7 +134,7 @@ package struct ModelRefusal: ReportedError {
 
   private func subject(_ id: ObjectID, _ property: Property?) -> [JSON.Member] {
     var members = [
-      JSON.Member("object", json(id)), .init("entity", model.entity(id.entity).map { .string($0.name) } ?? .null),
+      JSON.Member("object", json(id)), .init("entity", ObjectJSON.entity(of: id, model)),
       .init("property", property.map { .string($0.name) } ?? .null),
     ]
     if let line = lines[id] { members.append(.init("line", .integer(Int64(line)))) }

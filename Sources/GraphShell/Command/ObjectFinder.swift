@@ -19,7 +19,7 @@ package struct ObjectFinder {
     }
     let entities = entity.map { [$0] } ?? model.entities.filter { $0.parent == nil }
     do {
-      return try await object(prefix, of: entities, called: entity?.name ?? "object")
+      return try await object(prefix, of: entities, called: Self.noun(for: entity))
     } catch let refusal as Refusal where refusal.code == .notFound && shell.revision == nil {
       throw await DeletionFinder(shell).refusal(prefix, of: entity) ?? refusal
     }
@@ -30,6 +30,9 @@ package struct ObjectFinder {
     guard model.entity(named: word) == nil else { return ": \(word) is an entity; --where selects its objects" }
     return "; \(shell.output.program.name) graph fetch ENTITY prints ids"
   }
+
+  /// The noun in a message that nothing was found.
+  nonisolated static func noun(for entity: Entity?) -> String { if let entity { entity.name } else { "object" } }
 
   /// The one object of these entities whose id has a prefix.
   /// - Parameter noun: the noun in the message if there is none.
@@ -46,7 +49,7 @@ package struct ObjectFinder {
     guard found.count <= 1 else {
       let candidates = found.prefix(10).map { image in
         AmbiguousID.Candidate(
-          id: image.id, entity: model.entity(image.id.entity)?.name ?? "", title: shell.title(image))
+          id: image.id, entity: model.entityName(image.id.entity), title: shell.title(image))
       }
       throw AmbiguousID(prefix: prefix, candidates: candidates, hasMore: found.count > 10)
     }
@@ -73,9 +76,7 @@ package struct ObjectFinder {
         throw Refusal(.notFound, refusal.message + " at revision \(revision) or now")
       }
     }
-    guard let entity = model.entity(known.id.entity) else {
-      throw Refusal(.unavailable, "the daemon sent an object of an entity that its model does not have")
-    }
+    let entity = try model.entity(of: known.id)
     if let image = try await shell.images(of: entity, where: .identifiers([known.id])).first { return image }
     throw Refusal(.notFound, "\(entity.name) \(known.id.description.prefix(8)) did not exist at revision \(revision)")
   }
@@ -93,7 +94,7 @@ package struct ObjectFinder {
   func past(_ name: String) async throws -> ObjectID {
     if let digits = Self.digits(of: name), let property = numbered {
       guard let number = Int64(digits), let id = try await numbered(number, property) else {
-        let noun = model.entity(property.owner)?.name.lowercased() ?? "object"
+        let noun = model.owner(of: property).name.lowercased()
         throw Refusal(
           .notFound,
           "there is no \(noun) number \(digits), and the log has no deleted one\(try await prunedPart())")
@@ -129,7 +130,7 @@ package struct ObjectFinder {
   private static let commitsInOneRequest = 1_000
 
   private func numbered(_ number: Int64, _ property: Property) async throws -> ObjectID? {
-    guard let entity = model.entity(property.owner) else { return nil }
+    let entity = model.owner(of: property)
     let there = try await shell.images(of: entity, where: .equal(property, .integer(number)), limit: 1)
     if let image = there.first { return image.id }
     var request = LogRequest(

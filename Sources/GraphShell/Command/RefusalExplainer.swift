@@ -14,20 +14,21 @@ package struct RefusalExplainer {
 
   /// The refusal with descriptions of its objects, read with one request for each entity.
   package func explained(_ refusal: Refusal, isRestore: Bool = false) async -> ModelRefusal {
-    let refusal = await namingWhatIsMeant(refusal)
+    let refusal = await namingActualObjects(refusal)
     var explained = ModelRefusal(refusal: refusal, model: model)
     explained.isRestore = isRestore
     let subjects =
       refusal.violations.map(\.id) + refusal.conflicts.flatMap { [$0.id] + $0.mine.objectIDs + $0.theirs.objectIDs }
     let values = refusal.violations.flatMap { [$0.value] + $0.others.map(\.value) }
     let named = Set((subjects + values.flatMap(\.objectIDs)).filter { !$0.isTemporary })
-    let groups = Dictionary(grouping: named) { model.entity($0.entity)?.root ?? 0 }
+    // Objects that can't be read, and those of an entity that the model does not have, are named by their ids.
+    var groups = [EntityNumber: [ObjectID]]()
+    for id in named {
+      if let entity = model.entity(id.entity) { groups[entity.root, default: []].append(id) }
+    }
     for (root, ids) in groups.sorted(by: { $0.key < $1.key }) {
-      guard let entity = model.entity(root) else { continue }
-      // Objects that can't be read are named by their ids.
-      for image in (try? await shell.images(ids.sorted(), of: entity)) ?? [] {
-        explained.titles[image.id] = shell.reference(image)
-      }
+      guard let images = try? await shell.images(ids.sorted(), of: model.ownEntity(root)) else { continue }
+      for image in images { explained.titles[image.id] = shell.reference(image) }
     }
     guard !isRestore else { return explained }
     for conflict in refusal.conflicts.filter({ $0.kind == .deleted }).prefix(DeletionFinder.deletionsLookedUp) {
@@ -40,22 +41,22 @@ package struct RefusalExplainer {
 
   /// Corrects violations of references. An id is sent as one of the destination's entity; if it belongs to an object
   /// of another entity, the message says so.
-  private func namingWhatIsMeant(_ refusal: Refusal) async -> Refusal {
+  private func namingActualObjects(_ refusal: Refusal) async -> Refusal {
     var refusal = refusal
-    for (place, violation) in refusal.violations.enumerated().prefix(Self.misnamedLookedUp)
+    for (place, violation) in refusal.violations.enumerated().prefix(Self.referencesLookedUp)
     where violation.commonRule == .destination {
       guard let property = model.property(violation.property), let id = violation.value.objectID,
-        let wanted = property.relationship.flatMap({ model.entity($0.destination) }),
-        let meant = try? await ObjectFinder(shell).object(id.key.description),
-        !(model.entity(meant.id.entity)?.isKind(of: wanted) ?? true)
+        let wanted = property.relationship.map({ model.destination(of: $0) }),
+        let object = try? await ObjectFinder(shell).object(id.key.description),
+        let actual = model.entity(object.id.entity), !actual.isKind(of: wanted)
       else { continue }
-      let message = "\(property.name) takes \(wanted.nameWithArticle), and \(shell.reference(meant)) is not one"
+      let message = "\(property.name) takes \(wanted.nameWithArticle), and \(shell.reference(object)) is not one"
       refusal.message = refusal.message.replacing(violation.message, with: message)
       refusal.violations[place].message = message
-      refusal.violations[place].value = .object(meant.id)
+      refusal.violations[place].value = .object(object.id)
     }
     return refusal
   }
 
-  private static let misnamedLookedUp = 20
+  private static let referencesLookedUp = 20
 }

@@ -2,13 +2,16 @@ import GraphModel
 
 /// Suggests the known word that is nearest to a mistyped one.
 package enum Suggestion {
-  /// The end of a message about an unknown word, as in `. Did you mean "list"?`; nil if no name is near.
-  /// - Parameter letters: the length by which the tolerated distance is limited; nil for the name's length.
-  package static func sentence(for word: String, among names: [String], letters: Int? = nil) -> String? {
+  /// The end of a message about an unknown word, as in `. Did you mean "list"?`.
+  /// - Parameters:
+  ///   - letters: the length by which the tolerated distance is limited; nil for the name's length.
+  ///   - other: the end of the message if no name is near.
+  package static func sentence(
+    for word: String, among names: [String], letters: Int? = nil, otherwise other: String
+  ) -> String {
     let guess = names.map { ($0, distance(word.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
-    return guess.flatMap { name, distance in
-      distance <= max(1, (letters ?? name.count) / 3) ? ". Did you mean \"\(name)\"?" : nil
-    }
+    guard let (name, distance) = guess, distance <= max(1, (letters ?? name.count) / 3) else { return other }
+    return ". Did you mean \"\(name)\"?"
   }
 
   /// The message about a name that is not a property of an entity.
@@ -16,7 +19,7 @@ package enum Suggestion {
   package static func sentence(forProperty name: String, of entity: Entity, among names: [String]? = nil) -> String {
     if let advice = entity.adviceOnComposite(name) { return advice }
     let names = names ?? entity.properties.map(\.name)
-    let more = sentence(for: name, among: names) ?? "; it has \(names.joined(separator: ", "))"
+    let more = sentence(for: name, among: names, otherwise: "; it has \(names.joined(separator: ", "))")
     return "\(entity.name) has no property \"\(name)\"\(more)"
   }
 

@@ -15,11 +15,10 @@ struct UnknownCommand: Error, CustomStringConvertible {
     }
     // The root's own `help`; the words after it name a command, too.
     if path.isEmpty, word == "help" { return find(in: Array(arguments.dropFirst()), of: command) }
-    let suggestion = Suggestion.sentence(
-      for: (path + [word]).joined(separator: " "), among: names.map { (path + [$0]).joined(separator: " ") },
-      letters: word.count)
-    let help = "see \(RunningProgram.current.name) \((["help"] + path).joined(separator: " "))"
-    return UnknownCommand(
-      description: "there is no command \"\((path + [word]).joined(separator: " "))\"\(suggestion ?? "; " + help)")
+    let unknown = (path + [word]).joined(separator: " ")
+    let more = Suggestion.sentence(
+      for: unknown, among: names.map { (path + [$0]).joined(separator: " ") }, letters: word.count,
+      otherwise: "; see \(RunningProgram.current.name) \((["help"] + path).joined(separator: " "))")
+    return UnknownCommand(description: "there is no command \"\(unknown)\"\(more)")
   }
 }

@@ -29,7 +29,7 @@ struct BashLine {
     guard reader.read(), let start = reader.atStart, start.quoting == reader.quoting,
       start.wordCount == reader.words.count, reader.quoting.mark == Self.openMark(scalars)
     else { return nil }
-    words = (reader.words + [reader.word ?? ""]).dropFirst().map { $0 }
+    words = Array((reader.words + [reader.word]).dropFirst())
     guard !words.isEmpty else { return nil }
     (kept, quoting) = (start.kept, start.quoting)
   }
@@ -104,8 +104,10 @@ extension BashLine.Quoting {
 /// Reads a line by bash's quoting rules, scalar by scalar.
 private struct BashReader {
   private(set) var words = [String]()
-  /// The current word; nil between words.
-  private(set) var word: String?
+  /// The part of the current word that was read; empty between words.
+  private(set) var word = ""
+  /// Whether a word has begun, which quotes may make an empty one.
+  private var hasWord = false
   private(set) var quoting = BashLine.Quoting.none
   /// The state at the beginning of the replaced text; nil if that is inside an escape or a substitution.
   private(set) var atStart: (kept: String, quoting: BashLine.Quoting, wordCount: Int)?
@@ -122,7 +124,7 @@ private struct BashReader {
   /// - Returns: false if it can't be parsed reliably: a further command, an open substitution.
   mutating func read() -> Bool {
     while true {
-      if index == start { atStart = (word ?? "", quoting, words.count) }
+      if index == start { atStart = (word, quoting, words.count) }
       guard index < scalars.count else { return !isRedirection }
       let isRead =
         switch quoting {
@@ -138,20 +140,20 @@ private struct BashReader {
   private var next: Unicode.Scalar? { index + 1 < scalars.count ? scalars[index + 1] : nil }
 
   private mutating func append(_ scalar: Unicode.Scalar) {
-    word = word ?? ""
-    word?.unicodeScalars.append(scalar)
+    hasWord = true
+    word.unicodeScalars.append(scalar)
   }
 
   private mutating func open(_ quoting: BashLine.Quoting, _ length: Int) -> Bool {
-    (self.quoting, word) = (quoting, word ?? "")
+    (self.quoting, hasWord) = (quoting, true)
     index += length
     return true
   }
 
   private mutating func endWord() {
-    if let word, !isRedirection { words.append(word) }
-    if word != nil { isRedirection = false }
-    word = nil
+    if hasWord, !isRedirection { words.append(word) }
+    if hasWord { isRedirection = false }
+    (word, hasWord) = ("", false)
   }
 
   private mutating func readBare() -> Bool {
@@ -159,7 +161,7 @@ private struct BashReader {
     switch scalar {
     case " ", "\t": endWord()
     case "\\":
-      word = word ?? ""
+      hasWord = true
       if let next, next != "\n" { append(next) }
       index += 1
     case "'": return open(.single, 1)
@@ -169,7 +171,7 @@ private struct BashReader {
     case "<" where next == "(", ">" where next == "(": return false
     case "<", ">":
       // The number of `2>` precedes it.
-      if let word, word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { self.word = nil }
+      if word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { (word, hasWord) = ("", false) }
       endWord()
       isRedirection = true
     case ";", "&", "|", "(", ")", "\n": return false

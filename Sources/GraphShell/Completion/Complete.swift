@@ -23,13 +23,16 @@ struct Complete: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    var line: BashLine?
-    if bash {
-      guard words.count == 2 else { throw ValidationError("--bash takes a line and the part of it to replace") }
-      line = BashLine(words[0], replacing: words[1])
-      guard line != nil else { return }
-    }
-    let place = CompletionContext(line?.words ?? words)
+    guard bash else { return try await complete(words, in: nil) }
+    guard words.count == 2 else { throw ValidationError("--bash takes a line and the part of it to replace") }
+    if let line = BashLine(words[0], replacing: words[1]) { try await complete(line.words, in: line) }
+  }
+
+  /// Prints the candidates for the last word.
+  /// - Parameter line: bash's line, for which the candidates are quoted.
+  @MainActor
+  private func complete(_ words: [String], in line: BashLine?) async throws {
+    let place = CompletionContext(words)
     let candidates: [CompletionCandidate]
     switch place.wanted {
     case .nothing: candidates = []
@@ -41,7 +44,8 @@ struct Complete: AsyncParsableCommand {
       let things = try? await TimeLimit.run(milliseconds: Self.maximumDelayMilliseconds, late: { ExitCode.failure }) {
         try await LiveCandidates.find(kind, server: server)
       }
-      candidates = (things ?? []).filter { $0.isOneLine && (mayBeginWithDash || !$0.word.hasPrefix("-")) }
+      guard let things else { return }
+      candidates = things.filter { $0.isOneLine && (mayBeginWithDash || !$0.word.hasPrefix("-")) }
     }
     // Compares bytes, as the store does: a letter may be one scalar or two.
     for candidate in candidates where candidate.word.utf8.starts(with: place.typed.utf8) {
@@ -109,7 +113,8 @@ struct CompletionContext {
   private(set) var server: String?
 
   init(_ words: [String], of program: any ShellProgram = RunningProgram.current) {
-    typed = words.last ?? ""
+    // A shell may pass no word at all instead of an empty one.
+    typed = if let last = words.last { last } else { "" }
     var before = words.dropLast()
     let words = words.prefix { $0 != "--" }
     if let place = words.firstIndex(of: "--server"), place + 1 < before.endIndex { server = before[place + 1] }
@@ -222,24 +227,27 @@ struct CommandArguments {
   private(set) var positionals = [Argument]()
 
   init(of command: any ParsableCommand.Type) {
+    // The form of the dump belongs to the argument parser; without arguments there are no candidates.
     guard let dump = try? JSON(parsing: command._dumpHelp()),
       let arguments = dump["command"]?["arguments"]?.arrayValue
     else { return }
     for argument in arguments where argument["shouldDisplay"] == .bool(true) {
-      let kind = argument["kind"]?.stringValue ?? ""
-      let told = Argument(
-        name: argument["preferredName"]?["name"]?.stringValue ?? "",
-        valueName: argument["valueName"]?.stringValue ?? "",
-        abstract: argument["abstract"]?.stringValue ?? "",
-        values: Self.values(of: argument), takesValue: kind == "option",
+      let kind = argument["kind"]?.stringValue
+      let parsed = Argument(
+        name: Self.text(argument["preferredName"]?["name"]), valueName: Self.text(argument["valueName"]),
+        abstract: Self.text(argument["abstract"]), values: Self.values(of: argument), takesValue: kind == "option",
         isRepeating: argument["isRepeating"] == .bool(true))
-      if kind == "positional" { positionals.append(told) } else { options.append(told) }
+      if kind == "positional" { positionals.append(parsed) } else { options.append(parsed) }
     }
   }
 
-  /// All cases of a type with few values; otherwise the values that the command declares.
+  /// A text of the dump, which omits empty ones.
+  private static func text(_ json: JSON?) -> String { if let text = json?.stringValue { text } else { "" } }
+
+  /// All cases of a type with few values; otherwise the values that the command declares; empty for any value.
   private static func values(of argument: JSON) -> [String] {
     let values = argument["allValues"] ?? argument["completionKind"]?["list"]?["values"]
-    return values?.arrayValue?.compactMap(\.stringValue) ?? []
+    guard let items = values?.arrayValue else { return [] }
+    return items.compactMap(\.stringValue)
   }
 }

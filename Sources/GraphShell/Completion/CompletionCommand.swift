@@ -53,16 +53,16 @@ struct CompletionCommand: ParsableCommand {
     # \#(name): completion for zsh. source <(\#(name) completion zsh), behind compinit
     _\#(name)() {
       local line
-      local -a told
+      local -a candidates
       for line in "${(@f)$("${words[1]}" complete -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}"; do
         case "$line" in
           ('') ;;
           (:files) _files ;;
-          (*$'\t'*) told+=("${${${line%%$'\t'*}//\\/\\\\}//:/\\:}:${line#*$'\t'}") ;;
-          (*) told+=("${${line//\\/\\\\}//:/\\:}") ;;
+          (*$'\t'*) candidates+=("${${${line%%$'\t'*}//\\/\\\\}//:/\\:}:${line#*$'\t'}") ;;
+          (*) candidates+=("${${line//\\/\\\\}//:/\\:}") ;;
         esac
       done
-      (( ${#told} )) && _describe -V \#(name) told
+      (( ${#candidates} )) && _describe -V \#(name) candidates
     }
     compdef _\#(name) \#(name)
     """#

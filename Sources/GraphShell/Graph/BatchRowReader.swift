@@ -50,14 +50,14 @@ final class BatchRowReader {
     row.reserveCapacity(properties.count)
     for property in properties {
       let input = try PropertyInput(property, values[property.name] ?? .null, entity: entity)
-      let edit = try input.edit { name throws(InvalidInputError) in
+      let edit = try input.edit { name, destination throws(InvalidInputError) in
         guard case .text(let text) = name, let key = UniqueID(text) else {
           throw InvalidInputError("\(property.name) takes a complete id with --one-commit")
         }
-        return ObjectID(key: key, entity: property.relationship?.destination ?? 0)
+        return ObjectID(key: key, entity: destination)
       }
       guard case .set(let value) = edit.action else {
-        throw InvalidInputError("\(property.name) takes a complete value")
+        preconditionFailure("the edit of a new object sets a value: \(property.name)")
       }
       row.append(value)
     }

@@ -12,8 +12,10 @@ struct Deletion {
   var revival: CommitEntry?
 
   var words: String {
-    let back = revival.map { "; brought back by \($0.author), \(LocalTime.text($0.time)), revision \($0.revision)" }
-    return "deleted by \(author), \(LocalTime.text(time)), revision \(revision)" + (back ?? "")
+    let deletion = "deleted by \(author), \(LocalTime.text(time)), revision \(revision)"
+    guard let revival else { return deletion }
+    return deletion
+      + "; brought back by \(revival.author), \(LocalTime.text(revival.time)), revision \(revival.revision)"
   }
 }
 
@@ -57,7 +59,7 @@ struct DeletionFinder {
   func refusal(_ prefix: String, of entity: Entity?) async -> Refusal? {
     let request = LogRequest(limit: 1, filter: HistoryFilter(object: prefix))
     guard let commit = (try? await client.log(request))?.first, let change = commit.changes.first,
-      change.kind == .removed, let its = model.entity(change.id.entity), entity.map(its.isKind) ?? true
+      change.kind == .removed, let its = model.entity(change.id.entity), entity.map(its.isKind) != false
     else { return nil }
     return Refusal(
       .notFound,

@@ -16,7 +16,7 @@ struct PageOutput {
     self.name = name
   }
 
-  private var start: String { name.map { "{\"\($0)\":[" } ?? "[" }
+  private var start: String { if let name { "{\"\(name)\":[" } else { "[" } }
 
   mutating func append(_ items: [JSON]) {
     guard !items.isEmpty else { return }
@@ -66,9 +66,7 @@ struct ListPrinter {
     for (number, owners) in Dictionary(grouping: images, by: \.id.entity).sorted(by: { $0.key < $1.key }) {
       guard let entity = shell.model.entity(number) else { continue }
       for property in columns.unstored(of: entity) {
-        members[property.number, default: [:]].merge(
-          try await shell.members(of: property, owners: owners.map(\.id))
-        ) { $1 }
+        members.add(try await shell.members(of: property, owners: owners.map(\.id)), of: property)
       }
     }
     guard shell.output.json else {
@@ -82,11 +80,11 @@ struct ListPrinter {
 
   private func cells(_ image: ObjectImage, _ members: ToManyMembers) -> [String] {
     let entity = shell.model.entity(image.id.entity)
-    let kind = columns.hasKinds ? [entity?.name ?? ""] : []
+    let kind = columns.hasKinds ? [shell.model.entityName(image.id.entity)] : []
     return [String(image.id.description.prefix(8))] + kind
       + columns.names.map { name in
         guard let property = entity?.property(named: name) else { return "" }
-        if property.slot == nil { return ValueText.cell(.objects(members[property.number]?[image.id] ?? []), property) }
+        if property.slot == nil { return ValueText.cell(.objects(members.ids(of: property, in: image.id)), property) }
         return ValueText.cell(image[property], property)
       }
   }
@@ -105,8 +103,11 @@ struct RowPrinter {
     list = PageOutput(output: shell.output, name: isPage ? "rows" : nil)
   }
 
-  mutating func print(_ rows: [FetchedRow]) {
+  mutating func print(_ rows: [FetchedRow]) throws {
     guard let columns = rows.first?.columns else { return }
+    guard !columns.isEmpty, rows.allSatisfy({ $0.values.count == columns.count }) else {
+      throw Refusal(.unavailable, "the daemon sent rows that do not match their columns")
+    }
     isEmpty = false
     guard shell.output.json else {
       var table = table ?? TextTable(columns.map { $0.name.uppercased() })

@@ -31,9 +31,6 @@ struct GraphCommand: AsyncParsableCommand {
 enum PolicyName: String, CaseIterable, ExpressibleByArgument {
   case error, storeTrump, objectTrump, overwrite, rollback
 
-  static let needlessForOneCommit =
-    "--policy can't be used with --one-commit: the daemon reads and changes in one step, so there are no conflicts"
-
   var policy: MergePolicy {
     switch self {
     case .error: .error

@@ -28,29 +28,12 @@ struct GraphDelete: AsyncParsableCommand {
     name: .customLong("where"), parsing: .unconditional,
     help: ArgumentHelp("Delete all objects of the entity that match this predicate.", valueName: "predicate"))
   var condition: String?
-  @Option(
-    parsing: .unconditional,
-    help: """
-      If another client changed an object since it was read: error refuses the delete, storeTrump keeps the object, \
-      objectTrump deletes it. (default: objectTrump)
-      """)
-  var policy: PolicyName?
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The revision at which you read the objects; default: now.", valueName: "revision"))
-  var base: Revision?
+  @OptionGroup var conflicts: ConflictOptions
   @Flag(help: "With --where: delete all of them in one commit, or none, regardless of their number.")
   var oneCommit = false
 
-  private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
-
   func validate() throws {
-    if oneCommit, condition == nil { throw ValidationError("--one-commit requires --where") }
-    if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
-    if let base, base < 1 {
-      throw ValidationError("--base must be at least 1, the revision of the first commit")
-    }
-    if base != nil, condition != nil { throw ValidationError("--base can't be used with --where") }
+    try conflicts.check(hasCondition: condition != nil, oneCommit: oneCommit)
     if condition != nil, words.count != 1 { throw ValidationError("--where requires one ENTITY before it") }
   }
 
@@ -70,14 +53,14 @@ struct GraphDelete: AsyncParsableCommand {
 
   @MainActor
   private func deleteNamed(_ shell: CommandContext) async throws {
-    try await InputResolver(shell).checkBase(base)
+    try await InputResolver(shell).checkBase(conflicts.base)
     var images = [ObjectImage]()
     for word in words {
       let image = try await ObjectFinder(shell).object(word)
       if !images.contains(where: { $0.id == image.id }) { images.append(image) }
     }
     let saved = try await shell.client.commit(
-      images.map { Change(.delete, $0.id, base: base ?? $0.revision) }, policy: mergePolicy)
+      images.map { Change(.delete, $0.id, base: conflicts.base ?? $0.revision) }, policy: conflicts.mergePolicy)
     ConflictReport(saved, shell).reportKept()
     let commit = try await shell.record(of: saved)
     if shell.output.json { return shell.output.print(ObjectJSON.commit(commit, shell.model)) }
@@ -114,7 +97,7 @@ struct GraphDelete: AsyncParsableCommand {
       let saved: SaveResult
       do {
         saved = try await shell.client.commit(
-          part.map { Change(.delete, $0.id, base: $0.revision) }, policy: mergePolicy)
+          part.map { Change(.delete, $0.id, base: $0.revision) }, policy: conflicts.mergePolicy)
       } catch let refusal as Refusal where start > 0 {
         var explained = await RefusalExplainer(shell).explained(refusal)
         explained.done = "\(Output.count(deleted, "object")) before them \(deleted == 1 ? "was" : "were") deleted"
@@ -143,7 +126,7 @@ struct GraphDelete: AsyncParsableCommand {
     }
     shell.output.print("deleted \(Output.count(deleted, entity.name + " object"))")
     for (number, count) in others.sorted(by: { $0.key < $1.key }) {
-      shell.output.print("  with \(Output.count(count, (shell.model.entity(number)?.name ?? "") + " object"))")
+      shell.output.print("  with \(Output.count(count, shell.model.entityName(number) + " object"))")
     }
   }
 }

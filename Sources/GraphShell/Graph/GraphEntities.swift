@@ -27,9 +27,9 @@ struct GraphEntities: AsyncParsableCommand {
 struct ModelDescription {
   let model: Model
 
-  private func name(_ entity: EntityNumber?) -> String? { entity.flatMap { model.entity($0)?.name } }
+  private func name(_ entity: EntityNumber) -> String { model.ownEntity(entity).name }
 
-  private func names(_ constraint: [PropertyNumber]) -> [String] { constraint.compactMap { model.property($0)?.name } }
+  private func names(_ constraint: [PropertyNumber]) -> [String] { constraint.map { model.ownProperty($0).name } }
 
   // MARK: - JSON
 
@@ -53,7 +53,7 @@ struct ModelDescription {
 
   private func json(_ template: FetchTemplate) -> JSON {
     .object([
-      .init("name", .string(template.name)), .init("entity", name(template.entity).map(JSON.string) ?? .null),
+      .init("name", .string(template.name)), .init("entity", .string(name(template.entity))),
       .init("predicate", .string(template.predicate)), .init("sort", .string(template.sort)),
       .init("limit", template.limit.map { .integer(Int64($0)) } ?? .null),
       .init("variables", .array(template.variables.map(JSON.string))),
@@ -64,14 +64,14 @@ struct ModelDescription {
   private func json(_ rule: EntityRule) -> JSON {
     .object([
       .init("name", .string(rule.name)), .init("predicate", .string(rule.predicate)),
-      .init("message", .string(rule.message)), .init("declaredBy", name(rule.owner).map(JSON.string) ?? .null),
+      .init("message", .string(rule.message)), .init("declaredBy", .string(name(rule.owner))),
       .init("documentation", .string(rule.documentation)),
     ])
   }
 
   func json(_ entity: Entity) -> JSON {
     .object([
-      .init("name", .string(entity.name)), .init("parent", name(entity.parent).map(JSON.string) ?? .null),
+      .init("name", .string(entity.name)), .init("parent", entity.parent.map { .string(name($0)) } ?? .null),
       .init("abstract", .bool(entity.isAbstract)), .init("documentation", .string(entity.documentation)),
       .init("attributes", .array(entity.attributes.map(json))),
       .init("relationships", .array(entity.relationships.map(json))),
@@ -104,8 +104,8 @@ struct ModelDescription {
       add("indexed", .bool(attribute.isIndexed))
       add("fullText", .bool(attribute.isFullText))
     case .relationship(let relationship):
-      add("destination", name(relationship.destination).map(JSON.string))
-      add("inverse", model.property(relationship.inverse).map { .string($0.name) })
+      add("destination", .string(model.destination(of: relationship).name))
+      add("inverse", .string(model.inverse(of: relationship).name))
       add("toMany", .bool(relationship.isToMany))
       add("ordered", .bool(relationship.isOrdered))
       add("optional", .bool(property.isOptional))
@@ -114,7 +114,7 @@ struct ModelDescription {
       add("maximumCount", relationship.maximumCount)
       add("stored", .bool(property.slot != nil))
     }
-    add("declaredBy", name(property.owner).map(JSON.string))
+    add("declaredBy", .string(model.owner(of: property).name))
     add("documentation", .string(property.documentation))
     return .object(members)
   }
@@ -124,15 +124,16 @@ struct ModelDescription {
   var text: String {
     var table = TextTable(["ENTITY", "PARENT", "ABSTRACT", "DOCUMENTATION"])
     for entity in model.entities {
+      let parent = if let number = entity.parent { name(number) } else { "" }
       table.append([
-        entity.name, name(entity.parent) ?? "", entity.isAbstract ? "yes" : "",
+        entity.name, parent, entity.isAbstract ? "yes" : "",
         TextTable.firstLine(entity.documentation),
       ])
     }
     var requests = TextTable(["FETCH REQUEST", "ENTITY", "PREDICATE", "SORT", "DOCUMENTATION"])
     for template in model.fetchRequests {
       requests.append([
-        template.name, name(template.entity) ?? "", TextTable.visible(template.predicate), template.sort,
+        template.name, name(template.entity), TextTable.visible(template.predicate), template.sort,
         TextTable.firstLine(template.documentation),
       ])
     }
@@ -140,11 +141,16 @@ struct ModelDescription {
   }
 
   func text(_ entity: Entity) -> String {
-    var parts = [entity.name + (name(entity.parent).map { ": \($0)" } ?? "") + (entity.isAbstract ? " (abstract)" : "")]
-    if !entity.documentation.isEmpty { parts[0] += "\n" + lines(entity.documentation) }
+    var head = entity.name
+    if let parent = entity.parent { head += ": \(name(parent))" }
+    if entity.isAbstract { head += " (abstract)" }
+    if !entity.documentation.isEmpty { head += "\n" + lines(entity.documentation) }
+    var parts = [head]
     var attributes = TextTable(["ATTRIBUTE", "TYPE", "RULES", "DOCUMENTATION"])
     for property in entity.attributes {
-      guard let attribute = property.attribute else { continue }
+      guard let attribute = property.attribute else {
+        preconditionFailure("an attribute has its details: \(property.name)")
+      }
       let type = attribute.enumeration.map { "\(attribute.kind.rawValue) \($0)" } ?? attribute.kind.rawValue
       attributes.append([
         property.name, type, rules(property, attribute).joined(separator: ", "),
@@ -153,10 +159,12 @@ struct ModelDescription {
     }
     var relationships = TextTable(["RELATIONSHIP", "TO", "INVERSE", "RULES", "DOCUMENTATION"])
     for property in entity.relationships {
-      guard let relationship = property.relationship else { continue }
+      guard let relationship = property.relationship else {
+        preconditionFailure("a relationship has its details: \(property.name)")
+      }
       relationships.append([
-        property.name, (relationship.isToMany ? "many " : "one ") + (name(relationship.destination) ?? ""),
-        model.property(relationship.inverse)?.name ?? "", rules(property, relationship).joined(separator: ", "),
+        property.name, (relationship.isToMany ? "many " : "one ") + model.destination(of: relationship).name,
+        model.inverse(of: relationship).name, rules(property, relationship).joined(separator: ", "),
         TextTable.firstLine(property.documentation),
       ])
     }

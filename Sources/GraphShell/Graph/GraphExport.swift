@@ -97,8 +97,10 @@ struct GraphImport: AsyncParsableCommand {
         }
       } catch let refusal as Refusal {
         progress.end()
-        let rows = (refusal.violations.map(\.id) + refusal.conflicts.map(\.id)).filter(\.isTemporary)
-        let places = Dictionary(rows.map { ($0, lines.line(of: Int($0.key.low))) }, uniquingKeysWith: { $1 })
+        var places = [ObjectID: Int]()
+        for id in refusal.violations.map(\.id) + refusal.conflicts.map(\.id) {
+          if let line = lines.line(of: id) { places[id] = line }
+        }
         var explained = await RefusalExplainer(shell).explained(refusal.namingLines(places, shell.model))
         explained.lines = places
         explained.done = "nothing is imported"
@@ -204,6 +206,7 @@ private final class ExportTarget {
   }
 
   func write(_ text: String) throws {
+    assert(descriptor >= 0, "an export is written before it is finished or discarded")
     let code = Descriptor.write(text, to: descriptor)
     if code != 0 {
       errno = code
@@ -213,6 +216,7 @@ private final class ExportTarget {
 
   func finish() throws {
     guard let draft else { return }
+    precondition(descriptor >= 0, "an export is finished once")
     guard fsync(descriptor) == 0, rename(draft, file) == 0 else { throw failure() }
     close(descriptor)
     descriptor = -1
@@ -238,7 +242,7 @@ private final class ExportReader {
   private var file: GraphFile
   private let promised: Int64
   /// Offsets between row and line numbers, each from a row on, because blank lines are skipped.
-  private var shifts = [(row: Int, shift: Int)]()
+  private var shifts = [(row: 0, shift: 1)]
   private var isAtEnd = false
 
   var count: Int64 { Int64(file.count) }
@@ -254,7 +258,13 @@ private final class ExportReader {
     }
   }
 
-  func line(of row: Int) -> Int { row + (shifts.last { $0.row <= row }?.shift ?? 1) }
+  /// The line of an imported object; nil for any other object that a refusal names.
+  func line(of id: ObjectID) -> Int? {
+    guard id.isTemporary, let row = Int(exactly: id.key.low), row >= 1, row <= file.count,
+      let last = shifts.last(where: { $0.row <= row })
+    else { return nil }
+    return row + last.shift
+  }
 
   func next() async throws -> ObjectImage? {
     if isAtEnd { return nil }
@@ -263,7 +273,8 @@ private final class ExportReader {
         .invalid, "the file ends after \(file.count) of \(promised) objects: it is not complete")
     }
     let row = file.count + 1
-    if line.number - row != shifts.last?.shift ?? 1 { shifts.append((row, line.number - row)) }
+    assert(line.number > row, "the head and the earlier objects have a line each")
+    if line.number - row != shifts.last?.shift { shifts.append((row, line.number - row)) }
     guard let object = try await object(line) else {
       isAtEnd = true
       if let more = try await reader.next() {

@@ -12,20 +12,7 @@ struct GraphFetch: AsyncParsableCommand {
   @Argument(help: "The entity; leave it out with --template.")
   var entity: String?
   @OptionGroup var template: TemplateOptions
-  @Option(
-    name: .customLong("where"), parsing: .unconditional,
-    help: ArgumentHelp(
-      "Only objects that match this predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.",
-      valueName: "predicate"))
-  var condition: String?
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Attributes to sort by, separated by commas; a minus means descending: -age,name.", valueName: "keys"))
-  var sort = ""
-  @OptionGroup var limit: LimitOption
-  @Option(parsing: .unconditional, help: ArgumentHelp("Skip this many first.", valueName: "count"))
-  var offset = 0
+  @OptionGroup var selection: SelectionOptions
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Continue after the page with this cursor; \"\" is the first page.", valueName: "cursor"))
@@ -58,7 +45,6 @@ struct GraphFetch: AsyncParsableCommand {
     if entity == nil, template.name == nil {
       throw ValidationError("name an entity, or a fetch request with --template")
     }
-    if offset < 0 { throw ValidationError("--offset must be at least 0") }
     if count, ids { throw ValidationError("--count and --ids exclude each other") }
     if ids, properties != nil || distinct || groupBy != nil {
       throw ValidationError("--ids prints ids alone: leave out --properties, --distinct and --group-by")
@@ -72,7 +58,7 @@ struct GraphFetch: AsyncParsableCommand {
       throw ValidationError(Self.pagesOfRows)
     }
     if after != nil, count { throw ValidationError("--count counts all that match: leave out --after") }
-    if after != nil, offset > 0 {
+    if after != nil, selection.offset > 0 {
       throw ValidationError("--after continues after a cursor; leave out --offset")
     }
   }
@@ -82,36 +68,35 @@ struct GraphFetch: AsyncParsableCommand {
 
   /// The limit of the fetch: options can only narrow a fetch request of the model.
   private func limit(within asked: FetchRequest?) -> Int? {
-    guard let most = asked?.limit else { return limit.number }
-    let left = most - min(most, offset)
-    return min(limit.number ?? left, left)
+    guard let most = asked?.limit else { return selection.limit.number }
+    let left = most - min(most, selection.offset)
+    return min(selection.limit.number ?? left, left)
   }
 
   @MainActor
   func run() async throws {
     try await options.withGraph { shell in
       let shell = try await past.shell(shell)
-      let asked = try template.request(in: shell.model)
-      let known = try entity.map { try shell.known($0) }
-      if let known, let asked, asked.entity != known.number {
-        let own = shell.model.entity(asked.entity)?.name ?? ""
-        let name = template.name ?? ""
-        throw Refusal(.malformed, "the template \(name) fetches \(own), not \(known.name): leave out the entity")
+      let named = try entity.map { try shell.known($0) }
+      let asked = try template.request(in: shell.model, of: named)
+      guard let number = named?.number ?? asked?.entity else {
+        preconditionFailure("the options have an entity or a template")
       }
-      let entity = try known ?? asked.flatMap { shell.model.entity($0.entity) } ?? shell.known("")
+      let entity = shell.model.ownEntity(number)
       let predicate = GraphPredicate.all(
-        [asked?.predicate ?? .always, try shell.predicate(condition, on: entity)])
-      let sort = sort.isEmpty ? asked?.sort.text(in: shell.model) ?? "" : sort
+        [asked?.predicate ?? .always, try shell.predicate(selection.condition, on: entity)])
+      let sort =
+        if selection.sort.isEmpty, let asked { asked.sort.text(in: shell.model) } else { selection.sort }
       var fetch = shell.client.wireFetch(
-        entity, predicate, [], limit(within: asked), offset, try cursor(), at: shell.revision)
+        entity, predicate, [], limit(within: asked), selection.offset, try cursor(), at: shell.revision)
       let rows = try rows(of: entity, sort, in: shell.model)
       // Aggregates without a group make a single row.
       if after != nil, rows?.isGrouped == true { throw Refusal(.malformed, Self.pagesOfRows) }
-      if rows?.hasRowPerObject ?? true { _ = try shell.order(sort, of: entity) }
+      if rows?.hasRowPerObject != false { _ = try shell.order(sort, of: entity) }
       fetch.sort = sort
       if rows != nil {
         fetch.result = .rows
-        (fetch.properties, fetch.groupBy, fetch.distinct) = (columnText, groupBy ?? "", distinct)
+        (fetch.properties, fetch.groupBy, fetch.distinct) = (columnText, groups, distinct)
       } else if count || ids {
         fetch.result = count ? .count : .identifiers
       }
@@ -134,7 +119,7 @@ struct GraphFetch: AsyncParsableCommand {
       } else {
         let stream = shell.client.rows(fetch)
         var printer = RowPrinter(shell: shell, isPage: after != nil)
-        for try await chunk in stream { printer.print(chunk) }
+        for try await chunk in stream { try printer.print(chunk) }
         printer.end(stream.next)
         if printer.isEmpty, !shell.output.json { StandardError.write("no \(entity.name) matches") }
       }
@@ -150,7 +135,10 @@ struct GraphFetch: AsyncParsableCommand {
   }
 
   /// Groups without properties are counted.
-  private var columnText: String { properties ?? "\(groupBy ?? ""), @count" }
+  private var columnText: String { if let properties { properties } else { "\(groups), @count" } }
+
+  /// The text of `--group-by`; empty without it.
+  private var groups: String { if let groupBy { groupBy } else { "" } }
 
   /// The cursor; nil for the first page.
   private func cursor() throws -> FetchCursor? {
@@ -163,16 +151,16 @@ struct GraphFetch: AsyncParsableCommand {
 
   /// The request for rows; nil if objects are printed, as for a list of plain properties.
   private func rows(of entity: Entity, _ sort: String, in model: Model) throws -> RowRequest? {
-    let known = entity.family.compactMap { model.entity($0) }.flatMap(\.properties).map(\.name)
+    let known = model.family(of: entity).flatMap(\.properties).map(\.name)
     func isName(_ item: Substring) -> Bool {
       let words = item.split(whereSeparator: \.isWhitespace)
       guard words.count == 1 else { return false }
       return known.contains(String(words[0])) || words[0].allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
     }
-    let isPlain = properties?.split(separator: ",").allSatisfy(isName) ?? true
+    let isPlain = if let properties { properties.split(separator: ",").allSatisfy(isName) } else { true }
     guard groupBy != nil || distinct || !isPlain else { return nil }
     return try RowRequest(
-      parsing: columnText, distinct: distinct, groups: groupBy ?? "", order: sort,
+      parsing: columnText, distinct: distinct, groups: groups, order: sort,
       entity: entity, model: model)
   }
 }
@@ -189,7 +177,7 @@ struct PrintedColumns {
 
   init(_ list: String?, of entity: Entity, in model: Model) throws {
     self.model = model
-    let family = entity.family.compactMap { model.entity($0) }
+    let family = model.family(of: entity)
     hasKinds = family.count { !$0.isAbstract } > 1
     guard let list else {
       chosen = nil
@@ -219,12 +207,10 @@ struct PrintedColumns {
 
   /// The chosen to-many relationships of the entity that are stored at their other end.
   func unstored(of entity: Entity) -> [Property] {
-    (chosen ?? []).compactMap { entity.property(named: $0) }.filter { $0.slot == nil }
+    guard let chosen else { return [] }
+    return chosen.compactMap { entity.property(named: $0) }.filter { $0.slot == nil }
   }
 }
-
-/// To-many relationships that are not part of an image, by property and owner.
-typealias ToManyMembers = [PropertyNumber: [ObjectID: [ObjectID]]]
 
 extension ObjectJSON {
   /// An object with some of its properties, including to-many relationships stored at their other end.
@@ -238,12 +224,12 @@ extension ObjectJSON {
     ]
     let properties =
       names?.compactMap { entity.property(named: $0) }
-      ?? entity.properties.filter { $0.slot != nil || members[$0.number] != nil }
+      ?? entity.properties.filter { $0.slot != nil || members.contains($0) }
     for property in properties {
       if property.slot != nil {
         json.append(.init(property.name, image[property].json(kind: property.attribute?.kind)))
       } else {
-        let ids = members[property.number]?[image.id] ?? []
+        let ids = members.ids(of: property, in: image.id)
         json.append(.init(property.name, .array(ids.map { .string($0.description) })))
       }
     }

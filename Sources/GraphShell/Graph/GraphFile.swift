@@ -27,7 +27,7 @@ struct GraphFile {
   }
 
   mutating func line(_ image: ObjectImage) throws -> String {
-    guard let entity = model.entity(image.id.entity) else { throw Refusal(.malformed, "an object of no entity") }
+    let entity = try model.entity(of: image.id)
     var members = [
       JSON.Member("$entity", .string(entity.name)), JSON.Member("$id", .string(image.id.description)),
     ]
@@ -70,14 +70,19 @@ struct GraphFile {
       throw InvalidInputError(
         "a head with \"$graph\" is expected: this is not a file of \(RunningProgram.current.name) graph export")
     }
-    guard let format = json["format"]?.integerValue, format <= Self.format else {
-      throw InvalidInputError("the file is in a newer format: use the program that wrote it")
+    guard let format = json["format"]?.integerValue else {
+      throw InvalidInputError("the head has no number as its \"format\"")
+    }
+    guard format <= Self.format else {
+      throw InvalidInputError(
+        "the file has the format \(format), and this program reads formats up to \(Self.format); import it with the "
+          + "version that wrote it")
     }
     guard let hash = json["model"]?.stringValue, hash == model.hash.description else {
-      let version = json["version"]?.integerValue.map { " \($0)" } ?? ""
+      let version = if let number = json["version"]?.integerValue { " \(number)" } else { "" }
       throw InvalidInputError(
-        "the graph is of the model \(name)\(version) (\(json["model"]?.stringValue ?? "no hash")), the daemon's is "
-          + "\(model.name) \(model.version) (\(model.hash)): start a daemon with the graph's model (--schema)")
+        "the graph has the model \(name)\(version) (\(json["model"]?.stringValue ?? "no hash")), and the daemon serves "
+          + "\(model.name) \(model.version) (\(model.hash)); start a daemon with the graph's model (--schema)")
     }
     guard let objects = json["objects"]?.integerValue, objects >= 0 else {
       throw InvalidInputError("the first line does not say how many objects follow")
@@ -93,7 +98,8 @@ struct GraphFile {
   mutating func read(
     _ line: InputLine, of promised: Int64, _ mistakes: inout [InvalidInputError]
   ) throws(InvalidInputError) -> ObjectImage? {
-    let json = try line.json()
+    let members = try line.members()
+    let json = JSON.object(members)
     if let end = json["$end"] {
       guard end.integerValue == Int64(count), promised == Int64(count) else {
         throw InvalidInputError(
@@ -120,7 +126,7 @@ struct GraphFile {
       image[property] = .objects([])
     }
     var seen = Set<ByteKey>()
-    for member in json.members ?? [] {
+    for member in members {
       do throws(InvalidInputError) {
         guard seen.insert(member.name).inserted else { throw InvalidInputError("\"\(member.name)\" appears twice") }
         if member.name == "$entity" || member.name == "$id" { continue }
@@ -153,19 +159,17 @@ struct GraphFile {
 
   /// Null values have no member, so `null` in a JSON attribute is the document null.
   private static func value(_ json: JSON, _ property: Property) -> Value? {
-    func id(_ json: JSON) -> ObjectID? {
-      json.stringValue.flatMap { UniqueID($0) }.map {
-        ObjectID(key: $0, entity: property.relationship?.destination ?? 0)
-      }
+    func id(_ json: JSON, _ relationship: Relationship) -> ObjectID? {
+      json.stringValue.flatMap { UniqueID($0) }.map { ObjectID(key: $0, entity: relationship.destination) }
     }
     switch property.kind {
     case .attribute(let attribute) where attribute.kind == .json: return .string(json.text)
     case .attribute(let attribute): return Value(json: json, kind: attribute.kind, cases: attribute.cases)
     case .relationship(let relationship) where relationship.isToMany:
       guard let items = json.arrayValue else { return nil }
-      let ids = items.compactMap(id)
+      let ids = items.compactMap { id($0, relationship) }
       return ids.count == items.count ? .objects(ids) : nil
-    case .relationship: return id(json).map { .object($0) }
+    case .relationship(let relationship): return id(json, relationship).map { .object($0) }
     }
   }
 }

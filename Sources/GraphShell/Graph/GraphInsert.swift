@@ -132,7 +132,7 @@ private struct LineInserter {
       }
       try await placement?.place(&plan.changes)
       let saved = try await commit(plan)
-      planner.take(saved.committed.identities, of: plan)
+      planner.resolveLabels(saved.committed.identities, of: plan)
       if saved.committed.conflicts.contains(where: { $0.kind == .unique }) {
         progress.end()
         ConflictReport(saved, shell).reportExistingObjects()
@@ -144,7 +144,7 @@ private struct LineInserter {
       inserted += plan.changes.count
       commits += 1
       lastLine = lines.last?.number ?? lastLine
-      if shell.output.json { tell(saved, plan) } else { progress.show("\(inserted) objects") }
+      if shell.output.json { printIDs(saved, plan) } else { progress.show("\(inserted) objects") }
     }
     progress.end()
     let commits = Output.count(commits, "commit")
@@ -168,7 +168,7 @@ private struct LineInserter {
   }
 
   /// Prints one line of JSON for each line that was read.
-  private func tell(_ saved: SaveResult, _ plan: LinePlanner.Batch) {
+  private func printIDs(_ saved: SaveResult, _ plan: LinePlanner.Batch) {
     let ids = Dictionary(
       saved.committed.identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
     let lines = zip(plan.changes, plan.lines).map { change, line in

@@ -24,12 +24,12 @@ struct GraphShow: AsyncParsableCommand {
     try await options.withGraph { shell in
       let entity = words.count == 2 ? try shell.known(words[0]) : nil
       let shell = try await past.shell(shell)
-      let image = try await ObjectFinder(shell).find(entity?.name ?? "object") {
+      let image = try await ObjectFinder(shell).find(ObjectFinder.noun(for: entity)) {
         try await $0.object(words[words.count - 1], of: entity)
       }
       let whole = try await ObjectWithRelationships(image, shell)
-      if let untold = whole.untold {
-        shell.output.message("relationships that are stored at their other end are not shown: \(untold)")
+      if let reason = whole.unreadable {
+        shell.output.message("relationships that are stored at their other end are not shown: \(reason)")
       }
       if shell.output.json {
         shell.output.print(ObjectJSON.object(image, shell.model, only: nil, members: whole.members))
@@ -47,30 +47,27 @@ private struct ObjectWithRelationships {
   let entity: Entity
   private(set) var members = ToManyMembers()
   /// Why some relationships could not be read; nil if all were read.
-  private(set) var untold: String?
+  private(set) var unreadable: String?
 
   /// Maximum number of a relationship's objects that are listed in text output.
   private static let named = 10
 
   init(_ image: ObjectImage, _ shell: CommandContext) async throws {
     self.image = image
-    guard let entity = shell.model.entity(image.id.entity) else {
-      throw Refusal(.unavailable, "the daemon sent an object of an entity that its model does not have")
-    }
-    self.entity = entity
+    entity = try shell.model.entity(of: image.id)
     for property in entity.relationships where property.slot == nil {
       do {
-        members[property.number] = try await shell.members(of: property, owners: [image.id])
+        members.add(try await shell.members(of: property, owners: [image.id]), of: property)
       } catch let refusal as Refusal where refusal.code == .limit && shell.revision != nil {
         // An old state of an object and its references can be read, but a search for the objects that referred to it
         // may exceed the limit.
-        untold = refusal.message
+        unreadable = refusal.message
       }
     }
   }
 
   private func related(_ property: Property) -> [ObjectID] {
-    property.slot == nil ? members[property.number]?[image.id] ?? [] : image[property].objectIDs
+    property.slot == nil ? members.ids(of: property, in: image.id) : image[property].objectIDs
   }
 
   func text(_ shell: CommandContext) async throws -> String {
@@ -82,7 +79,7 @@ private struct ObjectWithRelationships {
       lines.append("\(property.name): \(text)")
     }
     for property in entity.relationships {
-      if property.slot == nil, members[property.number] == nil {
+      if property.slot == nil, !members.contains(property) {
         lines.append("\(property.name): not available")
         continue
       }
@@ -91,11 +88,13 @@ private struct ObjectWithRelationships {
         lines.append("\(property.name): none")
         continue
       }
-      var names = [String]()
-      if let destination = property.relationship.flatMap({ shell.model.entity($0.destination) }) {
-        names = try await shell.images(Array(ids.prefix(Self.named)), of: destination).map(shell.reference)
+      guard let relationship = property.relationship else {
+        preconditionFailure("a relationship has its details: \(property.name)")
       }
-      if property.relationship?.isToMany != true {
+      let names = try await shell.images(
+        Array(ids.prefix(Self.named)), of: shell.model.destination(of: relationship)
+      ).map(shell.reference)
+      if !relationship.isToMany {
         lines.append("\(property.name): \(names.first ?? ids[0].description)")
         continue
       }

@@ -43,17 +43,7 @@ struct GraphUpdate: AsyncParsableCommand {
       "Move objects in an ordered to-many: to first, to last, or directly after the member with an id.",
       valueName: "name=ids:place"))
   var place: [String] = []
-  @Option(
-    parsing: .unconditional,
-    help: """
-      If another client changed a property since it was read: error refuses the change, storeTrump keeps the other \
-      value, objectTrump sets yours. (default: objectTrump)
-      """)
-  var policy: PolicyName?
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The revision at which you read the object; default: now.", valueName: "revision"))
-  var base: Revision?
+  @OptionGroup var conflicts: ConflictOptions
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
@@ -72,23 +62,16 @@ struct GraphUpdate: AsyncParsableCommand {
       valueName: "name=expression"))
   var set: [String] = []
 
-  private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
-
   func validate() throws {
     if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, place.isEmpty, set.isEmpty {
       throw ValidationError("there is nothing to change: give a value or an option")
     }
-    if oneCommit, condition == nil { throw ValidationError("--one-commit requires --where") }
-    if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
+    try conflicts.check(hasCondition: condition != nil, oneCommit: oneCommit)
     if !set.isEmpty, !oneCommit { throw ValidationError("--set requires --one-commit") }
     if oneCommit, !(add.isEmpty && remove.isEmpty) {
       throw ValidationError("--add and --remove can't be used with --one-commit")
     }
     if !place.isEmpty, condition != nil { throw ValidationError("--place can't be used with --where") }
-    if let base, base < 1 {
-      throw ValidationError("--base must be at least 1, the revision of the first commit")
-    }
-    if base != nil, condition != nil { throw ValidationError("--base can't be used with --where") }
     if let ifRevision, ifRevision < 1 {
       throw ValidationError("--if-revision must be at least 1, the revision of the first commit")
     }
@@ -114,17 +97,17 @@ struct GraphUpdate: AsyncParsableCommand {
 
   @MainActor
   private func updateOne(_ shell: CommandContext) async throws {
-    try await InputResolver(shell).checkBase(base)
+    try await InputResolver(shell).checkBase(conflicts.base)
     try await InputResolver(shell).checkBase(ifRevision)
     let image = try await ObjectFinder(shell).object(target)
-    guard let entity = shell.model.entity(image.id.entity) else { return }
-    let wishes = try await ResolvedUpdate(self, entity, shell)
-    let read = try await whatWasRead(image, entity, shell, forText: wishes.setText)
-    let edits = try wishes.edits(of: read, now: image)
+    let entity = try shell.model.entity(of: image.id)
+    let update = try await ResolvedUpdate(self, entity, shell)
+    let read = try await readImage(image, entity, shell, forText: update.setText)
+    let edits = try update.edits(of: read, now: image)
     let change = Change(
-      .update, image.id, base: base ?? InputResolver(shell).base(of: image), edits: edits,
+      .update, image.id, base: conflicts.base ?? InputResolver(shell).base(of: image), edits: edits,
       onlyIf: ifRevision.map { Precondition(revision: $0) })
-    let saved = try await shell.client.commit([change], policy: mergePolicy)
+    let saved = try await shell.client.commit([change], policy: conflicts.mergePolicy)
     let stored = try await shell.stored(saved, image.id)
     ConflictReport(saved, shell).reportOverwritten()
     shell.output.show(stored, else: shell.reference(stored))
@@ -134,10 +117,10 @@ struct GraphUpdate: AsyncParsableCommand {
   /// Nil if that state can't be read.
   /// - Throws: a refusal `pruned` if a text is set and its state was pruned: edits of others would be overwritten.
   @MainActor
-  private func whatWasRead(
+  private func readImage(
     _ image: ObjectImage, _ entity: Entity, _ shell: CommandContext, forText text: Property?
   ) async throws -> ObjectImage? {
-    guard let base, base < image.revision else { return image }
+    guard let base = conflicts.base, base < image.revision else { return image }
     var past = shell
     past.revision = base
     do {
@@ -154,7 +137,7 @@ struct GraphUpdate: AsyncParsableCommand {
   @MainActor
   private func updateAll(_ entity: Entity, _ condition: String, _ shell: CommandContext) async throws {
     let predicate = try shell.predicate(condition, on: entity)
-    let wishes = try await ResolvedUpdate(self, entity, shell)
+    let update = try await ResolvedUpdate(self, entity, shell)
     let interruption = Interruption(Interruption.inCommits)
     defer { withExtendedLifetime(interruption) {} }
     var (matched, updated) = (0, 0)
@@ -162,7 +145,7 @@ struct GraphUpdate: AsyncParsableCommand {
     var changes = [Change]()
     @MainActor func commit() async throws {
       guard !changes.isEmpty else { return }
-      let saved = try await shell.client.commit(changes, policy: mergePolicy)
+      let saved = try await shell.client.commit(changes, policy: conflicts.mergePolicy)
       ConflictReport(saved, shell).reportOverwritten()
       updated += Self.changed(changes, saved)
       revisions.append(saved.committed.revision)
@@ -173,7 +156,7 @@ struct GraphUpdate: AsyncParsableCommand {
         for image in chunk {
           matched += 1
           changes.append(
-            Change(.update, image.id, base: InputResolver(shell).base(of: image), edits: try wishes.edits(of: image)))
+            Change(.update, image.id, base: InputResolver(shell).base(of: image), edits: try update.edits(of: image)))
           if changes.count == batch { try await commit() }
         }
       }
@@ -225,40 +208,34 @@ private struct ResolvedUpdate {
     let resolver = InputResolver(shell)
     inputs = try resolver.inputs(command.words, values: command.values, entity: entity)
     ids = try await resolver.ids(of: inputs)
-    var sets = [PropertyNumber: (added: [ObjectID], removed: [ObjectID])]()
-    var order = [PropertyNumber]()
+    var sets = [(number: PropertyNumber, added: [ObjectID], removed: [ObjectID])]()
     for (word, isAdded) in command.add.map({ ($0, true) }) + command.remove.map({ ($0, false) }) {
-      let property = try Self.toMany(word, entity, shell)
+      let (property, list) = try Self.toMany(word, entity)
       guard !inputs.contains(where: { $0.property.number == property.number }) else {
         throw Refusal(.malformed, "\(property.name) is both set and changed")
       }
-      if sets[property.number] == nil { order.append(property.number) }
-      for name in PropertyInput.names(String(word[word.index(after: word.firstIndex(of: "=") ?? word.startIndex)...])) {
-        let id = try await InputResolver(shell).id(name, for: property)
-        if isAdded {
-          sets[property.number, default: ([], [])].added.append(id)
-        } else {
-          sets[property.number, default: ([], [])].removed.append(id)
+      if !sets.contains(where: { $0.number == property.number }) { sets.append((property.number, [], [])) }
+      for name in PropertyInput.names(String(list)) {
+        let id = try await resolver.id(name, for: property)
+        for place in sets.indices where sets[place].number == property.number {
+          if isAdded { sets[place].added.append(id) } else { sets[place].removed.append(id) }
         }
       }
     }
-    for number in order {
-      guard let set = sets[number] else { continue }
-      members.append(Edit(number, .members(added: set.added, removed: set.removed)))
-    }
+    members = sets.map { Edit($0.number, .members(added: $0.added, removed: $0.removed)) }
     for word in command.place { members.append(try await placing(word, entity, shell)) }
   }
 
   /// Parses `tasks=ID,ID:first`, `…:last`, or `…:ID` for the place after that object.
   private func placing(_ word: String, _ entity: Entity, _ shell: CommandContext) async throws -> Edit {
-    let property = try Self.toMany(word, entity, shell)
+    let (property, text) = try Self.toMany(word, entity)
     guard property.relationship?.isOrdered == true else {
       throw Refusal(.malformed, "\(entity.name).\(property.name) has no order")
     }
     guard !(inputs.map(\.property.number) + members.map(\.property)).contains(property.number) else {
       throw Refusal(.malformed, "\(property.name) is changed twice: --place also adds the objects as members")
     }
-    let parts = word.drop { $0 != "=" }.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
       throw Refusal(.malformed, "\"\(word)\" is not of the form name=id,id:first, :last or :id")
     }
@@ -283,7 +260,8 @@ private struct ResolvedUpdate {
   /// The text attribute that is set; nil if there is none.
   var setText: Property? { inputs.first { $0.property.attribute?.kind == .text }?.property }
 
-  private static func toMany(_ word: String, _ entity: Entity, _ shell: CommandContext) throws -> Property {
+  /// Splits `tasks=ID,ID` into the to-many relationship and the text behind the sign.
+  private static func toMany(_ word: String, _ entity: Entity) throws -> (property: Property, text: Substring) {
     guard let equals = word.firstIndex(of: "=") else {
       throw Refusal(.malformed, "\"\(word)\" is not of the form name=id,id")
     }
@@ -292,7 +270,7 @@ private struct ResolvedUpdate {
       guard property.relationship?.isToMany == true else {
         throw InvalidInputError("\(entity.name).\(property.name) is not a to-many: set it with \(property.name)=…")
       }
-      return property
+      return (property, word[word.index(after: equals)...])
     } catch {
       throw Refusal(.malformed, "\(error)")
     }

@@ -30,8 +30,8 @@ struct InputResolver {
   ) throws -> [Edit] {
     do {
       return try inputs.map { input throws(InvalidInputError) in
-        try input.edit(of: image) { name throws(InvalidInputError) in
-          guard let id = ids[name] else { throw InvalidInputError("\(name) was not looked up") }
+        try input.edit(of: image) { name, _ throws(InvalidInputError) in
+          guard let id = ids[name] else { preconditionFailure("the objects of all inputs are looked up: \(name)") }
           return id
         }
       }
@@ -45,9 +45,12 @@ struct InputResolver {
     guard case .text(let prefix) = name else {
       throw Refusal(.malformed, "labels are for lines of standard input: \(property.name) takes an id here")
     }
-    let destination = property.relationship.flatMap { model.entity($0.destination) }
+    guard let relationship = property.relationship else {
+      preconditionFailure("only a relationship names objects: \(property.name)")
+    }
+    let destination = model.destination(of: relationship)
     // A complete id needs no search; the daemon checks whether the object exists.
-    if let key = UniqueID(prefix), let destination { return ObjectID(key: key, entity: destination.number) }
+    if let key = UniqueID(prefix) { return ObjectID(key: key, entity: destination.number) }
     return try await ObjectFinder(shell).object(prefix, of: destination).id
   }
 
@@ -79,7 +82,7 @@ struct InputResolver {
   /// Checks that a base revision exists.
   /// - Throws: `Refusal` for a revision above the newest.
   func checkBase(_ base: Revision?) async throws {
-    guard let base, let welcomed = client.welcome?.head.revision, base > welcomed else { return }
+    guard let base, base > shell.head.revision else { return }
     // A read can contain a commit just before the server reports it as its newest.
     let newest = try await client.revision(at: .max).head.revision
     guard base > newest else { return }
@@ -88,5 +91,5 @@ struct InputResolver {
 
   /// A base revision that covers what was just read. An edit may also affect related objects, which were read at the
   /// same time.
-  func base(of image: ObjectImage) -> Revision { max(image.revision, client.welcome?.head.revision ?? 0) }
+  func base(of image: ObjectImage) -> Revision { max(image.revision, shell.head.revision) }
 }

@@ -68,6 +68,7 @@ struct LinePlanner {
       batch.changes.append(Change(.insert, draft.id, edits: edits))
       batch.lines.append(Batch.Source(number: draft.line, label: draft.label))
     }
+    assert(batch.changes.count == batch.lines.count, "each change has its line")
     if !batch.mistakes.isEmpty { addViolations(to: &batch) }
     batch.mistakes.sort { $0.line < $1.line }
     return batch
@@ -85,7 +86,8 @@ struct LinePlanner {
   }
 
   /// Maps the labels of a committed batch to permanent ids.
-  mutating func take(_ identities: [CommitResult.IDAssignment], of batch: Batch) {
+  mutating func resolveLabels(_ identities: [CommitResult.IDAssignment], of batch: Batch) {
+    assert(batch.mistakes.isEmpty, "only a batch without mistakes is committed")
     let permanent = Dictionary(identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
     for (change, source) in zip(batch.changes, batch.lines) {
       if let label = source.label { labels[label] = permanent[change.id] }
@@ -98,9 +100,11 @@ struct LinePlanner {
     var entity = self.entity
     if let name = json["$entity"] {
       guard let named = name.stringValue.flatMap({ model.entity(named: $0) }) else {
-        let names = model.entities.map(\.name)
-        let suggestion = name.stringValue.flatMap { Suggestion.sentence(for: $0, among: names) }
-        throw InvalidInputError("there is no entity \(name.text)\(suggestion ?? "")")
+        guard let word = name.stringValue else {
+          throw InvalidInputError("$entity takes a string, and not \(name.text.excerpt)")
+        }
+        let more = Suggestion.sentence(for: word, among: model.entities.map(\.name), otherwise: "")
+        throw InvalidInputError("there is no entity \(name.text)\(more)")
       }
       entity = named
     }
@@ -128,9 +132,8 @@ struct LinePlanner {
           property = try PropertyInput.property(member.name, of: draft.entity)
         }
         let input = try PropertyInput(property, member.value, entity: draft.entity)
-        let destination = property.relationship?.destination ?? 0
         edits.append(
-          try input.edit { name throws(InvalidInputError) in try resolve(name, fresh, destination) })
+          try input.edit { name, destination throws(InvalidInputError) in try resolve(name, fresh, destination) })
       } catch {
         mistakes.append(Mistake(line: draft.line, reason: error.description))
       }
@@ -165,7 +168,7 @@ struct LinePlanner {
 extension Model {
   /// The message that nothing can be inserted into an abstract entity, with its concrete subentities.
   func abstractSentence(_ entity: Entity) -> String {
-    let names = entity.family.compactMap { self.entity($0) }.filter { !$0.isAbstract }.map(\.name)
+    let names = family(of: entity).filter { !$0.isAbstract }.map(\.name)
     return "\(entity.name) is abstract: name \(names.joined(separator: " or "))"
   }
 }

@@ -135,6 +135,7 @@ package struct LineBuffer: Sendable {
   }
 
   private mutating func append(_ range: Range<Int>, _ lines: inout [InputLine], _ size: inout Int) {
+    assert(range.upperBound <= start, "a line that is returned is not returned again")
     number += 1
     let line = bytes[range]
     guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { return }
@@ -149,7 +150,8 @@ package struct LineBuffer: Sendable {
     var count = 0
     repeat {
       count = bytes.withUnsafeMutableBytes { bytes in
-        bytes.baseAddress.map { read(descriptor, $0 + old, size) } ?? -1
+        guard let start = bytes.baseAddress else { preconditionFailure("a buffer with bytes has an address") }
+        return read(descriptor, start + old, size)
       }
     } while count < 0 && errno == EINTR
     bytes.removeLast(size - max(0, count))

@@ -29,7 +29,11 @@ final class PlacedRows {
     if ready.isEmpty {
       var rows = [[Value]]()
       while rows.count < Self.rowsAtOnce, let row = try await lines.next() { rows.append(row) }
+      let count = rows.count
       try await placement.place(rows: &rows, of: lines.properties)
+      precondition(
+        rows.count == count && rows.allSatisfy { $0.count == properties.count },
+        "a placement appends to each row a value of each property that it announced")
       ready = rows[...]
     }
     return ready.popFirst()

@@ -19,9 +19,9 @@ struct InvalidInputError: Error, CustomStringConvertible {
 struct PropertyInput {
   enum Content: Hashable {
     case value(Value)
-    /// Nil clears a to-one relationship.
-    case reference(ObjectSpecifier?)
-    case members([ObjectSpecifier])
+    /// The object of a to-one relationship to this entity; nil clears it.
+    case reference(ObjectSpecifier?, to: EntityNumber)
+    case members([ObjectSpecifier], of: EntityNumber)
   }
 
   let property: Property
@@ -94,8 +94,10 @@ struct PropertyInput {
     -> Content
   {
     switch property.kind {
-    case .relationship(let relationship) where relationship.isToMany: return .members(names(text))
-    case .relationship: return .reference(text.isEmpty ? nil : .text(text))
+    case .relationship(let relationship) where relationship.isToMany:
+      return .members(names(text), of: relationship.destination)
+    case .relationship(let relationship):
+      return .reference(text.isEmpty ? nil : .text(text), to: relationship.destination)
     case .attribute(let attribute):
       guard let value = value(text, attribute) else { throw unfit(text, attribute, property, entity) }
       return .value(value)
@@ -132,14 +134,15 @@ struct PropertyInput {
   {
     switch property.kind {
     case .relationship(let relationship) where relationship.isToMany:
-      if json == .null { return .members([]) }
+      if json == .null { return .members([], of: relationship.destination) }
       guard let items = json.arrayValue else {
         throw InvalidInputError("\(entity.name).\(property.name) takes a list of objects, and not \(json.text.excerpt)")
       }
       var names = [ObjectSpecifier]()
       for item in items { names.append(try name(item, property, entity)) }
-      return .members(names)
-    case .relationship: return .reference(json == .null ? nil : try name(json, property, entity))
+      return .members(names, of: relationship.destination)
+    case .relationship(let relationship):
+      return .reference(json == .null ? nil : try name(json, property, entity), to: relationship.destination)
     case .attribute(let attribute):
       guard let value = Value(json: json, kind: attribute.kind, cases: attribute.cases) else {
         throw unfit(json.text, attribute, property, entity)
@@ -162,9 +165,9 @@ struct PropertyInput {
   private static func unfit(
     _ text: String, _ attribute: Attribute, _ property: Property, _ entity: Entity
   ) -> InvalidInputError {
-    let suggestion = attribute.kind == .enumeration ? Suggestion.sentence(for: text, among: attribute.cases) : nil
+    let suggestion = Suggestion.sentence(for: text, among: attribute.cases, otherwise: "")
     return InvalidInputError(
-      "\(entity.name).\(property.name) takes \(form(attribute)), and not \(text.excerpt)\(suggestion ?? "")")
+      "\(entity.name).\(property.name) takes \(form(attribute)), and not \(text.excerpt)\(suggestion)")
   }
 
   private static func form(_ attribute: Attribute) -> String {
@@ -189,25 +192,27 @@ extension PropertyInput {
   /// - Parameters:
   ///   - image: for an update, the object as it was read. A text then changes only where it differs, so that
   ///     concurrent edits of others are kept.
-  ///   - resolve: returns the id for a name.
-  func edit(of image: ObjectImage? = nil, _ resolve: (ObjectSpecifier) throws(InvalidInputError) -> ObjectID)
-    throws(InvalidInputError) -> Edit
-  {
+  ///   - resolve: returns the id for the name of an object of an entity.
+  func edit(
+    of image: ObjectImage? = nil, _ resolve: (ObjectSpecifier, EntityNumber) throws(InvalidInputError) -> ObjectID
+  ) throws(InvalidInputError) -> Edit {
     switch content {
     case .value(.string(let new)) where property.attribute?.kind == .text:
       guard let image else { return Edit(property.number, .set(.string(new))) }
-      let old = image[property].stringValue
-      let splices = TextSplice.differences(from: old ?? "", to: new)
+      // A null text counts as empty, so that the splices of two clients merge.
+      let old = if let text = image[property].stringValue { text } else { "" }
+      let splices = TextSplice.differences(from: old, to: new)
       // Equal texts still make an edit, without effect.
       return splices.isEmpty
         ? Edit.difference(of: property, from: .string(new), to: .string(new)) : Edit(property.number, .splice(splices))
     case .value(let value): return Edit(property.number, .set(value))
-    case .reference(let name?): return Edit(property.number, .set(.object(try resolve(name))))
-    case .reference(nil): return Edit(property.number, .set(.null))
-    case .members(let names):
+    case .reference(let name?, let destination):
+      return Edit(property.number, .set(.object(try resolve(name, destination))))
+    case .reference(nil, _): return Edit(property.number, .set(.null))
+    case .members(let names, let destination):
       var (ids, known) = ([ObjectID](), Set<ObjectID>())
       for name in names {
-        let id = try resolve(name)
+        let id = try resolve(name, destination)
         if known.insert(id).inserted { ids.append(id) }
       }
       // Keeps the given order if the relationship is ordered.
@@ -219,9 +224,9 @@ extension PropertyInput {
   /// The objects that the input names.
   var names: [ObjectSpecifier] {
     switch content {
-    case .value, .reference(nil): []
-    case .reference(let name?): [name]
-    case .members(let names): names
+    case .value, .reference(nil, _): []
+    case .reference(let name?, _): [name]
+    case .members(let names, _): names
     }
   }
 }

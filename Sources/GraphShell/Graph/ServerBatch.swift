@@ -23,7 +23,9 @@ struct ServerBatch {
     var assignments = [(property: Property, to: BatchRequest.Assignment.Source)]()
     let edits = try await InputResolver(shell).edits(inputs)
     for (input, edit) in zip(inputs, edits) {
-      guard case .set(let value) = edit.action else { continue }
+      guard case .set(let value) = edit.action else {
+        preconditionFailure("the edit of no object in particular sets a value: \(input.property.name)")
+      }
       assignments.append((input.property, .value(value)))
     }
     for text in calculations {
@@ -49,7 +51,7 @@ struct ServerBatch {
       Self.show($0, "updated", progress)
     }
     progress.end()
-    tell(saved, "updated", entity)
+    printResult(saved, "updated", entity)
   }
 
   /// Deletes all objects that match, with those that the delete rules cascade to.
@@ -58,7 +60,7 @@ struct ServerBatch {
     defer { progress.end() }
     let saved = try await client.batchDelete(entity, where: predicate) { Self.show($0, "deleted", progress) }
     progress.end()
-    tell(saved, "deleted", entity)
+    printResult(saved, "deleted", entity)
   }
 
   /// Inserts an object for each line of standard input, all or none.
@@ -76,12 +78,12 @@ struct ServerBatch {
         if step.total == 0 { progress.show("\(step.done) lines sent") } else { Self.show(step, "inserted", progress) }
       }
       progress.end()
-      tell(saved, "inserted", entity)
+      printResult(saved, "inserted", entity)
     } catch let refusal as Refusal {
       var explained = await RefusalExplainer(shell).explained(refusal)
       for violation in refusal.violations where violation.id.isTemporary {
-        let row = Int(violation.id.key.low)
-        if lines.numbers.indices.contains(row - 1) { explained.lines[violation.id] = Int(lines.numbers[row - 1]) }
+        guard let row = Int(exactly: violation.id.key.low), lines.numbers.indices.contains(row - 1) else { continue }
+        explained.lines[violation.id] = Int(lines.numbers[row - 1])
       }
       if refusal != GraphClient.unknownOutcome { explained.done = "nothing is committed" }
       throw explained
@@ -94,7 +96,7 @@ struct ServerBatch {
 
   /// Prints the result of a batch. The count includes cascaded deletes and objects whose references were nullified;
   /// it is nil for a batch repeated after a lost answer.
-  private func tell(_ saved: GraphClient.BatchResult, _ word: String, _ entity: Entity) {
+  private func printResult(_ saved: GraphClient.BatchResult, _ word: String, _ entity: Entity) {
     let revisions = saved.changed == 0 ? [] : [JSON.integer(saved.committed.revision)]
     if output.json {
       return output.print(

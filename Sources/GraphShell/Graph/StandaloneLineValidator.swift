@@ -21,8 +21,11 @@ struct StandaloneLineValidator: PlannerReader {
         return ObjectID(key: UniqueID(high: 1, low: last), entity: entity)
       }
       return []
+    } catch let refusal as Refusal {
+      return refusal.violations.filter { $0.commonRule?.isAboutOthers != true }
     } catch {
-      return (error as? Refusal)?.violations.filter { $0.commonRule?.isAboutOthers != true } ?? []
+      assertionFailure("a plan over no store fails by a refusal: \(error)")
+      return []
     }
   }
 

@@ -18,14 +18,18 @@ struct TemplateOptions: ParsableArguments {
   }
 
   /// The fetch request; nil without `--template`.
-  func request(in model: Model) throws -> FetchRequest? {
+  /// - Parameter entity: the entity that is named beside it.
+  func request(in model: Model, of entity: Entity?) throws -> FetchRequest? {
     guard let name else { return nil }
     guard let template = model.fetchRequest(named: name) else {
       let names = model.fetchRequests.map(\.name)
-      let more =
-        Suggestion.sentence(for: name, among: names)
-        ?? "; it has \(names.isEmpty ? "none" : names.joined(separator: ", "))"
+      let more = Suggestion.sentence(
+        for: name, among: names, otherwise: "; it has \(names.isEmpty ? "none" : names.joined(separator: ", "))")
       throw Refusal(.malformed, "the model \(model.name) has no fetch request \"\(name)\"\(more)")
+    }
+    if let entity, template.entity != entity.number {
+      let own = model.ownEntity(template.entity).name
+      throw Refusal(.malformed, "the template \(name) fetches \(own), not \(entity.name): leave out the entity")
     }
     var arguments = [String: JSON]()
     for value in values {

@@ -24,42 +24,50 @@ struct Follow: AsyncParsableCommand {
   var untilNow = false
 
   func validate() throws {
-    guard let since, Token(since) == nil else { return }
+    _ = try start()
+  }
+
+  /// The commit after which the command begins.
+  private enum Start {
+    case now
+    case token(Token)
+    case revision(Revision)
+  }
+
+  private func start() throws -> Start {
+    guard let since else { return .now }
+    if let token = Token(since) { return .token(token) }
     guard let revision = Revision(since), revision >= 0 else {
       throw ValidationError("--since takes a token from a line of follow, or a revision of 0 or more")
     }
+    return .revision(revision)
   }
 
   @MainActor
   func run() async throws {
     try await options.withHistory(reconnects: true) { shell in
-      shell.client.stateDidChange = { [output = shell.output] state in
-        if case .reconnecting(1) = state {
-          output.message("the connection was lost; trying again")
-        }
-      }
-      var told = try await start(shell)
-      var reached = told
-      let commits = shell.client.commits(since: told, filter: try await filter.filter(shell), untilNow: untilNow)
+      shell.client.reportLostConnections(to: shell.output)
+      var printed = try await token(at: start(), shell)
+      var reached = printed
+      let commits = shell.client.commits(since: printed, filter: try await filter.filter(shell), untilNow: untilNow)
       for try await followed in commits {
         reached = followed.token
         guard let commit = followed.commit else { continue }
         shell.output.print(ObjectJSON.commit(commit, token: followed.token, shell.model))
-        told = followed.token
+        printed = followed.token
       }
       // The last commits did not match; the token lets the next run skip them.
-      if reached != told { shell.output.print(JSON.object([.init("token", .string(reached.description))])) }
+      if reached != printed { shell.output.print(JSON.object([.init("token", .string(reached.description))])) }
     }
   }
 
   @MainActor
-  private func start(_ shell: CommandContext) async throws -> Token {
-    guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon said no welcome") }
-    guard let since else { return head }
-    if let token = Token(since) { return token }
-    let revision = Revision(since) ?? 0
-    guard revision <= head.revision else { throw Refusal(.notFound, "there is no revision \(revision) yet") }
-    return try await WatchPrinter.token(of: revision, head, shell.client)
+  private func token(at start: Start, _ shell: CommandContext) async throws -> Token {
+    switch start {
+    case .now: return shell.head
+    case .token(let token): return token
+    case .revision(let revision): return try await WatchPrinter.token(of: revision, shell.head, shell.client)
+    }
   }
 }
 

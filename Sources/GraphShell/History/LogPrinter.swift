@@ -4,9 +4,9 @@ import GraphWire
 
 extension CommitEntry {
   /// The revision that an undo or redo applies to, with the name of its step if it has one.
-  var taken: String? {
+  var undoneStep: String? {
     guard let revision = redoes ?? undoes else { return nil }
-    guard let name = undo?.name, !name.isEmpty else { return "\(revision)" }
+    guard let name = undo?.shownName else { return "\(revision)" }
     return "\(revision) (\(TextTable.visible(name)))"
   }
 }
@@ -28,26 +28,25 @@ struct LogPrinter {
       return try await reportPruned(request, commits)
     }
     if commits.isEmpty {
-      let newest = try await client.log(limit: 1, changes: 0).first?.revision ?? 0
+      let newest = try await client.status().head.revision
       output.message(
         newest == 0 ? "the store has no commits yet" : "no commit matches; the newest is revision \(newest)")
     }
     for commit in commits {
-      let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
+      let what =
+        if let step = commit.undoneStep { ", \(commit.redoes == nil ? "undo" : "redo") of \(step)" } else { "" }
       output.print("\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
       // The name is shown only for commits without changes, as of a migration.
-      if commit.changes.isEmpty, commit.unlisted == 0, commit.more == 0, what.isEmpty, let name = commit.undo?.name,
-        !name.isEmpty
+      if commit.changes.isEmpty, commit.unlisted == 0, commit.more == 0, what.isEmpty,
+        let name = commit.undo?.shownName
       {
         output.print("    \(TextTable.visible(name))")
       }
       if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
-      // Daemons of earlier releases send all changes.
-      let shown = commit.changes.prefix(request.changes.map { Int(clamping: $0) } ?? .max)
-      for change in shown { output.print("    \(ObjectJSON.sign(change.kind)) \(output.line(change))") }
-      let more = commit.changes.count - shown.count + Int(clamping: commit.more)
-      if more > 0, shown.isEmpty { output.print("    \(Output.count(more, "change"))") }
-      if more > 0, !shown.isEmpty { output.print("    … and \(more) more") }
+      for change in commit.changes { output.print("    \(ObjectJSON.sign(change.kind)) \(output.line(change))") }
+      let more = Int(clamping: commit.more)
+      if more > 0, commit.changes.isEmpty { output.print("    \(Output.count(more, "change"))") }
+      if more > 0, !commit.changes.isEmpty { output.print("    … and \(more) more") }
     }
     try await reportPruned(request, commits)
   }

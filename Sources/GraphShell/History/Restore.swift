@@ -54,8 +54,9 @@ struct Restore: AsyncParsableCommand {
           let id = try await ObjectFinder(shell).past(name)
           saved = try await restore(id, at: revision, shell)
         } else {
-          try confirm(revision ?? 0, shell.output)
-          saved = try await shell.client.restoreEverything(at: revision ?? 0)
+          guard let revision else { preconditionFailure("--all has a state to restore") }
+          try confirm(revision, shell.output)
+          saved = try await shell.client.restoreEverything(at: revision)
         }
       } catch let refusal as Refusal {
         throw await RefusalExplainer(shell).explained(refusal, isRestore: true)

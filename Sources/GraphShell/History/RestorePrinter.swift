@@ -50,13 +50,11 @@ struct RestorePrinter {
   }
 
   private func obstacle(_ conflict: Conflict) -> String {
-    let name = model.property(conflict.property)?.name ?? "the object"
-    let id = conflict.id.description.prefix(8)
-    let who = conflict.author.isEmpty ? "someone" : conflict.author
-    let other = conflict.mine.objectID.map { " \($0.description.prefix(8))" } ?? ""
+    let (name, id, who) = (conflict.subject(in: model), conflict.shortID, conflict.otherAuthor)
+    let other = if let id = conflict.mine.objectID { " \(id.description.prefix(8))" } else { "" }
     if conflict.kind == .changed, model.property(conflict.property)?.attribute?.kind == .enumeration {
-      let (was, now) = (conflict.mine.stringValue ?? "null", conflict.theirs.stringValue ?? "null")
-      return "\(name) of \(id): the model no longer has \(was), the value is \(now)"
+      func text(_ value: Value) -> String { if let text = value.stringValue { text } else { "null" } }
+      return "\(name) of \(id): the model no longer has \(text(conflict.mine)), the value is \(text(conflict.theirs))"
     }
     if conflict.kind == .changed, conflict.mine.isNull, conflict.theirs.isNull {
       return "\(id): it had no \(name), which is now required"

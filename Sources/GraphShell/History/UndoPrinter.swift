@@ -34,14 +34,8 @@ struct UndoPrinter {
     let commit = try await shell.record(of: saved)
     let skipped = saved.committed.conflicts
     reportSkipped(skipped)
-    let what = "revision \(commit.taken ?? "\(commit.revision)")"
+    let what = "revision \(commit.undoneStep ?? "\(commit.revision)")"
     let isRedo = commit.redoes != nil
-    // Daemons of earlier releases commit an undo without changes.
-    guard !commit.changes.isEmpty || skipped.isEmpty else {
-      throw Refusal(
-        .conflict, "nothing of \(what) could be \(isRedo ? "done again" : "taken back"): it has been changed since",
-        conflicts: skipped)
-    }
     if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
     let count = Output.count(commit.changes.count, "change")
     output.show(commit, else: isRedo ? "redone \(what): \(count) made again" : "undone \(what): \(count) taken back")
@@ -55,12 +49,12 @@ struct UndoPrinter {
   }
 
   private func sentence(for conflict: Conflict) -> String {
-    let who = conflict.author.isEmpty ? "someone else" : conflict.author
-    let id = conflict.id.description.prefix(8)
-    let property = model.property(conflict.property)?.name
+    let (what, id, who) = (conflict.subject(in: model), conflict.shortID, conflict.otherAuthor)
     switch conflict.kind {
-    case .deleted: return "\(who) has deleted \(property.map { "the earlier \($0) of \(id)" } ?? "\(id)") since"
-    case .changed, .unique: return "\(who) has changed \(property.map { "\($0) of \(id)" } ?? "\(id)") since"
+    case .deleted where conflict.property == 0: return "\(who) has deleted \(id) since"
+    case .deleted: return "\(who) has deleted the earlier \(what) of \(id) since"
+    case .changed where conflict.property == 0: return "\(who) has changed \(id) since"
+    case .changed, .unique: return "\(who) has changed \(what) of \(id) since"
     }
   }
 

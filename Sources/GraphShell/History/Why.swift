@@ -25,9 +25,7 @@ struct Why: AsyncParsableCommand {
     try await options.withHistory { shell in
       let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
       let id = try await ObjectFinder(shell).past(parts[0])
-      guard let entity = shell.model.entity(id.entity) else {
-        throw Refusal(.unavailable, "the daemon named an entity that its model does not have")
-      }
+      let entity = try shell.model.entity(of: id)
       guard let property = entity.property(named: parts[1]) else {
         throw Refusal(.malformed, Suggestion.sentence(forProperty: parts[1], of: entity))
       }
@@ -48,13 +46,14 @@ extension ValueOrigin {
     case .updated: what = "set"
     case .revived: what = "set as the object came back"
     }
-    let name = undo?.name ?? ""
-    let of = redoes.map { ", redo of \($0)" } ?? undoes.map { ", undo of \($0)" } ?? ""
-    var lines = [
-      text(value),
-      "  \(what) by \(TextTable.visible(author)), \(LocalTime.text(time)), revision \(revision)"
-        + (name.isEmpty ? "" : " (\(TextTable.visible(name)))") + of,
-    ]
+    var commit = "  \(what) by \(TextTable.visible(author)), \(LocalTime.text(time)), revision \(revision)"
+    if let name = undo?.shownName { commit += " (\(TextTable.visible(name)))" }
+    if let redoes {
+      commit += ", redo of \(redoes)"
+    } else if let undoes {
+      commit += ", undo of \(undoes)"
+    }
+    var lines = [text(value), commit]
     if kind != .inserted, isReplacedKnown {
       lines.append("  replaced: \(ValueText.change(from: replaced, to: value, property).was)")
     }
@@ -82,7 +81,7 @@ extension ObjectJSON {
       case .revived: "revived"
       }
     var members = [
-      JSON.Member("id", .string(id.description)), JSON.Member("entity", .string(model.entity(id.entity)?.name ?? "")),
+      JSON.Member("id", .string(id.description)), JSON.Member("entity", entity(of: id, model)),
       JSON.Member("property", .string(property.name)), JSON.Member("value", json(origin.value)),
       JSON.Member("kind", .string(kind)), JSON.Member("author", .string(origin.author)),
       JSON.Member("time", .string(RFC3339.text(origin.time))), JSON.Member("revision", .integer(origin.revision)),
@@ -95,7 +94,7 @@ extension ObjectJSON {
     ]
     if let undoes = origin.undoes { members.append(.init("undoes", .integer(undoes))) }
     if let redoes = origin.redoes { members.append(.init("redoes", .integer(redoes))) }
-    if let name = origin.undo?.name, !name.isEmpty { members.append(.init("group", .string(name))) }
+    if let name = origin.undo?.shownName { members.append(.init("group", .string(name))) }
     if origin.kind != .inserted, origin.isReplacedKnown { members.append(.init("replaced", json(origin.replaced))) }
     members.append(
       .init(

@@ -8,19 +8,20 @@ final class ConnectingLine {
   private var overlay = BusyOverlay()
   private var ticking: Task<Void, Never>?
   private var isShown = false
-  private let address: String
+  private let address: String?
   private let write: (String) -> Void
 
   /// Creates a line that is not shown yet.
   /// - Parameters:
-  ///   - address: the address of the server.
+  ///   - address: the address of the server; nil for the program's own choice, which is not shown.
   ///   - write: writes to the terminal without buffering.
-  init(to address: String, write: @escaping (String) -> Void) {
+  init(to address: String?, write: @escaping (String) -> Void) {
     (self.address, self.write) = (address, write)
   }
 
   /// Runs `body` and shows the line meanwhile.
   func whileConnecting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    precondition(ticking == nil, "a line belongs to one connection")
     let token = overlay.show(.connecting, at: Self.now)
     ticking = Task { [weak self] in
       while let due = self?.nextChange, !Task.isCancelled {
@@ -42,7 +43,8 @@ final class ConnectingLine {
   private func draw() {
     guard let picture = overlay.appearance(at: Self.now) else { return }
     let wheel = Self.spinner[picture.phase % Self.spinner.count]
-    write("\r\u{1B}[K\(wheel) \(picture.message) \(address.isEmpty ? "" : address + " ")(Ctrl-C stops)")
+    let place = if let address { address + " " } else { "" }
+    write("\r\u{1B}[K\(wheel) \(picture.message) \(place)(Ctrl-C stops)")
     isShown = true
   }
 

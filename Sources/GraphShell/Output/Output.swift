@@ -31,7 +31,7 @@ package struct Output {
 
   package func print(_ text: String, terminator: String = "\n") {
     StandardOutput.write(text, terminator: terminator) {
-      CommandFailure.tell(CommandFailure.Report(code: "failed", message: $0, exit: 1), json: json, of: program)
+      CommandFailure.write(CommandFailure.Report(code: "failed", message: $0, exit: 1), json: json, of: program)
     }
   }
 
@@ -66,17 +66,18 @@ package struct Output {
 
   /// One line that identifies an object.
   package func line(_ image: ObjectImage) -> String {
-    guard let entity = model.entity(image.id.entity) else { return "" }
+    let name = "\(model.entityName(image.id.entity)) \(image.id.description.prefix(8))"
+    guard let entity = model.entity(image.id.entity) else { return name }
     if let line = program.line(image, of: entity, isColored: usesColor) { return line }
     let texts = ["text", "name", "label"].compactMap { entity.property(named: $0).flatMap { image[$0].stringValue } }
-    let text = texts.first.map(TextTable.firstLine) ?? ""
-    return "\(entity.name) \(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
+    guard let text = texts.first.map(TextTable.firstLine), !text.isEmpty else { return name }
+    return "\(name) \(text)"
   }
 
   /// One line for a change of a commit. The daemon may have omitted the object because the commit is too large.
   func line(_ change: Delta.Change) -> String {
     if let image = change.object { return line(image) }
-    return "\(model.entity(change.id.entity)?.name ?? "object") \(change.id.description.prefix(8))"
+    return "\(model.entityName(change.id.entity)) \(change.id.description.prefix(8))"
   }
 
   package func dim(_ text: String) -> String { usesColor ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
@@ -100,10 +101,15 @@ package enum ObjectJSON {
     return .object(members)
   }
 
+  /// The name of an object's entity; null for one that the model does not have.
+  static func entity(of id: ObjectID, _ model: Model) -> JSON {
+    model.entity(id.entity).map { .string($0.name) } ?? .null
+  }
+
   static func commit(_ entry: CommitEntry, _ model: Model) -> JSON {
     commit(
       revision: entry.revision, author: entry.author, time: entry.time, undoes: entry.undoes, redoes: entry.redoes,
-      group: entry.undo?.name, unlisted: entry.unlisted, more: entry.more, entry.changes, model)
+      group: entry.undo?.shownName, unlisted: entry.unlisted, more: entry.more, entry.changes, model)
   }
 
   static func commit(
@@ -117,7 +123,7 @@ package enum ObjectJSON {
     ]
     if let undoes { members.append(.init("undoes", .integer(undoes))) }
     if let redoes { members.append(.init("redoes", .integer(redoes))) }
-    if let group, !group.isEmpty { members.append(.init("group", .string(group))) }
+    if let group { members.append(.init("group", .string(group))) }
     if unlisted > 0 { members.append(.init("unlisted", .integer(Int64(clamping: unlisted)))) }
     if more > 0 { members.append(.init("more", .integer(Int64(clamping: more)))) }
     if let total { members.append(.init("total", .integer(Int64(clamping: total)))) }
@@ -132,7 +138,7 @@ package enum ObjectJSON {
       var members = [
         JSON.Member("kind", .string(conflict.kind == .deleted ? "deleted" : "changed")),
         JSON.Member("id", .string(conflict.id.description)),
-        JSON.Member("entity", .string(model.entity(conflict.id.entity)?.name ?? "")),
+        JSON.Member("entity", entity(of: conflict.id, model)),
       ]
       if let property = model.property(conflict.property) { members.append(.init("property", .string(property.name))) }
       if !conflict.author.isEmpty { members.append(.init("author", .string(conflict.author))) }
@@ -152,12 +158,12 @@ package enum ObjectJSON {
           "object",
           .object([
             .init("id", .string(change.id.description)),
-            .init("entity", .string(model.entity(change.id.entity)?.name ?? "")),
+            .init("entity", entity(of: change.id, model)),
           ])))
     }
     // Every update has edits; if there are none, the daemon omitted them with the object.
     if change.kind == .updated, change.object != nil || !change.edits.isEmpty {
-      members.append(.init("changed", .array(change.edits.map { .string(model.property($0.property)?.name ?? "") })))
+      members.append(.init("changed", .array(change.edits.map { .string(model.propertyName($0.property)) })))
     }
     if change.kind == .removed, change.deleted { members.append(.init("deleted", .bool(true))) }
     if let place = change.place { members.append(.init("place", .integer(Int64(clamping: place)))) }

@@ -8,9 +8,15 @@ package struct TextTable {
   /// The column widths of a table that is printed incrementally.
   private var settled: [Int]?
 
-  package init(_ header: [String]) { self.header = header }
+  package init(_ header: [String]) {
+    precondition(!header.isEmpty, "a table has a column")
+    self.header = header
+  }
 
-  package mutating func append(_ row: [String]) { rows.append(row) }
+  package mutating func append(_ row: [String]) {
+    precondition(row.count == header.count, "a row has a cell for each column")
+    rows.append(row)
+  }
 
   /// The table's text; empty without rows.
   package func text(width: Int = Self.terminalWidth) -> String {
@@ -34,18 +40,21 @@ package struct TextTable {
     // No column before the last takes more than a quarter of the line, so that the text stays visible beside wide
     // cells.
     let most = width == .max ? .max : max(4, width / 4)
-    return header.indices.dropLast().map { column in min(most, rows.map { Self.width($0[column]) }.max() ?? 0) }
+    return header.indices.dropLast().map { column in
+      min(most, rows.reduce(0) { max($0, Self.width($1[column])) })
+    }
   }
 
   private func lines(_ rows: [[String]], _ widths: [Int], _ limit: Int) -> String {
-    rows.map { row in
+    assert(widths.count == header.count - 1, "each column except the last has a width")
+    return rows.map { row in
       var line = ""
       for (column, width) in widths.enumerated() {
         // Without a terminal nothing is truncated; later rows may be wider than the widths.
         let cell = limit == .max ? row[column] : Self.cut(row[column], to: width)
         line += cell + String(repeating: " ", count: max(0, width - Self.width(cell)) + 2)
       }
-      return Self.cut(line + (row.last ?? ""), to: limit)
+      return Self.cut(line + row[widths.count], to: limit)
     }.joined(separator: "\n")
   }
 

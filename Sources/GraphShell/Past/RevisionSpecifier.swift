@@ -208,8 +208,9 @@ private struct TimeParser {
       hour = hour % 12 + (half == "pm" ? 12 : 0)
     }
     guard hour < 24 else { return nil }
-    let rest = numbers.dropFirst()
-    return (hour * 3_600 + (rest.first ?? 0) * 60 + (rest.dropFirst().first ?? 0)) * second + micros
+    // Minutes and seconds that are not written are zero.
+    let rest = Array(numbers.dropFirst()) + [0, 0]
+    return (hour * 3_600 + rest[0] * 60 + rest[1]) * second + micros
   }
 
   private static func digits(_ text: some StringProtocol) -> Int64? {
@@ -327,8 +328,9 @@ private struct TimeParser {
 
   /// Returns the same time on the same day of an earlier month, or on that month's last day if the month is shorter.
   private func before(months: Int64, _ count: Int64 = 0) -> Timestamp? {
-    // Such a time is before the first date.
+    // Such a time is before the first date. A product that overflowed has a large count.
     guard max(months, count) < 1_000_000 else { return .min }
+    assert(months >= 0, "a month in the past has a positive distance")
     let (days, time) = RFC3339.floorDivide(wall, Self.day)
     let date = RFC3339.civil(fromDays: days)
     let (year, month) = RFC3339.floorDivide(date.year * 12 + date.month - 1 - months, 12)

@@ -27,8 +27,8 @@ package struct ChangeWaiter {
 
   /// Returns when the store has reached the revision.
   package func until(_ revision: Revision) async throws {
-    guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon sent no welcome") }
-    reportLostConnection()
+    let head = shell.head
+    shell.client.reportLostConnections(to: shell.output)
     var reached = head.revision
     if reached < revision {
       if let timeout, timeout.milliseconds == 0 {
@@ -52,7 +52,7 @@ package struct ChangeWaiter {
   /// - Parameter noun: the noun for one object in messages.
   package func until(_ count: Int, of entity: Entity, where predicate: GraphPredicate, called noun: String) async throws
   {
-    reportLostConnection()
+    shell.client.reportLostConnections(to: shell.output)
     let bound = predicate.bound(now: GraphClient.now)
     let results = ResultsController(
       ResultsRequest(entity: entity.number, predicate: bound), in: shell.client.context, perform: shell.client.perform)
@@ -87,12 +87,6 @@ package struct ChangeWaiter {
 
   private static func sentence(_ count: Int, _ noun: String) -> String {
     "\(count == 0 ? "no \(noun)" : Output.count(count, noun)) \(count <= 1 ? "matches" : "match")"
-  }
-
-  private func reportLostConnection() {
-    shell.client.stateDidChange = { [output = shell.output] state in
-      if case .reconnecting(1) = state { output.message("the connection was lost; trying again") }
-    }
   }
 }
 

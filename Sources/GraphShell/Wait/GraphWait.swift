@@ -25,20 +25,14 @@ struct GraphWait: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await goal.withinTimeout { missing in
-      try await options.withGraph(reconnects: true) { shell in
-        try await run(ChangeWaiter(shell: shell, timeout: goal.timeout, missing: missing))
-      }
+    try await goal.run {
+      try await options.withGraph(reconnects: true, $0)
+    } forObjects: { wait in
+      guard let entity else { preconditionFailure("a wait without a revision names an entity") }
+      let known = try wait.shell.known(entity)
+      try await wait.until(
+        goal.count(otherwise: 1), of: known, where: try wait.shell.predicate(condition, on: known),
+        called: known.name + " object")
     }
-  }
-
-  @MainActor
-  private func run(_ wait: ChangeWaiter) async throws {
-    let shell = wait.shell
-    if let revision = goal.revision { return try await wait.until(revision) }
-    let entity = try shell.known(entity ?? "")
-    try await wait.until(
-      goal.count ?? 1, of: entity, where: try shell.predicate(condition, on: entity),
-      called: entity.name + " object")
   }
 }

@@ -21,17 +21,29 @@ package struct WaitOptions: ParsableArguments {
   /// The time limit for the first answer if the limit is zero, in milliseconds.
   private static let answerMilliseconds: Int64 = 10_000
 
-  /// Runs `body` with the time limit, which includes the connection.
+  /// The number of objects to wait for.
+  package func count(otherwise number: Int) -> Int { if let count { count } else { number } }
+
+  /// Connects, and waits for the revision or for objects, all within the time limit.
+  /// - Parameters:
+  ///   - connected: runs a body with a connection.
+  ///   - forObjects: waits for objects; not called if the options have a revision.
   @MainActor
-  package func withinTimeout(_ body: @escaping @MainActor (ChangeWaiter.TimeoutReason) async throws -> Void)
-    async throws
-  {
+  package func run(
+    connected: @escaping @MainActor (_ body: (CommandContext) async throws -> Void) async throws -> Void,
+    forObjects: @escaping @MainActor (ChangeWaiter) async throws -> Void
+  ) async throws {
     let missing = ChangeWaiter.TimeoutReason()
-    guard let timeout else { return try await body(missing) }
-    let limit = timeout.milliseconds == 0 ? Self.answerMilliseconds : timeout.milliseconds
+    @MainActor func wait() async throws {
+      try await connected { shell in
+        let waiter = ChangeWaiter(shell: shell, timeout: timeout, missing: missing)
+        if let revision { try await waiter.until(revision) } else { try await forObjects(waiter) }
+      }
+    }
+    guard let timeout else { return try await wait() }
     try await TimeLimit.run(
-      milliseconds: limit, late: { TimeoutError(limit: timeout, missing: missing.sentence) },
-      { try await body(missing) })
+      milliseconds: timeout.milliseconds == 0 ? Self.answerMilliseconds : timeout.milliseconds,
+      late: { TimeoutError(limit: timeout, missing: missing.sentence) }, wait)
   }
 
   /// Validates the combination of options.

@@ -78,7 +78,9 @@ package struct ChangeFormatter {
     return value.isNull ? "null" : ValueText.cell(value, property)
   }
 
-  package func arrow(_ was: String?, _ now: String) -> String { was.map { "\($0) → \(now)" } ?? "→ \(now)" }
+  package func arrow(_ was: String?, _ now: String) -> String {
+    if let was { "\(was) → \(now)" } else { "→ \(now)" }
+  }
 
   private func difference(_ property: Property, _ before: ObjectImage?, _ after: ObjectImage) -> String {
     let new = after[property]

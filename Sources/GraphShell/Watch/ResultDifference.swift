@@ -19,10 +19,9 @@ struct ResultDifference {
         changes.append(Delta.Change(kind: .inserted, id: image.id, object: image))
         continue
       }
-      let edits = (model.entity(image.id.entity)?.properties ?? []).compactMap { property in
-        property.slot == nil || before[property] == image[property]
-          ? nil : Edit(property.number, .set(image[property]))
-      }
+      let properties = if let entity = model.entity(image.id.entity) { entity.properties } else { [Property]() }
+      let edits = properties.filter { $0.slot != nil && before[$0] != image[$0] }
+        .map { Edit($0.number, .set(image[$0])) }
       if !edits.isEmpty { changes.append(Delta.Change(kind: .updated, id: image.id, object: image, edits: edits)) }
     }
     for (id, image) in gone.sorted(by: { $0.key < $1.key }) {

@@ -37,6 +37,7 @@ package enum TextChange: Equatable {
       oldEnd += 1
       newEnd += 1
     }
+    assert(a[..<start] == b[..<start] && a[oldEnd...] == b[newEnd...], "the texts around a change are equal")
     func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
     let (was, now) = (text(a[start..<oldEnd]), text(b[start..<newEnd]))
     if was.isEmpty { return .inserted(now) }

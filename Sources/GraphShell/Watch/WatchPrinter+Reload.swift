@@ -11,7 +11,7 @@ extension WatchPrinter {
   private static let commitsAskedFor = 20
 
   func showReload(_ query: QueryID, _ images: [ObjectImage], _ at: Token) async {
-    guard let (entity, predicate) = queries[query] else { return }
+    let (entity, predicate) = watched(query)
     if !silent.contains(query) {
       let shown = revision
       let isBatch = await showBatches(through: at.revision)
@@ -35,8 +35,8 @@ extension WatchPrinter {
   func showBatches(through newest: Revision) async -> Bool {
     guard newest > revision else { return false }
     // Batches that the log does not return are not printed; the result is valid anyway.
-    let commits =
-      (try? await client.log(after: revision, through: newest, limit: Self.commitsAskedFor, changes: 0)) ?? []
+    guard let commits = try? await client.log(after: revision, through: newest, limit: Self.commitsAskedFor, changes: 0)
+    else { return false }
     let batches = commits.filter { $0.unlisted > 0 }.sorted { $0.revision < $1.revision }
     for batch in batches {
       let count = Output.count(Int(clamping: batch.unlisted), "change")
@@ -48,7 +48,7 @@ extension WatchPrinter {
   /// Replaces the known objects of the query's entity by its current result.
   func hold(_ images: [ObjectImage], of query: QueryID) {
     unknown.remove(query)
-    guard let entity = queries[query]?.entity else { return }
+    let entity = watched(query).entity
     for image in words.known(of: entity) { words.forget(image.id) }
     words.learn(images)
   }

@@ -65,6 +65,7 @@ package final class WatchPrinter {
     // One watch for all queries: a commit that inserts two objects is one event.
     try await follow { body in
       let numbers = self.client.watch(queries + names, since: token, body: body)
+      precondition(numbers.count == queries.count + names.count, "a watch numbers each of its queries")
       self.silent = Set(numbers.suffix(names.count))
       if !isKnown { self.unknown = Set(numbers) }
       self.waiting = Set(numbers)
@@ -96,30 +97,27 @@ package final class WatchPrinter {
 
   private func token() async throws -> Token? {
     guard let since else { return nil }
-    guard let head = client.welcome?.head, since <= head.revision else {
-      throw Refusal(.notFound, "there is no revision \(since) yet")
-    }
+    guard let head = client.welcome?.head else { preconditionFailure("a watch has a connection that was welcomed") }
     return try await Self.token(of: since, head, client)
   }
 
   /// Handles events one after the other: requests for one event delay the next.
   private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
-    client.stateDidChange = { [output] state in
-      if case .reconnecting(1) = state {
-        output.message("the connection was lost; trying again")
-      }
-    }
+    precondition(queries.isEmpty && !isShown, "a printer follows one watch")
+    client.reportLostConnections(to: output)
     let (events, continuation) = AsyncStream.makeStream(of: GraphClient.WatchEvent.self)
     watch { continuation.yield($0) }
     for await event in events {
       if case .ended(let refusal) = event { throw refusal }
-      try await take(event)
+      try await receive(event)
     }
   }
 
   /// The token of a revision, with the fingerprint of its commit from the log. A revision alone does not prove a
   /// shared history. The newest revision has the head's token.
+  /// - Throws: a refusal for a revision above the newest, and for a pruned one.
   static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
+    guard revision <= head.revision else { throw Refusal(.notFound, "there is no revision \(revision) yet") }
     if revision == head.revision { return head }
     if revision == 0 {
       let oldest = try await client.status().oldest
@@ -138,7 +136,7 @@ package final class WatchPrinter {
     }
   }
 
-  private func take(_ event: GraphClient.WatchEvent) async throws {
+  private func receive(_ event: GraphClient.WatchEvent) async throws {
     switch event {
     case .loaded(let query, let images, let at):
       waiting.remove(query)
@@ -195,13 +193,22 @@ package final class WatchPrinter {
     }
   }
 
+  /// The entity and the predicate of a query other than a window's.
+  func watched(_ query: QueryID) -> (entity: Entity, predicate: GraphPredicate) {
+    guard let watched = queries[query] else {
+      preconditionFailure("an event belongs to a query of this watch: \(query)")
+    }
+    return watched
+  }
+
   /// Prints the results of all queries, which arrived one by one.
   private func showResults() async throws {
     let shown = queries.keys.filter { !silent.contains($0) }.sorted()
     let isOneState = shown.allSatisfy { results[$0]?.at == revision }
     // Text output needs only the count, JSON output a consistent state.
     let images =
-      output.json && !isOneState ? try await wholeResult() : shown.flatMap { results[$0]?.images ?? [] }
+      output.json && !isOneState ? try await wholeResult() : shown.compactMap { results[$0] }.flatMap(\.images)
+    assert(waiting.isEmpty, "a snapshot has the results of all queries")
     results = [:]
     showSnapshot(images)
   }
@@ -210,11 +217,11 @@ package final class WatchPrinter {
     isShown = true
     snapshotRevision = revision
     let restored =
-      abandoned.map { told in
-        revision < told
-          ? "the store was restored; "
-          : "the store was restored or its history was pruned, and it no longer has the states above; "
-      } ?? ""
+      switch abandoned {
+      case nil: ""
+      case let printed? where revision < printed: "the store was restored; "
+      case _?: "the store was restored or its history was pruned, and it no longer has the states above; "
+      }
     defer { abandoned = nil }
     if output.json {
       var members = [JSON.Member("revision", .integer(revision))]
@@ -256,7 +263,8 @@ package final class WatchPrinter {
     switch change.kind {
     case .inserted:
       sign = "+"
-      detail = change.object.map(words.circumstances) ?? ""
+      // An object that is too large for a delta is missing.
+      if let object = change.object { detail = words.circumstances(object) }
     case .updated:
       sign = "~"
       let what = words.words(change)

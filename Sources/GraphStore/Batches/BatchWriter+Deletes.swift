@@ -17,7 +17,7 @@ extension BatchWriter {
     try refuseIfViolated()
     let total = deleted.count + consequences.survivorCount
     if total <= writer.sliceObjects {
-      return transaction(try matched.compactMap { try deleted.id($0, table) }.map { Change(.delete, $0) })
+      return transaction(try matched.map { Change(.delete, try deleted.id($0, table)) })
     }
     try report(done: 0, of: total)
     // Deleted objects may refer to each other in a cycle, and to objects of an earlier slice. Not a prepared
@@ -48,7 +48,7 @@ extension BatchWriter {
       steps += sinceReport
     }
     writer.objects.forgetAll()
-    try refuseDangling()
+    try Self.refuseDangling(connection)
     try report(done: total, of: total)
     return nil
   }
@@ -88,8 +88,7 @@ extension BatchWriter {
       let property = try invariant(model.property(number), "a counted relationship is a property of the model")
       let table = try invariant(writer.layout.table(of: property.owner), "an entity with counted objects has a table")
       for row in rows {
-        guard let id = try deleted.id(row, table) else { continue }
-        try collect(RuleValidator.violations(ofCounts: [(id, number)], reader: reader))
+        try collect(RuleValidator.violations(ofCounts: [(try deleted.id(row, table), number)], reader: reader))
       }
     }
   }
@@ -130,7 +129,7 @@ extension BatchWriter {
   }
 
   /// Refuses dangling references: a backstop, because the foreign-key checks are deferred.
-  private func refuseDangling() throws {
+  static func refuseDangling(_ connection: Connection) throws {
     var (present, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection.database.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &present, &highest, 0)
     if present != 0 { throw SQLConstraintFailure(message: "FOREIGN KEY constraint failed") }

@@ -57,6 +57,7 @@ extension BatchWriter {
         return try violate(number, image, rule: "unique", "the id \(image.id) is given twice")
       }
       numbers[image.id.key] = Int32(number)
+      // A malformed row was reported; the import is refused after the last row.
       guard try isWellFormed(number, image, entity) else { return }
       try countSequences(image, entity, &sequences)
       let alone = ObjectChange(
@@ -68,11 +69,12 @@ extension BatchWriter {
       }
       changes += 1
       size += image.approximateSize
-      guard changes >= writer.sliceObjects || size >= Batch.sliceBytes else { return }
-      writer.fullText.recordCommit(changes: changes, size: size)
-      try writer.fullText.updateInBatch()
-      (changes, size) = (0, 0)
-      try report(done: number, of: 2 * total)
+      if changes >= writer.sliceObjects || size >= Batch.sliceBytes {
+        writer.fullText.recordCommit(changes: changes, size: size)
+        try writer.fullText.updateInBatch()
+        (changes, size) = (0, 0)
+        try report(done: number, of: 2 * total)
+      }
     }
     guard done == total else { throw Refusal(.malformed, "\(done) rows arrived instead of \(total)") }
     writer.fullText.recordCommit(changes: changes, size: size)
@@ -144,6 +146,7 @@ extension BatchWriter {
       try report(done: total + number, of: 2 * total)
     }
     try forEachImage { number, image, entity in
+      // A missing object was reported; the import is refused after the last row.
       guard let whole = try resolved(number, image, entity, numbers) else { return }
       let sum = try writer.sum(whole, &size)
       let before = Self.withoutReferences(image, entity)
@@ -220,10 +223,10 @@ extension BatchWriter {
   /// references can be checked only when all rows are there.
   /// - Parameter references: whether references are not checked yet.
   private func refuseWithTheRest(_ numbers: [UniqueID: Int32], references: Bool) throws {
-    guard !violations.isEmpty else { return }
+    if violations.isEmpty { return }
     let unreadable = Set(violations.lazy.filter { $0.rule == "type" }.map(\.id))
     try forEachImage { number, image, entity in
-      guard !unreadable.contains(row(number, image)) else { return }
+      if unreadable.contains(row(number, image)) { return }
       var broken = RuleValidator.violations(of: image, in: model)
       for place in broken.indices { broken[place].id = row(number, image) }
       try collect(broken)
@@ -248,9 +251,10 @@ extension BatchWriter {
     if wanted.isEmpty, let finding = all.first {
       throw Refusal(.invalid, "the graph breaks a rule: \(finding)")
     }
-    guard !wanted.isEmpty else { return }
-    try forEachImage { number, image, entity in
-      if let findings = wanted[image.id] { try collect(findings, number, image, entity) }
+    if !wanted.isEmpty {
+      try forEachImage { number, image, entity in
+        if let findings = wanted[image.id] { try collect(findings, number, image, entity) }
+      }
     }
   }
 

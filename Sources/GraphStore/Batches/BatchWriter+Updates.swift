@@ -1,5 +1,4 @@
 // Tests: BatchTests.swift, BatchHistoryTests.swift
-import GRDBSQLite
 import GraphModel
 
 /// Updates all matching objects. The set of matching objects is fixed before the first object changes.
@@ -61,39 +60,15 @@ extension BatchWriter {
   // MARK: - Unique keys
 
   /// Writes the calculated attributes of unique keys, which all slices have left null.
-  ///
-  /// All objects have released their old keys by now, so the unique indexes can check the new keys. The values are in
-  /// the history parts.
   private func writeDeferredKeys(_ keys: Set<PropertyNumber>) throws {
-    for number in 1..<(parts.count + 1) {
-      for change in try writer.history.part(number, of: revision) where change.kind == .updated {
-        let values = change.edits.compactMap { edit -> (property: Property, value: Value)? in
-          guard keys.contains(edit.property), let property = model.property(edit.property),
-            case .set(_, let new) = edit.action
-          else { return nil }
-          return (property, new)
-        }
-        if !values.isEmpty { try writeKeys(values, of: change.id) }
+    let keys = DeferredKeyWriter(writer: writer, keys: keys)
+    try keys.forEach(of: revision, parts: parts.count) { id, values in
+      do {
+        try keys.write(values, of: id)
+      } catch let failure as SQLConstraintFailure {
+        guard let violation = try keyConflict(of: id, values) else { throw failure }
+        try collect([violation.0], [Conflict(kind: .unique, id: violation.other)])
       }
-    }
-  }
-
-  private func writeKeys(_ values: [(property: Property, value: Value)], of id: ObjectID) throws {
-    let table = try invariant(writer.layout.table(of: id.entity), "an object that a batch updates has a table")
-    guard let found = try writer.objects.find(id) else { throw RowWriter.missing }
-    let columns = try values.map {
-      try invariant(table.column(of: $0.property.number), "an attribute of a unique key has a column").name
-    }
-    let row = try connection.statement(
-      "UPDATE \(quoted(table.name)) SET \(columns.map { "\(quoted($0)) = ?" }.joined(separator: ", ")) WHERE _row = ?")
-    for (index, value) in values.enumerated() { row.bind(Int32(index + 1), value.value) }
-    row.bind(Int32(columns.count + 1), found.row)
-    do {
-      try connection.run(row)
-      guard connection.changes == 1 else { throw RowWriter.missing }
-    } catch let failure as SQLConstraintFailure {
-      guard let violation = try keyConflict(of: id, values) else { throw failure }
-      try collect([violation.0], [Conflict(kind: .unique, id: violation.other)])
     }
   }
 

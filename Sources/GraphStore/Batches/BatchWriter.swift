@@ -91,7 +91,7 @@ final class BatchWriter {
     for row in rows {
       let statement = try connection.statement(select)
       statement.bind(1, row)
-      guard try connection.step(statement) else { continue }
+      guard try connection.step(statement) else { throw RowWriter.missing }
       let image = try writer.objects.verifiedImage(statement, in: table)
       sqlite3_reset(statement.statement)
       writer.objects.remember(image.id, row: row)
@@ -123,6 +123,7 @@ final class BatchWriter {
       ids = mark
       return try collect(refusal.violations, refusal.conflicts)
     }
+    // After a violation the rest is only checked, so that one refusal names all violations.
     guard violations.isEmpty, !plan.changes.isEmpty else { return }
     var size = 0
     let sums = try writer.sums(of: plan.changes, &size)
@@ -131,14 +132,31 @@ final class BatchWriter {
       updates: writer.updates, hasRevivals: false, deferredKeys: deferredKeys
     ).write()
     try writer.advance(&writer.sequences, plan.sequences)
-    try writePart(plan.changes, sums: sums, size: size)
+    try writePart(plan.changes, sums: sums, size: size, deferredKeys: deferredKeys)
   }
 
   private static let insertPart = SQL(
     "INSERT INTO _part (revision, number, low, high, changes) VALUES (?, ?, ?, ?, ?)")
 
+  /// Writes the row of a part.
+  /// - Parameter changes: the encoded changes.
+  static func insertPart(
+    _ changes: [UInt8], number: Int, of revision: Revision, _ bounds: (low: UniqueID, high: UniqueID),
+    _ connection: Connection
+  ) throws {
+    let row = try connection.statement(insertPart)
+    row.bind(1, revision)
+    row.bind(2, Int64(number))
+    row.bind(3, bounds.low)
+    row.bind(4, bounds.high)
+    row.bind(5, changes)
+    try connection.run(row)
+  }
+
   /// Writes the history of a slice whose rows are written.
-  func writePart(_ changes: [ObjectChange], sums: [UInt64], size: Int) throws {
+  func writePart(
+    _ changes: [ObjectChange], sums: [UInt64], size: Int, deferredKeys: Set<PropertyNumber> = []
+  ) throws {
     let bounds = try invariant(
       CommitPartSummary.bounds(changes.lazy.map(\.id)), "a part of a batch has at least one change")
     parts.changes += changes.count
@@ -147,15 +165,15 @@ final class BatchWriter {
     parts.count += 1
     parts.sum = Checksum.of(bytes, seed: parts.sum)
     for change in changes { entities.insert(change.id.entity) }
-    let row = try connection.statement(Self.insertPart)
-    row.bind(1, revision)
-    row.bind(2, Int64(parts.count))
-    row.bind(3, bounds.low)
-    row.bind(4, bounds.high)
-    row.bind(5, bytes)
-    try connection.run(row)
+    try Self.insertPart(bytes, number: parts.count, of: revision, bounds, connection)
     writer.fullText.recordCommit(changes: changes.count, size: size)
     try writer.fullText.updateInBatch()
+    try writer.emit?(
+      .part(
+        LogEntry.Part(
+          revision: revision, time: time, number: parts.count, changes: bytes,
+          inserted: writer.insertedImages(of: changes),
+          deferredKeys: deferredKeys.map { writer.layout.numbers.stored(property: $0) }.sorted())))
   }
 
   func report(done: Int, of total: Int, changed: Int? = nil) throws {
@@ -173,7 +191,7 @@ final class BatchWriter {
   }
 
   func refuseIfViolated() throws {
-    guard !violations.isEmpty else { return }
+    if violations.isEmpty { return }
     throw Refusal(
       violations: Array(violations.prefix(Batch.maximumViolations)),
       conflicts: Array(conflicts.prefix(Batch.maximumViolations)))

@@ -43,6 +43,7 @@ final class DeleteSet {
   func add(_ matched: RowSet, of table: EntityTable) throws {
     var pending = [(table: EntityTable, row: Int64)]()
     func insert(_ row: Int64, _ table: EntityTable) throws {
+      // A cycle, or a second path to the object.
       guard rows[table.root.number, default: RowSet()].insert(row) else { return }
       count += 1
       guard count <= Batch.maximumObjects else { throw BatchWriter.tooMany }
@@ -119,13 +120,11 @@ final class DeleteSet {
     _ row: Int64, _ table: EntityTable, _ link: InverseLookup, _ remaining: [Int64],
     _ violate: (Violation) throws -> Void
   ) throws {
-    // Only a damaged index leads to a missing row.
-    guard let id = try id(row, table) else { throw RowWriter.missing }
+    let id = try id(row, table)
     let other = try invariant(layout.table(of: link.root), "the other end of a relationship has a table")
     let name = layout.model.displayName(of: id.entity)
     for row in remaining.prefix(Batch.maximumViolations) {
-      guard let blocking = try self.id(row, other) else { throw RowWriter.missing }
-      try violate(.denied(id, name, by: blocking, of: remaining.count, link.property))
+      try violate(.denied(id, name, by: try self.id(row, other), of: remaining.count, link.property))
     }
   }
 
@@ -134,18 +133,19 @@ final class DeleteSet {
     _ violate: (Violation) throws -> Void
   ) throws {
     let other = try invariant(layout.table(of: link.root), "the other end of a relationship has a table")
-    guard let id = try id(row, table), let first = try self.id(remaining[0], other) else { throw RowWriter.missing }
+    let (id, first) = (try id(row, table), try self.id(remaining[0], other))
     let name = layout.model.displayName(of: id.entity)
     try violate(.dangling(id, name, from: first, of: remaining.count, link.property))
   }
 
   // MARK: - Rows
 
-  func id(_ row: Int64, _ table: EntityTable) throws -> ObjectID? {
+  /// - Throws: `RowWriter.missing`; only a damaged index leads to a missing row.
+  func id(_ row: Int64, _ table: EntityTable) throws -> ObjectID {
     let found = try connection.statement(table.findID)
     found.bind(1, row)
     defer { sqlite3_reset(found.statement) }
-    guard try connection.step(found) else { return nil }
+    guard try connection.step(found) else { throw RowWriter.missing }
     return ObjectID(key: found.id(0), entity: layout.numbers.entity(found, 1))
   }
 
@@ -161,7 +161,8 @@ final class DeleteSet {
   private func links(of row: Int64, in table: EntityTable) throws -> [InverseLookup] {
     let found = try connection.statement("SELECT _entity FROM \(quoted(table.name)) WHERE _row = ?")
     found.bind(1, row)
-    let entity = try connection.step(found) ? layout.numbers.entity(found, 0) : 0
+    guard try connection.step(found) else { throw RowWriter.missing }
+    let entity = layout.numbers.entity(found, 0)
     sqlite3_reset(found.statement)
     if let known = links[entity] { return known }
     let made = try layout.model.relationships(of: entity).map { try link($0, from: table) }

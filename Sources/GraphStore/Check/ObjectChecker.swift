@@ -46,8 +46,9 @@ package struct ObjectChecker {
       }
       for name in forms { report(.form, place, "stores \(name) in another form than its type requires") }
       checkForms(image, rows, table, place)
-      checkRules(image, place)
-      try checkCounts(image, place)
+      let entity = try entity(of: image)
+      checkRules(image, entity, place)
+      try checkCounts(image, entity, place)
       try checkDerived(image, place)
       try checkEdges(image, number, table, place, &members)
       visit(image, number)
@@ -67,9 +68,14 @@ package struct ObjectChecker {
   package func violations(of image: ObjectImage) throws -> [String] {
     let findings = FindingList()
     let checker = ObjectChecker(CheckedStore(store, findings: findings))
-    checker.checkRules(image, .init())
-    try checker.checkCounts(image, .init())
+    let entity = try entity(of: image)
+    checker.checkRules(image, entity, .init())
+    try checker.checkCounts(image, entity, .init())
     return findings.all.map(\.text)
+  }
+
+  private func entity(of image: ObjectImage) throws -> Entity {
+    try invariant(model.entity(image.id.entity), "an object that was read has an entity of the model")
   }
 
   private func report(_ kind: StoreFinding.Kind, _ place: StoreFinding.Place, _ text: String) {
@@ -140,8 +146,7 @@ package struct ObjectChecker {
 
   // MARK: - The model's rules
 
-  private func checkRules(_ image: ObjectImage, _ place: StoreFinding.Place) {
-    guard let entity = model.entity(image.id.entity) else { return }
+  private func checkRules(_ image: ObjectImage, _ entity: Entity, _ place: StoreFinding.Place) {
     if entity.isAbstract { report(.rule, place, "belongs to the abstract entity \(entity.name)") }
     for property in entity.storedProperties {
       let value = image[property]
@@ -166,8 +171,7 @@ package struct ObjectChecker {
     }
   }
 
-  private func checkCounts(_ image: ObjectImage, _ place: StoreFinding.Place) throws {
-    guard let entity = model.entity(image.id.entity) else { return }
+  private func checkCounts(_ image: ObjectImage, _ entity: Entity, _ place: StoreFinding.Place) throws {
     for property in entity.relationships {
       guard let relationship = property.relationship else { continue }
       let isFoundByInverse = relationship.storage == .inverse

@@ -105,8 +105,9 @@ package final class FindingList {
 
   package func add(_ kind: StoreFinding.Kind, _ place: StoreFinding.Place = .init(), text: String) {
     counts[kind, default: 0] += 1
-    guard counts[kind, default: 0] <= StoreFinding.maximumPerKind else { return }
-    listed[kind, default: []].append(.init(kind: kind, place: place, text: text))
+    if count(of: kind) <= StoreFinding.maximumPerKind {
+      listed[kind, default: []].append(.init(kind: kind, place: place, text: text))
+    }
   }
 
   package var all: [StoreFinding] {

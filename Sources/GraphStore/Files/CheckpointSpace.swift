@@ -29,6 +29,7 @@ struct CheckpointSpace {
   mutating func reserve(_ connection: Connection) throws {
     let (options, directory) = (options, directory)
     disk.updateFreeSpace(now: options.monotonicNanoseconds()) { options.freeBytes(directory) }
+    // With enough free space, checkpoints need no reservation.
     guard disk.isLow else { return }
     let row = try connection.statement(Self.pageCount)
     let pages = try connection.step(row) ? row.integer(0) : 0
@@ -49,11 +50,11 @@ struct CheckpointSpace {
 
   /// Sets, after COMMIT, the WAL size for the next checkpoint.
   mutating func setThreshold(_ database: Database) {
+    // With enough free space, the usual size is set already.
     guard disk.isLow || disk.checkpointPages != options.checkpointPages else { return }
     let log = StoreFiles.size(ofFile: path + "-wal")
-    guard let limit = disk.newThreshold(log: log, pageSize: pageSize, usual: options.checkpointPages) else {
-      return
-    }
+    // Nil while the current size is still about right.
+    guard let limit = disk.newThreshold(log: log, pageSize: pageSize, usual: options.checkpointPages) else { return }
     sqlite3_wal_autocheckpoint(database.sqliteConnection, Int32(limit))
     // Shrinks the WAL to the limit when it restarts, if one large commit has made it longer.
     let bytes = limit == options.checkpointPages ? -1 : limit * pageSize

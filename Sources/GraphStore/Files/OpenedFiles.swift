@@ -92,7 +92,8 @@ final class OpenedFiles: Sendable {
         throw Self.failure(role, path + suffix, isThere: false)
       }
       state.withLock { state in
-        guard !state.entries.contains(where: { $0.role == role }) else { return }
+        // A store that is reopened beside its old connections still has the WAL.
+        if state.entries.contains(where: { $0.role == role }) { return }
         state.entries.append(Entry(role: role, path: path + suffix, identity: identity))
       }
     }

@@ -48,7 +48,7 @@ package final class StoreLock: Sendable {
   }
 
   private static func acquire(_ descriptor: Int32, _ path: String, _ directory: String) throws {
-    guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return }
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
     let code = errno
     var bytes = [UInt8](repeating: 0, count: 32)
     let count = read(descriptor, &bytes, bytes.count)
@@ -65,7 +65,7 @@ package final class StoreLock: Sendable {
 
   /// Checks that the name still refers to the locked file, before an action that requires the lock.
   package func verify() throws {
-    guard FileIdentity(of: path) != identity else { return }
+    if FileIdentity(of: path) == identity { return }
     throw StoreFailure(
       .moved, "\(path) was moved, replaced or removed while this process held it",
       advice: "Another program may use the directory now: stop both, put the directory back, and run this again.")

@@ -13,10 +13,11 @@ package enum WriteAheadLogFile {
   /// - Parameter path: the path of the database.
   /// - Throws: `StoreFailure(.corrupt)` if commits are missing from the middle of the WAL. No file was changed.
   package static func refuseLoss(beside path: String) throws {
-    guard let loss = try loss(beside: path) else { return }
-    throw StoreFailure(
-      .corrupt, "the log \(path)-wal has lost commits from its middle", cause: sentence(loss),
-      advice: "Nothing was touched. Keep a copy of all files, run stickiesd check, and restore a backup.")
+    if let loss = try loss(beside: path) {
+      throw StoreFailure(
+        .corrupt, "the log \(path)-wal has lost commits from its middle", cause: sentence(loss),
+        advice: "Nothing was touched. Keep a copy of all files, run stickiesd check, and restore a backup.")
+    }
   }
 
   package static func sentence(_ loss: WriteAheadLogScan.Gap) -> String {

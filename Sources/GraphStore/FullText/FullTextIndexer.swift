@@ -100,6 +100,7 @@ package final class FullTextIndexer {
   /// Updates the indexes up to a revision before history up to it is pruned.
   func update(upTo floor: Revision, head: Revision) throws {
     try invariant(floor < head, "the newest commit is never pruned")
+    // The indexes already cover the commits that are pruned.
     guard isNeeded, watermark < floor else { return }
     changes = max(changes, limit, 1)
     try updateIfDue(head: head)
@@ -119,6 +120,7 @@ package final class FullTextIndexer {
 
   /// Completes the indexes at the end of a batch.
   func endBatch(head: Revision) throws {
+    // A batch that no slice made due stays pending, like a commit.
     guard isNeeded, isInBatch else { return }
     changes = max(changes, limit)
     try updateIfDue(head: head)
@@ -134,7 +136,8 @@ package final class FullTextIndexer {
   private static let setWatermark = SQL("UPDATE _words SET revision = ?")
 
   private func run(_ sql: SQL, _ row: Int64, _ text: String) throws {
-    guard !text.isEmpty else { return }
+    // The indexes have no rows for empty texts.
+    if text.isEmpty { return }
     let statement = try connection.statement(sql)
     statement.bind(1, row)
     statement.bind(2, text.wordList)

@@ -28,6 +28,7 @@ package enum ClockSetbacks {
 
   /// Removes the rows of pruned commits; called within the pruning transaction.
   static func prune(through floor: Revision, _ connection: Connection) throws {
+    // Without a setback there is no table.
     guard try tableExists(connection) else { return }
     let delete = try connection.statement("DELETE FROM _setback WHERE revision <= ?")
     delete.bind(1, floor)

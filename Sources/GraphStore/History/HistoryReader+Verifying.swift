@@ -1,5 +1,4 @@
 // Tests: DamageTests.swift, CheckTests.swift
-import GRDBSQLite
 import GraphModel
 
 /// Verification of commits against their fingerprints. Each covers the complete row and the preceding fingerprint. It

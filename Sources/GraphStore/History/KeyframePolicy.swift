@@ -18,12 +18,9 @@ struct KeyframePolicy {
     return Self.hash(id, revision) % UInt64(max(interval, bytes / 16)) == 0
   }
 
-  /// The finalizer of SplitMix64, so that adjacent revisions give independent results.
+  /// Mixed, so that adjacent revisions give independent results.
   private static func hash(_ id: ObjectID, _ revision: Revision) -> UInt64 {
-    var bits = id.key.low ^ (UInt64(bitPattern: revision) &* 0x9E37_79B9_7F4A_7C15)
-    bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
-    return bits ^ bits >> 31
+    (id.key.low ^ (UInt64(bitPattern: revision) &* 0x9E37_79B9_7F4A_7C15)).mixed
   }
 
   private static let insert = SQL("INSERT INTO _whole (id, revision) VALUES (?, ?)")

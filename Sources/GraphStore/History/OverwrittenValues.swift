@@ -19,7 +19,8 @@ struct OverwrittenValues {
   /// Records the conflicts that a commit lost.
   func record(_ conflicts: [Conflict], of revision: Revision) throws {
     let lost = conflicts.filter { $0.isLoss }
-    guard !lost.isEmpty else { return }
+    // An older store gets the table with the first conflict that loses a value.
+    if lost.isEmpty { return }
     try connection.run(Self.creation)
     for conflict in lost {
       let row = try connection.statement(Self.insert)

@@ -107,6 +107,11 @@ package final class NumberAssignment: Sendable {
     return ObjectImage(id: stored(image.id), revision: image.revision, values: image.values.map { stored($0) })
   }
 
+  func present(_ image: ObjectImage) -> ObjectImage {
+    if keepsEntities { return image }
+    return ObjectImage(id: present(image.id), revision: image.revision, values: image.values.map { present($0) })
+  }
+
   package func stored(_ answer: CommitResult) -> CommitResult {
     if isPlain { return answer }
     return exchanged(answer, { self.stored($0) }, { self.stored(property: $0) }, { self.stored($0) })

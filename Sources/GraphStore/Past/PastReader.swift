@@ -1,6 +1,5 @@
 // Tests: PastOptionTests.swift, PastCostTests.swift
 import GRDB
-import GRDBSQLite
 import GraphModel
 
 /// The memory limits of a past state, which holds one image of each object touched since.

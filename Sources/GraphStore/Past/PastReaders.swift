@@ -1,5 +1,4 @@
 // Tests: PastOptionTests.swift, PastCostTests.swift
-import GRDB
 import GraphModel
 import Synchronization
 

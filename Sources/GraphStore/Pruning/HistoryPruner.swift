@@ -1,5 +1,4 @@
 // Tests: PruningTests.swift, PruningTwinTests.swift, PruningFailureTests.swift
-import GRDB
 import GRDBSQLite
 import GraphModel
 

@@ -23,12 +23,17 @@ extension SQLiteStore {
   /// - Parameter target: the last revision to remove; the newest commit is always kept.
   /// - Returns: whether there is more to remove.
   public func prune(through target: Revision) throws -> Bool {
+    try turn.withLock { _ in try pruneInTurn(through: target) }
+  }
+
+  private func pruneInTurn(through target: Revision) throws -> Bool {
     guard !isOutcomeUnknown else { return false }
     try files.verify()
     do {
       return try pool.writeWithoutTransaction { database in
         let writer = try self.writer ?? makeWriter(database)
         self.writer = writer
+        try commitGathered(writer)
         try prepareForPruning(database, writer, through: min(target, writer.revision - 1))
         return try pruneSlice(writer, through: min(target, writer.revision - 1))
       }
@@ -43,6 +48,7 @@ extension SQLiteStore {
 
   /// Marks the store, before the first slice ever, as one that older programs must not open.
   private func prepareForPruning(_ database: Database, _ writer: StoreWriter, through target: Revision) throws {
+    // Marked already, or nothing to remove yet.
     guard !writer.isPruned, try target > writer.history.oldest() else { return }
     try inTransaction(writer) {
       for statement in HistoryFloor.creation { try writer.connection.run(statement) }
@@ -95,13 +101,16 @@ extension SQLiteStore {
   package func vacuum() throws {
     try files.verify()
     do {
-      try pool.writeWithoutTransaction { database in
-        // The temporary copy is as large as the store, so it must not be in memory.
-        try database.execute(sql: "PRAGMA temp_store = FILE")
-        defer { try? database.execute(sql: "PRAGMA temp_store = MEMORY") }
-        writer = nil
-        try database.execute(sql: "VACUUM")
-        _ = try? database.checkpoint(.truncate)
+      try turn.withLock { _ in
+        try pool.writeWithoutTransaction { database in
+          if let writer { try commitGathered(writer) }
+          // The temporary copy is as large as the store, so it must not be in memory.
+          try database.execute(sql: "PRAGMA temp_store = FILE")
+          defer { try? database.execute(sql: "PRAGMA temp_store = MEMORY") }
+          writer = nil
+          try database.execute(sql: "VACUUM")
+          _ = try? database.checkpoint(.truncate)
+        }
       }
       try files.verify()
     } catch let error as DatabaseError {

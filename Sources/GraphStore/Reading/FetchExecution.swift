@@ -1,6 +1,4 @@
 // Tests: FetchTests.swift, RandomGraphTests.swift
-import GRDB
-import GRDBSQLite
 import GraphModel
 
 import struct GraphModel.FetchRequest

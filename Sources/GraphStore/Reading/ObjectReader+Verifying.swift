@@ -1,5 +1,4 @@
 // Tests: DamageTests.swift
-import GRDBSQLite
 import GraphModel
 
 /// Verification of rows against their checksums. The writer verifies every row before it changes it, because a new

@@ -213,9 +213,13 @@ package final class ObjectReader: ImageSource {
   func readMembers(
     of parent: ObjectID, through reference: Property, beyond place: OrderedMemberKey?, ascending: Bool, limit: Int
   ) throws -> [OrderedMemberKey] {
-    guard let table = layout.table(of: reference.owner), let column = table.column(of: reference.number),
-      let position = reference.relationship?.position.flatMap({ table.column(of: $0) }), let target = try find(parent)
-    else { return [] }
+    let table = try invariant(layout.table(of: reference.owner), "the owner of a relationship has a table")
+    let column = try invariant(table.column(of: reference.number), "an ordered relationship is stored at its members")
+    let position = try invariant(
+      reference.relationship?.position.flatMap { table.column(of: $0) },
+      "a member of an ordered relationship has a place")
+    // An owner that the transaction revives has no row yet.
+    guard let target = try find(parent) else { return [] }
     let (name, direction) = (quoted(position.name), ascending ? "ASC" : "DESC")
     let beyond = place == nil ? "" : "AND (\(name), _id) \(ascending ? ">" : "<") (?, ?)"
     let row = try connection.statement(

@@ -36,9 +36,11 @@ struct ScanReporter: Sendable {
     guard steps > limit, request.predicate != .always || request.limit != nil && !request.sort.isEmpty else { return }
     let condition = request.predicate.textWithoutConstants(in: model)
     let order = request.sort.text(in: model)
-    guard reported.isNew("\(purpose) \(request.entity) \(condition) ORDER \(order)"), let plans = try? plans(),
-      let table = plans.flatMap(\.scans).first, let entity = model.entity(request.entity)
-    else { return }
+    guard reported.isNew("\(purpose) \(request.entity) \(condition) ORDER \(order)"), let plans = try? plans() else {
+      return
+    }
+    // The steps may be those of a temporary index, which SQLite builds for one statement.
+    guard let table = plans.flatMap(\.scans).first else { return }
     let remedy =
       switch purpose {
       // A count also scans some index, but not for an order.
@@ -46,7 +48,7 @@ struct ScanReporter: Sendable {
       case .batch: remedy(forBatch: request)
       }
     log.notice(
-      "\(purpose.rawValue) of \(entity.name) reads all of \(table); \(remedy)",
+      "\(purpose.rawValue) of \(model.displayName(of: request.entity)) reads all of \(table); \(remedy)",
       metadata: [
         "where": "\(condition.prefix(Self.loggedCondition))", "sort": "\(order.prefix(Self.loggedCondition))",
       ])

@@ -44,7 +44,7 @@ struct RestorePlanner {
     }
     if request.scope != .everything, try past.image(of: wanted[0]) == nil {
       let name = history.objects.model.displayName(of: wanted[0].entity)
-      let when = if let revision = request.revision { "at revision \(revision)" } else { "then" }
+      let when = if let revision = request.revision { "at revision \(revision)" } else { "before its delete" }
       throw Refusal(.notFound, "the \(name) \(wanted[0]) did not exist \(when)")
     }
     var reversal = RestoreChangeBuilder(history: history, past: past, isEverything: request.scope == .everything)
@@ -61,7 +61,7 @@ struct RestorePlanner {
     Refusal(
       .conflict,
       skipped.isEmpty
-        ? "there is nothing to restore: everything already has that state"
+        ? "there is nothing to restore: the objects already have that state"
         : "nothing can be restored: the related objects were deleted", conflicts: skipped)
   }
 

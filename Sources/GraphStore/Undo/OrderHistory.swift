@@ -128,6 +128,7 @@ struct OrderHistory {
         if rest[pair] == 0 { open[id, default: 0] -= 1 }
       }
       assert(open[id, default: 0] >= 0)
+      // A member stands at its place only while no other commit, and no half of a cancelled pair, has moved it since.
       guard here.contains(id), !isOther.contains(id), open[id, default: 0] == 0, let place = place(of: id) else {
         return
       }
@@ -157,22 +158,23 @@ struct OrderHistory {
   /// Members in rows, each behind one that stays.
   private struct MemberRuns {
     private var next = [ObjectID?: ObjectID]()
-    private var anchors = [ObjectID: ObjectID?]()
-    private var order = [ObjectID]()
+    private var members = Set<ObjectID>()
+    /// The anchor of each member, in the order in which the members were put.
+    private var anchors = [ObjectID?]()
 
     mutating func put(_ id: ObjectID, behind anchor: ObjectID?) {
       next[id] = next[anchor]
       next[anchor] = id
-      anchors[id] = .some(anchor)
-      order.append(id)
+      let isNew = members.insert(id).inserted
+      assert(isNew, "a member returns once")
+      anchors.append(anchor)
     }
 
     var all: [(anchor: ObjectID?, members: [ObjectID])] {
       var (rows, seen) = ([(anchor: ObjectID?, members: [ObjectID])](), Set<ObjectID?>())
-      for id in order {
-        guard let anchor = anchors[id] else { continue }
+      for anchor in anchors {
         // Members behind a returning one are in its row.
-        if let anchor, anchors[anchor] != nil { continue }
+        if let anchor, members.contains(anchor) { continue }
         guard seen.insert(anchor).inserted else { continue }
         var (row, last) = ([ObjectID](), anchor)
         while let member = next[last] {

@@ -174,12 +174,11 @@ struct PropertyReversal {
   ///
   /// The deleting author had edited the object before, and undid both.
   mutating func receiveRevival(from old: String, to new: String) {
-    guard case .splices(let splices) = method, !UTF8Comparison.equal(old, new),
-      let text = TextSplice.apply(splices, to: old)
-    else {
-      return
+    // Other reversals restore complete values, on which the text in between has no effect.
+    guard case .splices(let splices) = method, !UTF8Comparison.equal(old, new) else { return }
+    if let text = TextSplice.apply(splices, to: old) {
+      method = .splices(TextSplice.differences(from: new, to: text))
     }
-    method = .splices(TextSplice.differences(from: new, to: text))
   }
 
   /// Uses the known text to keep characters that would be removed and inserted again.
@@ -226,7 +225,7 @@ struct PropertyReversal {
         other = change
       }
       method = .lists(lists)
-    case .none, .splices, .set: return
+    case .none, .splices, .set: assertionFailure("only a reversal of members has members to lock")
     }
   }
 
@@ -258,7 +257,7 @@ struct PropertyReversal {
         markLost(.null)
       }
     case .set(_, let gave): overlay = SupersededEdit(method: method, value: gave)
-    case .members, .lists: return
+    case .members, .lists: return assertionFailure("members are locked one by one, never replaced together")
     }
     method = .none
     composed = []
@@ -275,6 +274,7 @@ struct PropertyReversal {
   /// Makes a replaced reversal valid again if the property has its value; otherwise marks it as lost. Nil for a value
   /// that is unknown or another author's.
   mutating func resolve(_ value: Value?) {
+    // Most reversals were never replaced.
     guard let overlay else { return }
     self.overlay = nil
     if overlay.value == value {

@@ -70,6 +70,7 @@ struct UndoneEditPairs {
       // The step that deleted the object may have edited it too.
       if let kept = event.change.kept(property) { value = kept }
       for edit in event.change.edits.reversed() where edit.property == property.number {
+        // A migration or damage changed the text between two commits: its older forms are unknown.
         guard let old = edit.reversed.applied(to: value) else { return }
         value = old
       }

@@ -1,5 +1,4 @@
 // Tests: CommitTests.swift, RowsWrittenTests.swift
-import GRDBSQLite
 import GraphModel
 
 /// Writes a plan's objects in an order that never violates an SQL constraint in between.
@@ -239,8 +238,9 @@ struct RowWriter {
   /// object of another slice may take a deferred key (``deferredKeys``); with such keys all changed keys are
   /// released.
   private func releaseUniqueKeys() throws {
+    // Only objects that were there before hold keys.
     guard layout.hasUniqueKeys, changes.contains(where: { $0.kind != .inserted }) else { return }
-    let taking = deferredKeys.isEmpty ? tablesThatTakeKeys() : nil
+    let taking = deferredKeys.isEmpty ? try tablesThatTakeKeys() : nil
     if let taking, taking.isEmpty { return }
     for index in changes.indices {
       // An insert holds no key that another object could take.
@@ -258,13 +258,15 @@ struct RowWriter {
   }
 
   /// The root entities of the tables in which an object gets a new key.
-  private func tablesThatTakeKeys() -> Set<EntityNumber> {
+  private func tablesThatTakeKeys() throws -> Set<EntityNumber> {
     var found = Set<EntityNumber>()
     for index in changes.indices {
+      // A deleted object takes no key.
+      guard let after = changes[index].after else { continue }
       let entity = changes[index].id.entity
-      guard let shape = layout.shape(of: entity), !shape.uniqueSlots.isEmpty, let after = changes[index].after,
-        let table = layout.table(of: entity), !found.contains(table.root.number)
-      else { continue }
+      let shape = try invariant(layout.shape(of: entity), "an object that a commit changes has columns")
+      let table = try invariant(layout.table(of: entity), "an object that a commit changes has a table")
+      if shape.uniqueSlots.isEmpty || found.contains(table.root.number) { continue }
       let takes = shape.uniqueSlots.contains { slot in
         !after.values[slot].isNull && after.values[slot] != changes[index].before?.values[slot]
       }

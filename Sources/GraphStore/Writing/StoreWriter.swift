@@ -13,7 +13,7 @@ final class StoreWriter {
   let layout: StoreLayout
   /// The number of objects in a slice of a batch.
   let sliceObjects: Int
-  private let keyframes: KeyframePolicy
+  let keyframes: KeyframePolicy
   private let undoLimits: UndoLimits
   let scans: ScanReporter
   private let log: Logger
@@ -23,20 +23,22 @@ final class StoreWriter {
   private(set) var revision: Revision
   private(set) var fingerprint: UInt64
   private var lastTime: Timestamp
-  private var lastIDHigh: UInt64
+  var lastIDHigh: UInt64
   /// A batch changes this in progress; `reload` restores the committed values.
   var sequences: [PropertyNumber: Int64]
-  private let modelNumber: Int64
+  let modelNumber: Int64
   /// Interned names; emptied at a limit. The keys are `Value`s because these compare strings by bytes: a name in
   /// another normalization is another author.
   private var authors = [Value: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
-  private let lastWriters = LastWriterTracker()
+  let lastWriters = LastWriterTracker()
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateTexts()
   /// Whether history has a floor, so that a transaction that is not found may have been pruned.
   var isPruned: Bool
+  /// Receives the entry of each commit and of each part of a batch once it is written; nil if nothing needs them.
+  var emit: ((LogEntry) throws -> Void)?
   /// Test only.
   var hooks = StoreHooks()
 
@@ -191,9 +193,9 @@ final class StoreWriter {
     }
   }
 
-  func newIDs(time: Timestamp) -> IDGenerator {
-    IDGenerator(high: max(lastIDHigh + 1, UInt64(max(0, time)) << 8), random: random)
-  }
+  func newIDs(time: Timestamp) -> IDGenerator { IDGenerator(high: firstIDHigh(time: time), random: random) }
+
+  func firstIDHigh(time: Timestamp) -> UInt64 { max(lastIDHigh + 1, UInt64(max(0, time)) << 8) }
 
   /// The maximum size of a commit's changes in bytes, slightly below SQLite's limit for one value.
   static let maximumCommitSize = 512 << 20
@@ -224,19 +226,23 @@ final class StoreWriter {
       objects: objects, fullText: fullText, changes: plan.changes, sums: sums, revision: next, updates: updates,
       hasRevivals: !revived.isEmpty
     ).write()
-    let print = try writeCommit(
+    var commit = try writeCommit(
       next, transaction, author: author, undoes: job.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
     for place in keyframeIndices.sorted() { try keyframes.write(plan.changes[place].id, in: next, connection) }
     try OverwrittenValues(connection: connection, numbers: layout.numbers).record(outcome.conflicts, of: next)
     fullText.recordCommit(changes: plan.changes.count, size: size)
     lastWriters.remember()
-    advanceHead(to: next, print, time: time)
+    advanceHead(to: next, commit.fingerprint, time: time)
     sequences = counters
+    if let emit {
+      commit.inserted = insertedImages(of: plan.changes)
+      try emit(.commit(commit))
+    }
     var committed = outcome
-    committed.fingerprint = print
+    committed.fingerprint = commit.fingerprint
     let record = CommitRecord(
-      revision: next, time: time, author: author, transaction: transaction.id, fingerprint: print,
+      revision: next, time: time, author: author, transaction: transaction.id, fingerprint: commit.fingerprint,
       undo: transaction.undo, undoes: job.undoes, redoes: job.redoes, changes: plan.changes)
     return WriteResult(outcome: .committed(committed), record: record)
   }
@@ -252,7 +258,7 @@ final class StoreWriter {
   }
 
   /// Advances the state after the commit's row is written.
-  private func advanceHead(to next: Revision, _ print: UInt64, time: Timestamp) {
+  func advanceHead(to next: Revision, _ print: UInt64, time: Timestamp) {
     assert(next == revision + 1)
     revision = next
     fingerprint = print
@@ -275,9 +281,11 @@ final class StoreWriter {
     let next = revision + 1
     var outcome = CommitResult(revision: next, fingerprint: 0, identities: [], conflicts: [])
     let transaction = Transaction(id: batch.id, policy: batch.policy, changes: [])
-    outcome.fingerprint = try writeCommit(
+    let commit = try writeCommit(
       next, transaction, author: author, undoes: nil, time: time, changes: changes.count == 0 ? [] : changes.bytes,
       counters: sequences, outcome: outcome)
+    outcome.fingerprint = commit.fingerprint
+    try emit?(.commit(commit))
     advanceHead(to: next, outcome.fingerprint, time: time)
     lastIDHigh = ids.high
     let record = CommitRecord(
@@ -295,7 +303,7 @@ final class StoreWriter {
   private func writeCommit(
     _ next: Revision, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
     changes: [UInt8], counters: [PropertyNumber: Int64], outcome: CommitResult
-  ) throws -> UInt64 {
+  ) throws -> LogEntry.Commit {
     try invariant(next == revision + 1, "a commit follows the newest one")
     try invariant(outcome.revision == next, "the outcome of a commit has its revision")
     if let undoes { try invariant(undoes >= 1 && undoes < next, "a commit undoes an earlier one") }
@@ -303,36 +311,47 @@ final class StoreWriter {
       outcome.identities.allSatisfy { $0.temporary.isTemporary && !$0.permanent.isTemporary },
       "an insert turns a temporary id into a permanent one")
     let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
-    var seal = FingerprintInput(
-      previous: fingerprint, revision: next, time: time, author: author, transaction: transaction.id,
-      model: modelNumber,
-      undoes: undoes, undo: [],
+    var commit = LogEntry.Commit(
+      revision: next, time: time, author: author, transaction: transaction.id, model: modelNumber, undoes: undoes,
       outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
       counters: SequenceCounters.encode(counters, layout.numbers), changes: changes)
-    if let undo = transaction.undo { seal.undo = undo.binary }
-    let print = seal.fingerprint
-    let author = try number(ofAuthor: author)
-    let replica = try number(of: transaction.id)
+    if let undo = transaction.undo { commit.undo = undo.binary }
+    commit.fingerprint = commit.fingerprint(after: fingerprint)
+    try insertRow(of: commit)
+    return commit
+  }
+
+  /// Writes the row of a commit, and what follows from it: new names, and whether the clock went back.
+  func insertRow(of commit: LogEntry.Commit) throws {
+    let author = try number(ofAuthor: commit.author)
+    let replica = try number(of: commit.transaction)
     let row = try connection.statement(Self.insertCommit)
-    row.bind(1, next)
-    row.bind(2, time)
+    row.bind(1, commit.revision)
+    row.bind(2, commit.time)
     row.bind(3, author)
     row.bind(4, replica)
-    row.bind(5, Int64(bitPattern: transaction.id.sequence))
-    row.bind(6, modelNumber)
-    row.bind(7, Int64(bitPattern: print))
-    if let undoes { row.bind(8, undoes) } else { row.bindNull(8) }
-    if seal.undo.isEmpty { row.bindNull(9) } else { row.bind(9, seal.undo) }
-    if isPlain { row.bindNull(10) } else { row.bind(10, seal.outcome) }
-    row.bind(11, seal.counters)
-    try row.bind(12, inPlace: changes) { try connection.run(row) }
-    if revision > 0, time < lastTime {
-      try ClockSetbacks.record(next, time: time, previous: lastTime, connection)
+    row.bind(5, Int64(bitPattern: commit.transaction.sequence))
+    row.bind(6, commit.model)
+    row.bind(7, Int64(bitPattern: commit.fingerprint))
+    if let undoes = commit.undoes { row.bind(8, undoes) } else { row.bindNull(8) }
+    if commit.undo.isEmpty { row.bindNull(9) } else { row.bind(9, commit.undo) }
+    if commit.outcome.isEmpty { row.bindNull(10) } else { row.bind(10, commit.outcome) }
+    row.bind(11, commit.counters)
+    try row.bind(12, inPlace: commit.changes) { try connection.run(row) }
+    if revision > 0, commit.time < lastTime {
+      try ClockSetbacks.record(commit.revision, time: commit.time, previous: lastTime, connection)
       log.warning(
         "the clock went back: this commit has an earlier time than the one before it",
-        metadata: ["revision": "\(next)", "time": "\(RFC3339.text(time))", "before": "\(RFC3339.text(lastTime))"])
+        metadata: [
+          "revision": "\(commit.revision)", "time": "\(RFC3339.text(commit.time))",
+          "before": "\(RFC3339.text(lastTime))",
+        ])
     }
-    return print
+  }
+
+  /// The images of the inserted objects, for the entry of a commit or a part.
+  func insertedImages(of changes: [ObjectChange]) -> [ObjectImage] {
+    changes.compactMap { $0.kind == .inserted ? $0.after : nil }.map { layout.numbers.stored($0) }
   }
 
   // MARK: - Interning and outcomes

@@ -95,13 +95,14 @@ struct StoreCopy {
 
   /// Removes the draft, unless its name refers to another file now.
   static func discard(_ draft: String, _ file: FileIdentity) {
-    guard FileIdentity(of: draft) == file else { return }
-    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
+    if FileIdentity(of: draft) == file {
+      for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
+    }
   }
 
   /// - Throws: `StoreFailure(.moved)` if the name refers to another file than the expected one.
   static func refuseMoved(_ path: String, _ file: FileIdentity?) throws {
-    guard FileIdentity(of: path) != file else { return }
+    if FileIdentity(of: path) == file { return }
     throw StoreFailure(
       .moved, "\(path) was moved, replaced or removed while it was in use",
       advice: "Find out which program or person did this, then run the command again.")
@@ -138,6 +139,8 @@ struct StoreCopy {
             .inputOutput, "\(self.draft) can't be finished", cause: "its journal_mode is \(PragmaText.of(mode))",
             advice: "Give a path on a local file system.")
         }
+        // The copy is the store's state at its revision; the commits that only the log has are not in it.
+        try LogMark.clear(database)
       }
       try draft.close()
     } catch let error as DatabaseError {
@@ -227,6 +230,7 @@ private struct CopyRateLimiter {
   }
 
   mutating func wait(behind bytes: Int, _ report: (StoreBackup.Progress) throws -> Void) throws {
+    // A backup without a rate, or whose limit was lifted, never waits.
     guard let rate = pace.bytesPerSecond, rate > 0, !isLifted else { return }
     let due = begun + Int64(Double(bytes) / Double(rate) * 1e9)
     while case let rest = due - pace.monotonicNanoseconds(), rest > 0 {

@@ -113,10 +113,11 @@ public enum StoreRestore {
     let present = try? DatabaseQueue(path: path, configuration: configuration).read { database in
       try database.storeID()
     }
-    guard let present = present.flatMap(\.self), present != store else { return }
-    throw StoreFailure(
-      .alreadyThere, "\(file) is a backup of another store than the one in \(StoreFiles.folder(of: path))",
-      cause: "its id is \(store), the present store's is \(present)",
-      advice: "Give --data the intended directory, or use --other; nothing was touched.")
+    if let present = present.flatMap(\.self), present != store {
+      throw StoreFailure(
+        .alreadyThere, "\(file) is a backup of another store than the one in \(StoreFiles.folder(of: path))",
+        cause: "its id is \(store), the present store's is \(present)",
+        advice: "Give --data the intended directory, or use --other; nothing was touched.")
+    }
   }
 }

@@ -10,6 +10,7 @@ struct CommitPartChecker {
   init(_ store: CheckedStore) { self.store = store }
 
   func check() throws {
+    // A store of an older layout has no parts.
     guard try store.hasPartTable() else { return }
     let history = HistoryReader(objects: store.objects)
     let commits = try store.connection.statement(

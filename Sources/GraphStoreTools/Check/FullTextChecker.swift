@@ -11,8 +11,9 @@ struct TermChecksums {
   private var sums = [String: UInt64]()
 
   mutating func add(_ value: Value, row: Int64, to index: String) {
-    guard case .string(let text) = value else { return }
-    for word in Self.words(of: text) { sums[index, default: 0] &+= Self.hash(word, row) }
+    if case .string(let text) = value {
+      for word in Self.words(of: text) { sums[index, default: 0] &+= Self.hash(word, row) }
+    }
   }
 
   func sum(of index: String) -> UInt64 { sums[index, default: 0] }

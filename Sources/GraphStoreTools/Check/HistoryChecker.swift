@@ -71,7 +71,7 @@ struct HistoryChecker {
     for (place, text) in problems { store.report(.history, place, text) }
     try past.present.forEachExisting { image in
       // An object from a pruned commit exists at the floor, as that commit left it.
-      guard !(1...max(1, floor)).contains(image.revision) || floor == 0 else { return }
+      if floor > 0, 1...floor ~= image.revision { return }
       store.report(.history, .init(object: image.id), "existed before its first commit")
     }
     try checkPresent(against: &past)
@@ -123,6 +123,7 @@ struct HistoryChecker {
   /// Checks that the next number of each sequence is one more than the highest that any object ever had.
   private func checkSequences(_ past: HistoryCheckState) throws {
     let row = try connection.statement("SELECT revision, counters FROM _commit ORDER BY revision DESC LIMIT 1")
+    // Without commits no number was assigned.
     guard try connection.step(row) else { return }
     let place = StoreFinding.Place(table: "_commit", row: row.integer(0))
     let counters = try SequenceCounters.decode(row.blob(1), layout.numbers)

@@ -45,10 +45,11 @@ struct RollbackImageCache {
   mutating func forEachExisting(_ body: (ObjectImage) -> Void) throws {
     if isSpilled { try spill() }
     for image in inMemory.values.compactMap({ $0 }).sorted(by: { $0.id < $1.id }) { body(image) }
-    guard isSpilled else { return }
-    try inTemporaryFile {
-      let row = try connection.statement("SELECT image FROM past WHERE image IS NOT NULL ORDER BY id")
-      while try connection.step(row) { body(try ObjectImage(binary: row.blob(0))) }
+    if isSpilled {
+      try inTemporaryFile {
+        let row = try connection.statement("SELECT image FROM past WHERE image IS NOT NULL ORDER BY id")
+        while try connection.step(row) { body(try ObjectImage(binary: row.blob(0))) }
+      }
     }
   }
 

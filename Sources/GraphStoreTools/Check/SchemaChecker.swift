@@ -44,6 +44,7 @@ struct SchemaChecker {
     }
     let isPruned = try HistoryFloor.tableExists(store.connection)
     let hasSetbacks = try ClockSetbacks.tableExists(store.connection)
+    let hasLogMark = try LogMark.tableExists(database)
     // Repeats the migrations without objects, which produces the same statements.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
@@ -55,6 +56,7 @@ struct SchemaChecker {
       }
       if isPruned { for statement in HistoryFloor.creation { try database.execute(sql: statement) } }
       if hasSetbacks { try database.execute(sql: ClockSetbacks.creation) }
+      if hasLogMark { try database.execute(sql: LogMark.creation) }
       return try Self.schema(of: database)
     }
     let present = try Self.schema(of: database)

@@ -6,6 +6,8 @@ import GraphStore
 /// One check of a store over one connection: the steps in order.
 struct StoreChecker {
   private let store: CheckedStore
+  /// Why the store's model versions can't be read; nil if they were read.
+  private let versionsFailure: (any Error)?
   /// The number of past objects in memory.
   private let heldObjects: Int
   /// The page limit of the temporary file; nil for none.
@@ -13,10 +15,17 @@ struct StoreChecker {
 
   init(_ database: Database, model: Model, findings: FindingList, heldObjects: Int, temporaryPages: Int?) {
     (self.heldObjects, self.temporaryPages) = (heldObjects, temporaryPages)
-    // If the layout can't be read, the steps report it.
-    let layout = (try? StoreVersions.layout(database, model: model)) ?? StoreLayout(model: model)
+    let layout: StoreLayout
+    do {
+      (layout, versionsFailure) = (try StoreVersions.layout(database, model: model), nil)
+    } catch {
+      (layout, versionsFailure) = (StoreLayout(model: model), error)
+    }
     store = CheckedStore(Connection(database), layout: layout, findings: findings)
   }
+
+  /// Whether the numbers in rows and commits are known: not under another model, nor without the store's versions.
+  private var isInterpretable: Bool { store.findings.count(of: .model) == 0 && versionsFailure == nil }
 
   /// - Throws: `TemporaryFileFailure`; anything else is a finding.
   func run() throws {
@@ -25,14 +34,19 @@ struct StoreChecker {
     try store.attempt("the references") { try schema.checkForeignKeys() }
     try store.attempt("the schema") { try schema.checkSchema() }
     try store.attempt("the store's own rows") { try schema.checkOwnRows() }
+    // With another model the versions can't be read either, and the step before has reported the cause.
+    if let versionsFailure, store.findings.count(of: .model) == 0 {
+      try store.attempt("the versions of the model") { throw versionsFailure }
+    }
     let chain = CommitChainChecker(store)
     try store.attempt("the floor of history") { try chain.checkFloor() }
-    try store.attempt("the chain of commits") { try chain.checkChain() }
-    try store.attempt("the parts of commits") { try CommitPartChecker(store).check() }
-    try store.attempt("the complete objects of history") { try KeyframeChecker(store).check() }
+    try store.attempt("the chain of commits") { try chain.checkChain(readsOutcomes: isInterpretable) }
+    if versionsFailure == nil {
+      try store.attempt("the parts of commits") { try CommitPartChecker(store).check() }
+      try store.attempt("the complete objects of history") { try KeyframeChecker(store).check() }
+    }
     try store.attempt("the values lost in conflicts") { try chain.checkOverwrittenValues() }
-    // Under another model the stored data can't be interpreted.
-    guard store.findings.count(of: .model) == 0 else { return }
+    if !isInterpretable { return }
     var fullText = FullTextChecker(store)
     try store.attempt("the newest commits") { try fullText.checkWatermark() }
     let objects = ObjectChecker(store)

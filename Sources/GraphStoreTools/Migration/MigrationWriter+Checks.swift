@@ -166,7 +166,8 @@ struct MigrationViolations {
   }
 
   func refuse(_ plan: MigrationPlan) throws {
-    guard !listed.isEmpty else { return }
-    throw MigrationRefusal(from: plan.old.version, to: plan.new.version, breaches: listed, more: more)
+    if !listed.isEmpty {
+      throw MigrationRefusal(from: plan.old.version, to: plan.new.version, breaches: listed, more: more)
+    }
   }
 }

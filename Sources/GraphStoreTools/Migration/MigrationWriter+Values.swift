@@ -66,7 +66,8 @@ extension MigrationWriter {
   private mutating func update(
     _ table: EntityTable, _ sets: [String], condition: String?, _ arguments: [Value]
   ) throws {
-    guard !sets.isEmpty else { return }
+    // The entity has no column to fill.
+    if sets.isEmpty { return }
     var sql = "UPDATE \(quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
     if let condition { sql += " WHERE \(condition)" }
     let statement = try connection.makeStatement(sql)

@@ -4,6 +4,7 @@ import GraphModel
 struct KeepMemberReader {
   private(set) var remarks = [String]()
   private let json: JSON
+  private let members: [JSON.Member]
   private var known = Set<String>()
 
   /// Members of list elements that contain nothing a note could store.
@@ -16,14 +17,15 @@ struct KeepMemberReader {
     "labels": ["name"], "listContent": ["text", "textHtml", "isChecked"],
   ]
 
-  init(_ json: JSON) { self.json = json }
+  /// - Parameter members: the members of the document, an object.
+  init(_ members: [JSON.Member]) { (json, self.members) = (.object(members), members) }
 
   mutating func know(_ name: String) { known.insert(name) }
 
   mutating func remark(_ sentence: String) { if !remarks.contains(sentence) { remarks.append(sentence) } }
 
-  /// - Parameter what: the end of "the note was taken without".
-  mutating func leave(_ what: String) { remark("the note was taken without \(what)") }
+  /// - Parameter what: the end of "the note was imported without".
+  mutating func leave(_ what: String) { remark("the note was imported without \(what)") }
 
   private mutating func leave(_ name: String, _ value: JSON, expected: String) {
     leave("its \(name): \(value.text.excerpt) is \(value.typeDescription), not \(expected)")
@@ -67,7 +69,7 @@ struct KeepMemberReader {
         continue
       }
       objects.append(members)
-      let known = (Self.read[name] ?? []).union(Self.silent[name] ?? [])
+      let known = Self.read[name, default: []].union(Self.silent[name, default: []])
       for member in members where !known.contains(member.name) && !member.value.isVoid {
         leave("the \(member.name.excerpt) of its \(name): \(member.value.text.excerpt)")
       }
@@ -83,11 +85,12 @@ struct KeepMemberReader {
 
   // MARK: - Of an object in a list
 
-  mutating func string(_ name: String, of members: [JSON.Member], in list: String) -> String? {
-    guard let value = JSON.object(members)[name], value != .null else { return nil }
+  /// Returns a string; empty if it is missing or of another type.
+  mutating func string(_ name: String, of members: [JSON.Member], in list: String) -> String {
+    guard let value = JSON.object(members)[name], value != .null else { return "" }
     if let string = value.stringValue { return string }
     leave("\(name) in \(list)", value, expected: "a string")
-    return nil
+    return ""
   }
 
   mutating func flag(_ name: String, of members: [JSON.Member], in list: String) -> Bool {
@@ -101,7 +104,7 @@ struct KeepMemberReader {
 
   /// Reports each member that has content and was not read.
   mutating func leaveUnknown() {
-    for member in json.members ?? [] where !known.contains(member.name) && !member.value.isVoid {
+    for member in members where !known.contains(member.name) && !member.value.isVoid {
       leave("its \(member.name.excerpt): \(member.value.text.excerpt)")
     }
   }

@@ -44,7 +44,7 @@ public struct KeepNote: Sendable {
   /// - Throws: `ParseError` if it is not a note of Keep.
   public init(_ json: JSON) throws(ParseError) {
     let time = "createdTimestampUsec"
-    guard json.members != nil else {
+    guard let document = json.members else {
       throw ParseError(description: "this is not a Google Keep note: it is \(json.typeDescription), not an object")
     }
     guard let member = json[time] else {
@@ -56,7 +56,7 @@ public struct KeepNote: Sendable {
         description: "\(time) is \(value), \(member.typeDescription); a whole number of microseconds is needed")
     }
     identity = number
-    var members = KeepMemberReader(json)
+    var members = KeepMemberReader(document)
     members.know(time)
     isTrashed = members.flag("isTrashed")
     guard !isTrashed else { return }
@@ -65,9 +65,7 @@ public struct KeepNote: Sendable {
     isArchived = members.flag("isArchived")
     readColor(&members)
     readText(&members)
-    labels = members.objects("labels").compactMap { label in
-      members.string("name", of: label, in: "labels")
-    }.filter { !$0.isEmpty }
+    labels = members.objects("labels").map { members.string("name", of: $0, in: "labels") }.filter { !$0.isEmpty }
     readAttachments(&members)
     readPeople(&members)
     members.leaveUnknown()
@@ -90,7 +88,7 @@ public struct KeepNote: Sendable {
     let name = members.string("color")
     guard !name.isEmpty else { return }
     guard let known = Self.colors[name] else {
-      return members.remark("the note was taken in white: \"\(name.excerpt)\" is not a Keep color")
+      return members.remark("the note was imported in white: \"\(name.excerpt)\" is not a Keep color")
     }
     color = known
   }
@@ -104,8 +102,8 @@ public struct KeepNote: Sendable {
     var addresses = formatted.addresses
     let items = members.objects("listContent").map { item in
       let isChecked = members.flag("isChecked", of: item, in: "listContent")
-      var words = members.string("text", of: item, in: "listContent") ?? ""
-      let formatted = HTMLText(members.string("textHtml", of: item, in: "listContent") ?? "")
+      var words = members.string("text", of: item, in: "listContent")
+      let formatted = HTMLText(members.string("textHtml", of: item, in: "listContent"))
       if words.isEmpty { words = formatted.text }
       formats.formUnion(formatted.formats)
       addresses += formatted.addresses
@@ -128,14 +126,14 @@ public struct KeepNote: Sendable {
   private mutating func readAttachments(_ members: inout KeepMemberReader) {
     let attachments = members.objects("attachments")
     guard !attachments.isEmpty else { return }
-    let names = attachments.map { members.string("filePath", of: $0, in: "attachments") ?? "" }
+    let names = attachments.map { members.string("filePath", of: $0, in: "attachments") }
     let shown = names.map { $0.isEmpty ? "without a name" : $0 }.joined(separator: ", ")
     members.leave("its attachment \(shown)")
   }
 
   private mutating func readPeople(_ members: inout KeepMemberReader) {
     let people = members.objects("sharees").map { person in
-      let name = members.string("email", of: person, in: "sharees") ?? ""
+      let name = members.string("email", of: person, in: "sharees")
       return (name.isEmpty ? JSON.object(person).text.excerpt : name) + (isOwner(person) ? " (owner)" : "")
     }
     func isOwner(_ person: [JSON.Member]) -> Bool { JSON.object(person)["isOwner"]?.boolValue == true }
@@ -147,7 +145,7 @@ public struct KeepNote: Sendable {
   /// Appends each saved link: its title, address and description, unless the text contains them.
   private mutating func addLinks(_ members: inout KeepMemberReader, _ addresses: [String]) {
     for link in members.objects("annotations") {
-      let pieces = ["title", "url", "description"].map { members.string($0, of: link, in: "annotations") ?? "" }
+      let pieces = ["title", "url", "description"].map { members.string($0, of: link, in: "annotations") }
       addLink(pieces)
     }
     for address in addresses { addLink([address]) }

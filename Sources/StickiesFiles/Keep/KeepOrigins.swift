@@ -44,7 +44,7 @@ public enum KeepOrigins {
   /// - Returns: the ids, by the indexes of `files`.
   public static func claims(_ files: [KeepNote], _ stored: [Stored]) -> [Int: ObjectID] {
     var claims = [Int: ObjectID]()
-    var free = Dictionary(grouping: stored) { $0.origin.split(separator: ":").dropFirst().first.map(String.init) ?? "" }
+    var free = Dictionary(grouping: stored) { $0.origin.split(separator: ":").dropFirst().first.map(String.init) }
     func claim(_ isSame: (KeepNote, Stored) -> Bool) {
       for (index, file) in files.enumerated() where claims[index] == nil {
         guard let place = free["\(file.identity)"]?.firstIndex(where: { isSame(file, $0) }) else { continue }

@@ -153,11 +153,10 @@ public struct FolderChanges: Sendable {
         read.append((file.name, bytes, note))
         // The file with the listed name owns the id; if that file was deleted, the first file with the id does.
         guard let id = note.id else { continue }
-        if list[id].map({ UTF8Comparison.equal($0.file, file.name) }) ?? false
-          || owners[id] == nil && !names.contains(list[id]?.file ?? "")
-        {
-          owners[id] = file.name
-        }
+        let entry = list[id]
+        let isListed = entry.map { UTF8Comparison.equal($0.file, file.name) } == true
+        let isWithoutFile = entry.map { names.contains($0.file) } != true
+        if isListed || owners[id] == nil && isWithoutFile { owners[id] = file.name }
       } catch {
         skipped.append(SkippedFile(file: file.name, reason: "\(error)"))
       }

@@ -71,8 +71,8 @@ extension FolderManifest {
       var entry = Entry(
         file: file, id: try Self.id(item, "id"), revision: try Self.revision(item, "revision"), text: text,
         values: values)
-      entry.isDetached = item["detached"]?.boolValue ?? false
-      entry.isUnmarked = item["unmarked"]?.boolValue ?? false
+      entry.isDetached = item["detached"]?.boolValue == true
+      entry.isUnmarked = item["unmarked"]?.boolValue == true
       guard files.insert(file).inserted, ids.insert(entry.id).inserted else {
         throw ParseError(description: "\(file) appears in it twice")
       }

@@ -9,16 +9,18 @@ extension FolderManifest {
     var files = [PendingChanges]()
     for edit in edits {
       let id = edit.theirs.id
+      guard let entry = self[id] else { preconditionFailure("a file with edits is listed: \(edit.file)") }
       var values = edit.note.values
       for conflict in edit.merge.conflicts { values[conflict.field] = nil }
       files.append(
         PendingChanges(
-          file: edit.file, id: id, origin: nil, text: edit.note.text(over: self[id]?.text ?? ""), values: values))
+          file: edit.file, id: id, origin: nil, text: edit.note.text(over: entry.text), values: values))
     }
     for (new, origin) in new {
       files.append(
         PendingChanges(file: new.file, id: nil, origin: origin, text: new.note.text(over: ""), values: new.note.values))
     }
+    assert(sending == nil, "an earlier commit is settled before the next one")
     sending = PendingCommit(replica: replica, after: after, files: files)
   }
 

@@ -66,7 +66,8 @@ private struct LineReader {
   }
 
   mutating func readFrontMatter(into file: inout NoteFile) throws(NoteFile.Mistake) {
-    file.hasCarriageReturns = next()?.hasCR ?? false
+    guard let first = next() else { preconditionFailure("a front matter has a first line") }
+    file.hasCarriageReturns = first.hasCR
     /// A list whose items are on the lines below its name.
     var open: (name: String, line: Int, items: [String])?
     while let (content, _) = next() {

@@ -33,10 +33,13 @@ public enum NoteLayout {
   /// - Returns: a frame for each size, in order. No two overlap, and none overlaps a note of the board.
   public static func frames(for sizes: [Frame], beside occupied: [Frame]) -> [Frame] {
     let near = occupied.filter { abs($0.x) < farthest && abs($0.y) < farthest && $0.width < farthest }
-    let left = near.map { $0.x + $0.width + gap }.max() ?? 0
-    let top = near.map(\.y).min() ?? 0
+    // On an empty board, the grid begins at the origin.
+    var (left, top) = (0.0, 0.0)
+    if let right = near.map({ $0.x + $0.width + gap }).max(), let upper = near.map(\.y).min() {
+      (left, top) = (right, upper)
+    }
     let area = sizes.reduce(0) { $0 + ($1.width + gap) * ($1.height + gap) }
-    let tallest = sizes.map(\.height).max() ?? 0
+    let tallest = sizes.reduce(0) { max($0, $1.height) }
     // The grid's ratio is 3:2, and a column is at least as high as the tallest note.
     let height = max(tallest, (area / 1.5).squareRoot())
     var (x, y, width) = (left, top, 0.0)

@@ -174,7 +174,8 @@ private struct HTMLReader {
     case "li" where !tag.isEnd: item()
     case "input" where tag.attributes["type"] == "checkbox":
       put(tag.attributes["checked"] == nil ? "[ ] " : "[x] ")
-    case "img" where !(tag.attributes["alt"] ?? "").isEmpty: put(tag.attributes["alt"] ?? "")
+    case "img":
+      if let words = tag.attributes["alt"], !words.isEmpty { put(words) }
     case "pre":
       blockEdge()
       preformatted = max(0, preformatted + (tag.isEnd ? -1 : 1))
@@ -216,7 +217,7 @@ private struct HTMLReader {
     if tag.name == "a", let address = tag.attributes["href"], !address.isEmpty, !address.hasPrefix("#") {
       addresses.append(address)
     }
-    let style = tag.attributes["style"]?.lowercased().filter { !$0.isWhitespace } ?? ""
+    let style = if let text = tag.attributes["style"] { text.lowercased().filter { !$0.isWhitespace } } else { "" }
     func has(_ values: String...) -> Bool { values.contains { style.contains($0) } }
     // Google wraps whole texts in <b style="font-weight:normal">.
     if let format = Self.formats[tag.name], !(format == .bold && has("font-weight:normal", "font-weight:400")) {
@@ -250,7 +251,8 @@ private struct HTMLReader {
     guard let number = UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10) else { return nil }
     // Browsers decode these as Windows-1252, because that is what pages intend.
     if (0x80..<0xA0).contains(number) { return CodePage.windowsLetters[Int(number) - 0x80] }
-    return number == 0 ? "\u{FFFD}" : Unicode.Scalar(number) ?? "\u{FFFD}"
+    guard number > 0, let scalar = Unicode.Scalar(number) else { return "\u{FFFD}" }
+    return scalar
   }
 
   /// Returns an attribute's value with its entities decoded.

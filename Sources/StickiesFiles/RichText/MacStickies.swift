@@ -69,7 +69,11 @@ public struct MacStickies: Sendable {
     }
     // macOS measures from the bottom of the screen, whose height is not recorded.
     guard let top = tops.values.max() else { return }
-    for (name, edge) in tops { windows[name]?.y = top - edge }
+    for (name, edge) in tops {
+      guard var window = windows[name] else { preconditionFailure("a window with a frame is in the list: \(name)") }
+      window.y = top - edge
+      windows[name] = window
+    }
   }
 
   private static func side(_ length: Double) -> Double { min(max(1, length), 100_000) }
@@ -111,8 +115,8 @@ public struct MacStickies: Sendable {
       let (red, green, blue) = (color.red - other.red, color.green - other.green, color.blue - other.blue)
       return red * red + green * green + blue * blue
     }
-    let parts = [color.red, color.green, color.blue]
-    let (darkest, lightest) = (parts.min() ?? 0, parts.max() ?? 0)
+    let darkest = min(color.red, color.green, color.blue)
+    let lightest = max(color.red, color.green, color.blue)
     // A color without a hue, however dark.
     if lightest - darkest < 0.04 { return lightest > 0.96 ? .white : .gray }
     var best = (color: NoteColor.yellow, distance: Double.infinity)
@@ -152,7 +156,7 @@ private struct Entry: Decodable {
     }
     expandedSize = (try? values.decode(String.self, forKey: .expandedSize))
       .flatMap { Self.numbers($0, ["{", ",", "}"]) }
-    isFloating = (try? values.decode(Bool.self, forKey: .floating)) ?? false
+    isFloating = (try? values.decode(Bool.self, forKey: .floating)) == true
     guard let parts = try? values.nestedContainer(keyedBy: Part.self, forKey: .color) else { return }
     let numbers = [Part.red, .green, .blue].compactMap { part in
       (try? parts.decode(Double.self, forKey: part)).flatMap { (0...1).contains($0) ? $0 : nil }

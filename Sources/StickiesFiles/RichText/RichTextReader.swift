@@ -91,6 +91,7 @@ struct RichTextReader {
     group = outer
     skipping = 0
     isOptional = false
+    assert(groups.count < RichText.maximumDepth, "each open group has its outer state")
     switch (inner.destination, outer.destination) {
     case (.attachment, .attachment), (.mark, .mark): break
     case (.attachment, _):
@@ -253,7 +254,7 @@ struct RichTextReader {
     let word = String(decoding: bytes[start..<position], as: UTF8.self)
     let number = try self.number()
     if position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
-    if word == "bin" { return try passOver(number ?? 0) }
+    if word == "bin" { return try passOver(Self.parameter(number)) }
     guard skipping == 0 else {
       skipping -= 1
       return
@@ -316,6 +317,9 @@ struct RichTextReader {
     }
   }
 
+  /// The parameter of a control word, which may be omitted.
+  private static func parameter(_ number: Int?, omitted: Int = 0) -> Int { if let number { number } else { omitted } }
+
   private mutating func take(_ word: String, _ number: Int?) throws(RichText.Mistake) {
     if let letter = RichTextControlWords.letters[word] { return try put(letter) }
     if RichTextControlWords.ignored.contains(word) {
@@ -326,22 +330,22 @@ struct RichTextReader {
     case (_, .ignored): break
     case ("u", _):
       skipping = group.substitutes
-      try unicode(number ?? 0)
-    case ("uc", _): group.substitutes = min(max(0, number ?? 1), 100)
+      try unicode(Self.parameter(number))
+    case ("uc", _): group.substitutes = min(max(0, Self.parameter(number, omitted: 1)), 100)
     case ("mac", _): page = .macRoman
     case ("pc", _), ("pca", _): page = CodePage(number: word == "pc" ? 437 : 850)
-    case ("ansicpg", _): page = CodePage(number: number ?? 0)
+    case ("ansicpg", _): page = CodePage(number: Self.parameter(number))
     case ("fonttbl", _): group.destination = .fonts
     case ("colortbl", _): group.destination = .colors
     case ("listtext", _), ("pntext", _): group.destination = .mark
     case ("NeXTGraphic", _): group.destination = .attachment
-    case ("f", _): group.font = number ?? 0
-    case ("fcharset", .fonts): try charset(number ?? 0)
+    case ("f", _): group.font = Self.parameter(number)
+    case ("fcharset", .fonts): try charset(Self.parameter(number))
     case ("red", .colors): color.red = number
     case ("green", .colors): color.green = number
     case ("blue", .colors): color.blue = number
-    case ("cb", _), ("highlight", _), ("chcbpat", _): group.background = number ?? 0
-    case ("ilvl", _): group.listLevel = number ?? 0
+    case ("cb", _), ("highlight", _), ("chcbpat", _): group.background = Self.parameter(number)
+    case ("ilvl", _): group.listLevel = Self.parameter(number)
     case ("plain", _): (group.font, group.background) = (0, 0)
     case ("pard", _): group.listLevel = 0
     default: break
@@ -358,7 +362,7 @@ struct RichTextReader {
     guard colors.count < RichText.maximumTableSize else {
       throw mistake("the text has more than \(RichText.maximumTableSize) colors")
     }
-    func part(_ number: Int?) -> Double { Double(min(max(0, number ?? 0), 255)) / 255 }
+    func part(_ number: Int?) -> Double { Double(min(max(0, Self.parameter(number)), 255)) / 255 }
     let isDefault = color.red == nil && color.green == nil && color.blue == nil
     colors.append(isDefault ? nil : .init(red: part(color.red), green: part(color.green), blue: part(color.blue)))
     color = (nil, nil, nil)

@@ -108,9 +108,11 @@ final class BoardWindow {
   /// The notes that get windows; nil until the first piece has arrived.
   var ids: [ObjectID]? {
     guard let shown else { return nil }
-    // A pinned note that the piece did not return is no longer on this board.
+    // A pinned note that the piece did not return is no longer on this board, unless it is one of those left out.
+    let isComplete = leftOut == 0
     let rest = kept.filter {
-      !$0.isTemporary && shown.notes.position(of: $0) == nil && !shown.parameters.pinned.contains($0)
+      !$0.isTemporary && shown.notes.position(of: $0) == nil
+        && !(isComplete && shown.parameters.pinned.contains($0))
     }
     return Array(shown.notes.snapshot) + rest.sorted()
   }

@@ -112,7 +112,8 @@ extension BulkChangeController {
     let rest = GraphPredicate.all([update.notes, GraphPredicate(Note.self) { $0.number > last }])
     let search = NoteSearch(
       predicate: rest, sort: [SortKey](Note.self, [\.number.ascending]), limit: Self.changedAtOnce)
-    // The reply arrives after the server has committed the previous save.
+    // The reply arrives after the server has committed the previous slice, unless its save waits here for the answer to
+    // another one.
     busy.reads.find(search) { [weak self] result in
       guard let self else { return }
       guard case .success(let notes) = result, let last = notes.last, connection.allowsChanges,
@@ -134,11 +135,9 @@ extension BulkChangeController {
     // Edits and drags since then get an undo step of their own.
     saving.save()
     undoScope.apart(named: update.name, continuing: update.group) {
-      for note in notes where !note.isDeleted {
-        update.body(note)
-        saving.touch(note.id)
-      }
-      saving.save()
+      let changed = notes.filter { !$0.isDeleted }
+      for note in changed { update.body(note) }
+      saving.save(changed: changed.map(\.id))
     }
     if let group = update.group, group != undoScope.lastGroup { update.change.undone = "undoes the last part" }
     update.group = undoScope.lastGroup

@@ -55,11 +55,8 @@ final class NoteCommands: BoardPart {
     saving.save()
     let ids = Set(free.map(\.id))
     undoScope.beginGroup(named: name, continuing: inRow ? saving.keyRepeat?.group(of: name, ids, at: now) : nil)
-    for note in free {
-      body(note)
-      saving.touch(note.id)
-    }
-    saving.save()
+    for note in free { body(note) }
+    saving.save(changed: free.map(\.id))
     undoScope.endGroup()
     saving.keyRepeat = inRow ? KeyRepeatGroup(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
     if free.count < notes.count { report("\(notes.count - free.count) locked and unchanged") }

@@ -58,11 +58,22 @@ final class SaveController: BoardPart {
 
   /// Records that a note was changed here, and schedules a save.
   func touch(_ id: ObjectID) {
+    record(id)
+    saveSoon()
+  }
+
+  /// Records that notes were changed here, and saves them now. No save becomes due between two of them, so they are one
+  /// transaction however long their changes took.
+  func save(changed ids: [ObjectID]) {
+    for id in ids { record(id) }
+    save()
+  }
+
+  private func record(_ id: ObjectID) {
     delegate?.saveControllerWillChange(self)
     unsent.touch(id)
     pacer.change()
     application.setNeedsDisplay()
-    saveSoon()
   }
 
   /// Saves, or schedules the save, as `SavePacer` allows.

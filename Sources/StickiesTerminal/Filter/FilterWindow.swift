@@ -103,7 +103,7 @@ final class FilterWindow: ModalWindow {
 
   // MARK: - Drawing
 
-  private var panel: Rect { frame.centered(Size(width: 36, height: choices.count + 3)) }
+  private var panel: Rect { frame.centered(Size(width: 42, height: choices.count + 3)) }
 
   /// The frame of the list in the panel: above the last line, its edge on the panel's edge.
   private var area: Rect {
@@ -135,7 +135,7 @@ final class FilterWindow: ModalWindow {
       " \(title) ", x: panel.minX + 2, y: panel.minY, width: panel.size.width - 4, theme.panel.bold, clip: clip,
       cut: theme.symbols.cut)
     grid.draw(
-      "Space chooses, Del clears, Esc", x: panel.minX + 2, y: panel.maxY - 2, width: panel.size.width - 4,
+      "Space chooses, Del clears, Esc closes", x: panel.minX + 2, y: panel.maxY - 2, width: panel.size.width - 4,
       theme.panelBorder, clip: clip, cut: theme.symbols.cut)
     grid.cursor = nil
   }

@@ -42,7 +42,10 @@ open class Application: Responder {
   public internal(set) weak var keyWindow: Window?
   /// The time of the current turn, in milliseconds; between turns the clock's time if there is a clock, so that it is
   /// current however long ago the last turn was.
-  public var now: Int64 { isInTurn ? turnTime : max(turnTime, clock?() ?? 0) }
+  public var now: Int64 {
+    guard !isInTurn, let clock else { return turnTime }
+    return max(turnTime, clock())
+  }
   /// The clock whose times are passed to `runTurn`.
   public var clock: (() -> Int64)?
   var turnTime: Int64 = 0

@@ -53,8 +53,11 @@ public struct TimerTable: Sendable {
     let due = timers.filter { $0.value.due <= now && $0.value.modes.contains(mode) }
       .sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
     for (id, timer) in due {
+      var next = timer
       if let interval = timer.interval {
-        timers[id]?.due = timer.due + ((now - timer.due) / interval + 1) * interval
+        next.due += ((now - timer.due) / interval + 1) * interval
+        assert(next.due > now, "a timer that repeats is due again later")
+        timers[id] = next
       } else {
         timers[id] = nil
       }

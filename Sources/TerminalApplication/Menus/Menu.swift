@@ -127,7 +127,7 @@ public struct Menu: Hashable, Sendable {
     }
     for (index, item) in there.enumerated() {
       guard let key = item.key else { continue }
-      if let first = there[..<index].first(where: { $0.key.map { Self.isSame($0, key) } ?? false }) {
+      if let first = there[..<index].first(where: { $0.key.map { Self.isSame($0, key) } == true }) {
         let isEqual = first.key == key
         found.append(
           isEqual

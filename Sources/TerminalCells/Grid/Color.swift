@@ -85,10 +85,12 @@ extension Color {
 
   /// Returns this color, mixed with black or white as far as needed for the contrast with `background`.
   public func legible(on background: Color, contrast: Double = 4.5) -> Color {
-    guard let now = self.contrast(with: background), now < contrast else { return self }
     let white = Color.rgb(255, 255, 255)
     let black = Color.rgb(0, 0, 0)
-    let target = (white.contrast(with: background) ?? 0) > (black.contrast(with: background) ?? 0) ? white : black
+    guard let now = self.contrast(with: background), now < contrast,
+      let inWhite = white.contrast(with: background), let inBlack = black.contrast(with: background)
+    else { return self }
+    let target = inWhite > inBlack ? white : black
     for step in 1..<10 {
       let tried = mixed(with: target, Double(step) / 10)
       if let reached = tried.contrast(with: background), reached >= contrast { return tried }

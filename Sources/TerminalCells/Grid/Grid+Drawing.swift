@@ -131,7 +131,7 @@ extension Grid {
   public mutating func shade(_ rect: Rect, clip: Rect? = nil) {
     let black = Color.rgb(0, 0, 0)
     restyle(rect, clip: clip) { style in
-      let isLight = style.background.contrast(with: black).map { $0 > 7 } ?? false
+      let isLight = style.background.contrast(with: black).map { $0 > 7 } == true
       style.foreground = style.foreground.mixed(with: black, 0.5)
       style.background = style.background.mixed(with: black, isLight ? 0.25 : 0.5)
       style.attributes.insert(.dim)

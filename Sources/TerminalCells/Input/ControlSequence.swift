@@ -34,6 +34,11 @@ struct ControlSequence {
     place < parameters.count && part < parameters[place].count ? parameters[place][part] : nil
   }
 
+  /// A parameter; `other` if it is omitted.
+  private func number(_ place: Int, omitted other: Int) -> Int {
+    if let number = number(place) { number } else { other }
+  }
+
   var isPasteStart: Bool { prefix == nil && final == 0x7E && number(0) == 200 }
 
   /// Returns the event; nil for an ignored sequence.
@@ -45,26 +50,27 @@ struct ControlSequence {
         code, Point(x: max(0, x - 1), y: max(0, y - 1)), isRelease: final == 0x6D, held: &held
       ).map(TerminalEvent.mouse)
     case (0x3F, 0x63): return .answer(.attributes)
-    case (0x3F, 0x75): return .answer(.keyboard(flags: number(0) ?? 0))
-    case (0x3F, 0x79) where intermediate == 0x24: return .answer(.mode(number(0) ?? 0, value: number(1) ?? 0))
+    case (0x3F, 0x75): return .answer(.keyboard(flags: number(0, omitted: 0)))
+    case (0x3F, 0x79) where intermediate == 0x24:
+      return .answer(.mode(number(0, omitted: 0), value: number(1, omitted: 0)))
     case (0x3F, 0x52): return cursor
     case (nil, 0x49): return .focus(isGained: true)
     case (nil, 0x4F): return .focus(isGained: false)
     // F3 with modifiers looks like a cursor report for row 1. Queries therefore use another form.
-    case (nil, 0x52) where number(0) ?? 1 != 1 || number(1) ?? 1 > 16: return cursor
+    case (nil, 0x52) where number(0, omitted: 1) != 1 || number(1, omitted: 1) > 16: return cursor
     case (nil, _) where intermediate == nil: return key.map(TerminalEvent.key)
     default: return nil
     }
   }
 
   private var cursor: TerminalEvent? {
-    .answer(.cursor(Point(x: max(0, (number(1) ?? 1) - 1), y: max(0, (number(0) ?? 1) - 1))))
+    .answer(.cursor(Point(x: max(0, number(1, omitted: 1) - 1), y: max(0, number(0, omitted: 1) - 1))))
   }
 
   private var key: KeyEvent? {
     // Kitty's protocol can also report releases.
     if number(1, part: 1) == 3 { return nil }
-    let modifiers = Self.modifiers(number(1))
+    let modifiers = Self.modifiers(number(1, omitted: 1))
     switch final {
     case 0x75: return kitty(modifiers)
     case 0x5A: return KeyEvent(.tab, modifiers.union(.shift))
@@ -87,8 +93,8 @@ struct ControlSequence {
   }
 
   /// Terminals send the bits plus one. Meta counts as alt; lock keys are ignored.
-  private static func modifiers(_ sent: Int?) -> Modifiers {
-    let bits = max(0, (sent ?? 1) - 1)
+  private static func modifiers(_ sent: Int) -> Modifiers {
+    let bits = max(0, sent - 1)
     return Modifiers(rawValue: UInt8(bits & 0xF)).union(bits & 0x20 != 0 ? .alt : [])
   }
 
@@ -155,7 +161,7 @@ struct ControlSequence {
 
   /// Returns the key of `ESC O` and a letter: arrows in application mode, F1 to F4, and the keypad.
   static func single(_ letter: UInt8, _ sent: Int) -> KeyEvent? {
-    let modifiers = Self.modifiers(sent == 0 ? nil : sent)
+    let modifiers = Self.modifiers(sent)
     if letter == 0x4D { return KeyEvent(.enter, modifiers) }
     if (0x6A...0x79).contains(letter) { return KeyEvent.typed(Character(Unicode.Scalar(letter - 0x40)), modifiers) }
     return lettered(letter).map { KeyEvent($0, modifiers) }

@@ -18,16 +18,16 @@ public enum ColorDepth: Int, Hashable, Sendable, Comparable, CaseIterable {
   /// GNU screen does not support direct colors, even if it inherited a COLORTERM that says so; tmux, whose TERM may
   /// also be `screen`, does.
   public init(environment: [String: String], isANSI: Bool = false) {
-    let term = environment["TERM"] ?? ""
+    let term = if let name = environment["TERM"] { name } else { "" }
     if isANSI {
       self = .sixteen
-    } else if environment["NO_COLOR"].map({ !$0.isEmpty }) ?? false || ["", "dumb"].contains(term)
+    } else if environment["NO_COLOR"].map({ !$0.isEmpty }) == true || ["", "dumb"].contains(term)
       || term.hasPrefix("vt1") || term.hasPrefix("vt2")
     {
       self = .none
     } else if term.hasPrefix("screen"), environment["TMUX"] == nil {
       self = term.hasSuffix("256color") ? .palette : .sixteen
-    } else if ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "") || term.hasSuffix("direct")
+    } else if environment["COLORTERM"].map(["truecolor", "24bit"].contains) == true || term.hasSuffix("direct")
       || ["xterm-kitty", "alacritty", "foot", "wezterm", "xterm-ghostty"].contains(term)
     {
       self = .direct
@@ -68,7 +68,8 @@ public enum ColorDepth: Int, Hashable, Sendable, Comparable, CaseIterable {
     let best = indices.min {
       distance(wanted, Color.sixteen[Int($0)]) < distance(wanted, Color.sixteen[Int($1)])
     }
-    return .palette(best ?? 0)
+    guard let best else { preconditionFailure("a palette has colors") }
+    return .palette(best)
   }
 
   private static func nearestInCube(to color: Color) -> Color {

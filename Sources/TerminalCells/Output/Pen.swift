@@ -22,6 +22,7 @@ struct Pen: Sendable {
   }
 
   private mutating func put(_ number: Int) {
+    assert(number >= 0, "a parameter of a control sequence has no sign")
     if number >= 10 { put(number / 10) }
     bytes.append(UInt8(0x30 + number % 10))
   }
@@ -35,7 +36,11 @@ struct Pen: Sendable {
       if let mark = glyph.marks.0, let coded = UTF8.encode(mark) { bytes.append(contentsOf: coded) }
       if let mark = glyph.marks.1, let coded = UTF8.encode(mark) { bytes.append(contentsOf: coded) }
     }
-    if isLast || glyph.isDoubtful { cursor = nil } else { cursor?.x += columns }
+    if isLast || glyph.isDoubtful {
+      cursor = nil
+    } else if let known = cursor {
+      cursor = Point(x: known.x + columns, y: known.y)
+    }
   }
 
   private mutating func column(_ x: Int) {

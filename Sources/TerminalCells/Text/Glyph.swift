@@ -13,7 +13,10 @@ public struct Glyph: Hashable, Sendable {
   public static let space = Glyph(bits: 0x20)
 
   /// The character.
-  var base: Unicode.Scalar { Unicode.Scalar(UInt32(bits & 0x1F_FFFF)) ?? "\u{FFFD}" }
+  var base: Unicode.Scalar {
+    guard let scalar = Unicode.Scalar(UInt32(bits & 0x1F_FFFF)) else { preconditionFailure("a glyph has a scalar") }
+    return scalar
+  }
 
   /// The marks, the nearest first.
   var marks: (Unicode.Scalar?, Unicode.Scalar?) {

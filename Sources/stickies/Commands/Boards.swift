@@ -26,8 +26,7 @@ struct BoardCommand: AsyncParsableCommand {
           var created = ""
           if case .date(let time) = board[BoardProperties.created] { created = Output.localTime(time) }
           table.append([
-            TextTable.visible(board[BoardProperties.name].stringValue ?? ""),
-            board[BoardProperties.color].stringValue ?? "", created,
+            TextTable.visible(board.text(of: BoardProperties.name)), board.text(of: BoardProperties.color), created,
           ])
         }
         let text = table.text()

@@ -106,17 +106,18 @@ enum NoteTable {
     if shell.output.json { return shell.output.show(notes, else: "") }
     func names(_ entity: Entity, _ name: Property) async throws -> [ObjectID: String] {
       Dictionary(
-        try await shell.images(of: entity).map { ($0.id, $0[name].stringValue ?? "") }, uniquingKeysWith: { $1 })
+        try await shell.images(of: entity).map { ($0.id, $0.text(of: name)) }, uniquingKeysWith: { $1 })
     }
     let boards = try await names(BoardProperties.entity, BoardProperties.name)
     let tags = try await names(TagProperties.entity, TagProperties.name)
     var table = TextTable(["#", "BOARD", "COLOR", "TAGS", "TEXT"])
     for note in notes {
-      let color = note[NoteProperties.color].stringValue ?? ""
-      let text = TextTable.firstLine(note[NoteProperties.text].stringValue ?? "")
+      let text = TextTable.firstLine(note.text(of: NoteProperties.text))
+      // A board that was inserted after the boards were read has no name here.
+      let board = note[NoteProperties.board].objectIDs.compactMap { boards[$0] }.joined()
       table.append([
-        note[NoteProperties.number].json(kind: .integer).text,
-        TextTable.visible(note[NoteProperties.board].objectID.flatMap { boards[$0] } ?? ""), color,
+        note[NoteProperties.number].json(kind: .integer).text, TextTable.visible(board),
+        note.text(of: NoteProperties.color),
         TextTable.visible(note[NoteProperties.tags].objectIDs.compactMap { tags[$0] }.joined(separator: ", ")),
         (note[NoteProperties.pinned] == .bool(true) ? "* " : "") + text,
       ])

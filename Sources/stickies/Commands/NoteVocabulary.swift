@@ -81,7 +81,7 @@ struct NoteVocabulary: ChangeVocabulary {
   }
 
   private func textWords(_ before: ObjectImage?, _ after: ObjectImage) -> String {
-    let new = after[NoteProperties.text].stringValue ?? ""
+    let new = after.text(of: NoteProperties.text)
     guard let old = before?[NoteProperties.text].stringValue else { return "wrote \(TextChange.quoted(new))" }
     switch TextChange.between(old, new) {
     case .inserted(let text)?: return "wrote \(TextChange.quoted(text))"

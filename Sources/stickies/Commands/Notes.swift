@@ -109,7 +109,7 @@ struct Show: AsyncParsableCommand {
       let value = note[property].json(kind: property.attribute?.kind)
       lines.append("\(property.name): \(TextTable.visible(value.stringValue ?? value.text))")
     }
-    let body = note[NoteProperties.text].stringValue ?? ""
+    let body = note.text(of: NoteProperties.text)
     return (lines + ["", TextTable.whole(body)]).joined(separator: "\n")
   }
 }
@@ -128,7 +128,7 @@ struct EditCommand: AsyncParsableCommand {
     try await note.options.withShell(reconnects: text == nil) { shell in
       let note = try await NoteFinder(shell).note(note.id)
       let property = NoteProperties.text
-      let old = note[property].stringValue ?? ""
+      let old = note.text(of: property)
       guard let text else { return try await edit(note, old, property, shell) }
       shell.output.show(try await save(TextInput.read(text), note, old, property, shell))
     }
@@ -151,15 +151,15 @@ struct EditCommand: AsyncParsableCommand {
     let interruption = Interruption(place)
     defer { withExtendedLifetime(interruption) {} }
     // Set only now, because the editor had the terminal before.
-    let tell = { (state: GraphClient.State) in
+    let report = { (state: GraphClient.State) in
       if case .reconnecting = state {
         shell.output.message("the connection was lost; trying again; \(place)")
         shell.client.stateDidChange = nil
       }
     }
     if !UTF8Comparison.equal(editor.text, old) {
-      shell.client.stateDidChange = tell
-      tell(shell.client.state)
+      shell.client.stateDidChange = report
+      report(shell.client.state)
     }
     let image: ObjectImage
     do {

@@ -90,16 +90,17 @@ struct Open: AsyncParsableCommand {
   }
 
   private var interfaceName: String {
-    let told = interface ?? ProcessInfo.processInfo.environment["STICKIES_INTERFACE"] ?? ""
-    return told.isEmpty ? BoardInterface.board.rawValue : told
+    let chosen = interface ?? ProcessInfo.processInfo.environment["STICKIES_INTERFACE"]
+    guard let chosen, !chosen.isEmpty else { return BoardInterface.board.rawValue }
+    return chosen
   }
 
   private var depth: ColorDepth {
     let environment = ProcessInfo.processInfo.environment
-    let told = ColorDepth(environment: environment)
+    let detected = ColorDepth(environment: environment)
     return switch options.ansi {
-    case .auto: told
-    case .always: max(told, .sixteen)
+    case .auto: detected
+    case .always: max(detected, .sixteen)
     case .never: .none
     }
   }

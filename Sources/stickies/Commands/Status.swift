@@ -15,22 +15,21 @@ struct Status: AsyncParsableCommand {
     // Works with any model; only a model with notes has a next number.
     try await options.withGraph { shell in
       let status = try await shell.client.status()
-      let number = shell.client.context.model.entity(named: Note.entityName)?.property(
-        named: NoteProperties.number.name)
-      let next = number.map { number in status.counters.first { $0.property == number.number }?.next ?? 1 }
+      let next = Self.nextNumber(status, shell.client.context.model)
       if shell.output.json {
-        shell.output.print(
-          JSON.object(
-            [
-              .init("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
-              .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
-              .init("size", .integer(Int64(status.size))), .init("store", .string(status.head.store.hyphenated)),
-              .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
-            ]
-              + (next.map { [JSON.Member("nextNumber", .integer($0))] } ?? []) + [
-                .init("sessions", .integer(Int64(status.sessions))),
-                .init("registrations", .integer(Int64(status.registrations))),
-              ] + (status.failure.isEmpty ? [] : [.init("failure", .string(status.failure))])))
+        var members = [
+          JSON.Member("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
+          .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
+          .init("size", .integer(Int64(status.size))), .init("store", .string(status.head.store.hyphenated)),
+          .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
+        ]
+        if let next { members.append(.init("nextNumber", .integer(next))) }
+        members += [
+          .init("sessions", .integer(Int64(status.sessions))),
+          .init("registrations", .integer(Int64(status.registrations))),
+        ]
+        if !status.failure.isEmpty { members.append(.init("failure", .string(status.failure))) }
+        shell.output.print(JSON.object(members))
       } else {
         shell.output.print(
           """
@@ -46,5 +45,15 @@ struct Status: AsyncParsableCommand {
           """)
       }
     }
+  }
+
+  /// The number of the next note; nil if the model has no notes.
+  private static func nextNumber(_ status: ServerStatus, _ model: Model) -> Int64? {
+    guard let number = model.entity(named: Note.entityName)?.property(named: NoteProperties.number.name) else {
+      return nil
+    }
+    // A counter exists from its first number on.
+    guard let counter = status.counters.first(where: { $0.property == number.number }) else { return 1 }
+    return counter.next
   }
 }

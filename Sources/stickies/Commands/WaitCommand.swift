@@ -35,21 +35,14 @@ struct WaitCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await goal.withinTimeout { missing in
-      try await options.withShell(reconnects: true) { shell in
-        try await run(ChangeWaiter(shell: shell, timeout: goal.timeout, missing: missing))
-      }
+    try await goal.run {
+      try await options.withShell(reconnects: true, $0)
+    } forObjects: { wait in
+      var parts = [try await filter.predicate(wait.shell)]
+      if !id.isEmpty { parts.append(try await NoteFinder(wait.shell).predicate(id)) }
+      try await wait.until(
+        goal.count(otherwise: max(1, namedCount)), of: NoteProperties.entity, where: .all(parts), called: "note")
     }
-  }
-
-  @MainActor
-  private func run(_ wait: ChangeWaiter) async throws {
-    let shell = wait.shell
-    if let revision = goal.revision { return try await wait.until(revision) }
-    var parts = [try await filter.predicate(shell)]
-    if !id.isEmpty { parts.append(try await NoteFinder(shell).predicate(id)) }
-    try await wait.until(
-      goal.count ?? max(1, namedCount), of: NoteProperties.entity, where: .all(parts), called: "note")
   }
 }
 

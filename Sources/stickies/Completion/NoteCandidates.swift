@@ -31,7 +31,7 @@ enum NoteCandidates {
     return try await images(entity, "-number", client).map { image in
       CompletionCandidate(
         word: image[number].json(kind: .integer).text,
-        text: String(TextTable.firstLine(image[text].stringValue ?? "").prefix(40)))
+        text: String(TextTable.firstLine(image.text(of: text)).prefix(40)))
     }
   }
 

@@ -17,7 +17,7 @@ struct DaemonProcess {
   private static let maintenance: Set = ["check", "backup", "restore", "migrate", "compact"]
 
   /// Whether it runs a maintenance command, which locks the store and serves no clients.
-  var isMaintenance: Bool { words.dropFirst().first.map { Self.maintenance.contains($0) } ?? false }
+  var isMaintenance: Bool { words.dropFirst().first.map { Self.maintenance.contains($0) } == true }
 
   /// As in `process 4711 ("stickiesd --data notes")`.
   var name: String { "process \(process) (\"\(([Self.program] + words.dropFirst()).joined(separator: " ").excerpt)\")" }

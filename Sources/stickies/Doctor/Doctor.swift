@@ -45,7 +45,9 @@ struct Doctor: AsyncParsableCommand {
     throw ExitCode(!hasDaemon && problems.contains { $0.check == "daemon" } ? CommandFailure.noDaemon : 1)
   }
 
-  private static func sentence(_ error: any Error) -> String { (error as? Refusal)?.message ?? "\(error)" }
+  private static func sentence(_ error: any Error) -> String {
+    if let refusal = error as? Refusal { refusal.message } else { "\(error)" }
+  }
 
   // MARK: - The daemon
 
@@ -76,11 +78,11 @@ struct Doctor: AsyncParsableCommand {
           ], nil
         )
       }
-      let who = greeting.map { "\($0) listens there" } ?? "a program other than stickiesd listens there"
+      let who = if let greeting { greeting } else { "a program other than stickiesd" }
       return (
         [
           CheckResult(
-            "daemon", .problem, "\(who): \(Self.sentence(error))",
+            "daemon", .problem, "\(who) listens there: \(Self.sentence(error))",
             mend:
               "start stickiesd with --listen and a free address, and give that address in --server or STICKIES_SERVER")
         ], nil
@@ -101,12 +103,12 @@ struct Doctor: AsyncParsableCommand {
   @MainActor
   private func findings(_ client: GraphClient, isHere: Bool) async -> ([CheckResult], location: String?) {
     var findings = [CheckResult]()
-    let server = client.welcome?.server ?? ""
-    let version = server.split(separator: " ").last.map(String.init) ?? ""
+    guard let server = client.welcome?.server else { preconditionFailure("a client that connected was welcomed") }
+    let version = server.split(separator: " ").last.map(String.init)
     findings.append(CheckResult("daemon", .fine, "\(server) answers"))
     findings.append(
       version == Stickies.version
-        ? CheckResult("version", .fine, "stickies and stickiesd are \(version)")
+        ? CheckResult("version", .fine, "stickies and stickiesd are \(Stickies.version)")
         : CheckResult(
           "version", .warning, "this is stickies \(Stickies.version), the daemon is \(server)", mend: Self.sameVersion))
     findings.append(await model(client.context.model, at: client.address))

@@ -45,7 +45,7 @@ enum ClockCheck {
   /// - Parameter newest: the time of the newest commit; if it is in the future, the clocks differ.
   static func finding(newest: Timestamp?) -> CheckResult {
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-    let ahead = ((newest ?? 0) - now) / RFC3339.microsecondsPerSecond
+    let ahead = if let newest, newest > now { (newest - now) / RFC3339.microsecondsPerSecond } else { Int64(0) }
     guard ahead > toleratedSeconds else { return CheckResult("clock", .fine, "no commit has a time in the future") }
     return CheckResult(
       "clock", .warning, "the newest commit is \(ahead) seconds ahead of this machine's clock",
@@ -57,31 +57,37 @@ enum ClockCheck {
 enum TerminalCheck {
   static func findings(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> [CheckResult] {
     func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-    var findings = [CheckResult]()
-    let kind = variable("TERM") ?? ""
-    if variable("NO_COLOR") != nil, !kind.isEmpty, kind != "dumb" {
-      findings.append(CheckResult("colors", .fine, "off: NO_COLOR is set"))
-    } else if kind.isEmpty || kind == "dumb" {
-      findings.append(
-        CheckResult(
-          "colors", .warning, "the terminal says it has no colors: TERM is \(kind.isEmpty ? "not set" : kind)",
-          mend: "set TERM to your terminal's type, such as xterm-256color"))
-    } else if kind == "vt100" || kind == "vt220" || kind == "linux" || kind == "xterm" {
-      findings.append(
-        CheckResult(
-          "colors", .warning, "TERM is \(kind), which has fewer than the 256 colors that notes use",
-          mend: "set TERM to xterm-256color if your terminal has them"))
-    } else {
-      findings.append(CheckResult("colors", .fine, "TERM is \(kind)"))
+    return [
+      colors(variable("TERM"), areOff: variable("NO_COLOR") != nil),
+      letters(variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG")),
+    ]
+  }
+
+  /// Checks the terminal's type; nil if it is not set.
+  private static func colors(_ kind: String?, areOff: Bool) -> CheckResult {
+    guard let kind, kind != "dumb" else {
+      return CheckResult(
+        "colors", .warning, "the terminal says it has no colors: TERM is \(kind == nil ? "not set" : "dumb")",
+        mend: "set TERM to your terminal's type, such as xterm-256color")
     }
-    let locale = variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") ?? ""
-    let name = locale.lowercased().filter { $0 != "-" }
-    findings.append(
-      name.hasSuffix("utf8")
-        ? CheckResult("letters", .fine, "the locale is \(locale)")
-        : CheckResult(
-          "letters", .warning, "the locale \(locale.isEmpty ? "is not set" : "is \(locale)"), which is not UTF-8",
-          mend: "export LANG=C.UTF-8"))
-    return findings
+    if areOff { return CheckResult("colors", .fine, "off: NO_COLOR is set") }
+    if ["vt100", "vt220", "linux", "xterm"].contains(kind) {
+      return CheckResult(
+        "colors", .warning, "TERM is \(kind), which has fewer than the 256 colors that notes use",
+        mend: "set TERM to xterm-256color if your terminal has them")
+    }
+    return CheckResult("colors", .fine, "TERM is \(kind)")
+  }
+
+  /// Checks the locale; nil if it is not set.
+  private static func letters(_ locale: String?) -> CheckResult {
+    let advice = "export LANG=C.UTF-8"
+    guard let locale else {
+      return CheckResult("letters", .warning, "the locale is not set, which is not UTF-8", mend: advice)
+    }
+    guard locale.lowercased().filter({ $0 != "-" }).hasSuffix("utf8") else {
+      return CheckResult("letters", .warning, "the locale is \(locale), which is not UTF-8", mend: advice)
+    }
+    return CheckResult("letters", .fine, "the locale is \(locale)")
   }
 }

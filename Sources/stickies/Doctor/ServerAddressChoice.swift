@@ -43,8 +43,11 @@ struct ServerAddressChoice {
       return CheckResult("daemon", .problem, message, mend: mend)
     }
     let start =
-      elsewhere.map { "a socket answers at \($0): use it with --server \($0)" }
-      ?? "start a daemon: \(Self.command(address))"
+      if let elsewhere {
+        "a socket answers at \(elsewhere): use it with --server \(elsewhere)"
+      } else {
+        "start a daemon: \(Self.command(address))"
+      }
     // The code for an unknown host is not one of the system's.
     let reason = code == ConnectionProbe.unknownHost ? "there is no host of that name" : String(cString: strerror(code))
     guard case .unix(let path) = address else {
@@ -81,8 +84,9 @@ struct ServerAddressChoice {
 
   /// Another default address, or one of a running daemon, at which a socket accepts connections.
   private func others(_ running: DaemonProcess?) -> ServerAddress? {
-    let usual = ProcessEnvironment.current.daemonPlaces.map(\.address) + (running?.addresses ?? [])
-    return usual.first { $0 != address && ConnectionProbe.connect(to: $0) == nil }
+    var places = ProcessEnvironment.current.daemonPlaces.map(\.address)
+    if let running { places += running.addresses }
+    return places.first { $0 != address && ConnectionProbe.connect(to: $0) == nil }
   }
 
   /// The command that starts a daemon at an address; default addresses need no option.

@@ -111,6 +111,7 @@ struct FolderSync {
     _ list: inout FolderManifest,
     _ result: inout FolderSyncResult
   ) async throws {
+    assert(list.sending == nil, "an interrupted commit is settled before the next one")
     var draft = NoteFileConverter.Draft()
     var edits = [FolderChanges.Edit]()
     var new = [(file: FolderChanges.NewFile, origin: String)]()

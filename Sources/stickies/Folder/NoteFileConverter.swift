@@ -16,9 +16,8 @@ struct NoteFileConverter {
     self.shell = shell
     let name = TagProperties.name
     let tags = try await shell.images(of: TagProperties.entity)
-    tagNames = Dictionary(tags.map { ($0.id, $0[name].stringValue ?? "") }, uniquingKeysWith: { one, _ in one })
-    tagIDs = Dictionary(
-      tags.map { (ByteKey($0[name].stringValue ?? ""), $0.id) }, uniquingKeysWith: { one, _ in one })
+    tagNames = Dictionary(tags.map { ($0.id, $0.text(of: name)) }, uniquingKeysWith: { one, _ in one })
+    tagIDs = Dictionary(tags.map { (ByteKey($0.text(of: name)), $0.id) }, uniquingKeysWith: { one, _ in one })
   }
 
   // MARK: Reading
@@ -79,7 +78,7 @@ struct NoteFileConverter {
     if case .date(let value) = image[NoteProperties.updated] { updated = value }
     return NoteSnapshot(
       id: image.id.key, revision: image.revision, number: number, created: created, updated: updated, values: values,
-      text: image[NoteProperties.text].stringValue ?? "")
+      text: image.text(of: NoteProperties.text))
   }
 
   // MARK: Writing

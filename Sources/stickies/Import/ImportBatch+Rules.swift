@@ -33,14 +33,14 @@ extension ImportBatch {
         note.origin = "hash:" + KeepOrigins.fingerprint(note.origin)
         left.append("its origin: it \(origin.message)")
       }
-      if !left.isEmpty { batch.skip(note.place, "the note was taken without \(left.joined(separator: "; "))") }
+      if !left.isEmpty { batch.skip(note.place, "the note was imported without \(left.joined(separator: "; "))") }
       batch.notes.append(note)
     }
     for link in links {
       var link = link
       for (name, message) in broken("Link", link.values) {
         link.values[name] = nil
-        batch.skip(link.place, "the link was taken without its \(name): it \(message)")
+        batch.skip(link.place, "the link was imported without its \(name): it \(message)")
       }
       batch.links.append(link)
     }
@@ -59,7 +59,7 @@ extension ImportBatch {
     var named = named
     for (name, message) in broken(entity, named.values) {
       named.values[name] = nil
-      skip(named.name.excerpt, "the \(entity.lowercased()) was taken without its \(name): it \(message)")
+      skip(named.name.excerpt, "the \(entity.lowercased()) was imported without its \(name): it \(message)")
     }
     return named
   }
@@ -71,7 +71,7 @@ extension ImportBatch {
     }
     return values.sorted { $0.key < $1.key }.compactMap { name, value in
       guard let property = entity.property(named: name) else { return nil }
-      let isOfType = property.attribute.map { $0.checked(value) != nil } ?? true
+      let isOfType = property.attribute.map { $0.checked(value) != nil } != false
       let message = isOfType ? property.brokenRules(value).first?.message : "is out of range"
       return message.map { (name, $0) }
     }

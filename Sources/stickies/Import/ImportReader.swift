@@ -25,8 +25,7 @@ enum ImportReader {
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     } catch {
-      let reason = unreachable(path + "/.") ?? "its files can't be listed"
-      return batch.skip(path, reason)
+      return batch.skip(path, unreachable(path + "/.", otherwise: "its files can't be listed"))
     }
     let packages = names.contains(where: MacNotes.isPackage) ? MacNotes(folder: path, into: &batch) : nil
     var isEmpty = true
@@ -54,6 +53,11 @@ enum ImportReader {
     }
   }
 
+  /// Why a path can't be read, or `other` if the system gives no reason.
+  private static func unreachable(_ path: String, otherwise other: String) -> String {
+    if let reason = unreachable(path) { reason } else { other }
+  }
+
   /// The advice for a folder without anything to import.
   private static func emptiness(_ path: String, _ names: [String]) -> String {
     if names.contains(FolderManifest.name) {
@@ -74,17 +78,23 @@ enum ImportReader {
   private static func readFile(_ path: String, name: String, into batch: inout ImportBatch) {
     func skip(_ reason: String) { batch.skip(name, reason) }
     if name == MacNotes.database { return skip(MacNotes.databaseReason) }
-    let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
-    guard size <= maximumFileSize else {
-      return skip(ImportFile.archive(name) ?? "the file has \(size) bytes; at most \(maximumFileSize) are allowed")
+    func isTooLarge(_ size: Int) -> Bool {
+      guard size > maximumFileSize else { return false }
+      if let reason = ImportFile.archive(name) {
+        skip(reason)
+      } else {
+        skip("the file has \(size) bytes; at most \(maximumFileSize) are allowed")
+      }
+      return true
     }
+    // A file whose size is unknown is read: the error or the number of its bytes decides.
+    let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+    if let size, isTooLarge(size) { return }
     guard let contents = FileManager.default.contents(atPath: path) else {
-      return skip(unreachable(path) ?? "the file can't be read")
+      return skip(unreachable(path, otherwise: "the file can't be read"))
     }
     let bytes = Array(contents)
-    guard bytes.count <= maximumFileSize else {
-      return skip("the file has \(bytes.count) bytes; at most \(maximumFileSize) are allowed")
-    }
+    if isTooLarge(bytes.count) { return }
     if let reason = ImportFile.reason(against: bytes) { return skip(reason) }
     if ImportFile(name: name).isLines { return NoteLinesReader.read(bytes, file: name, into: &batch) }
     let json: JSON

@@ -55,7 +55,7 @@ extension Importer {
         guard let key = image[origin].stringValue, key.hasPrefix("keep:"), !taken.contains(image.id) else { continue }
         var time: Timestamp?
         if case .date(let value) = image[updated] { time = value }
-        stored.append(.init(id: image.id, origin: key, text: image[text].stringValue ?? "", updated: time))
+        stored.append(.init(id: image.id, origin: key, text: image.text(of: text), updated: time))
       }
       guard !stored.isEmpty else { continue }
       let notes = Array(part)

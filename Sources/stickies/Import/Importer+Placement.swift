@@ -19,7 +19,7 @@ extension Importer {
     let ids = try await boardIDs(batch)
     var notes = notes
     for (board, indexes) in homeless {
-      var occupied = atHome[board] ?? []
+      var occupied = atHome[board, default: []]
       if let id = ids[board] { occupied += try await BoardLayoutReader(client: shell.client).frames(on: id) }
       let frames = NoteLayout.frames(
         for: indexes.map { BoardLayoutReader.frame(ofNote: notes[$0].values) }, beside: occupied)
@@ -36,7 +36,7 @@ extension Importer {
     let there = try await shell.images(of: BoardProperties.entity)
     let name = BoardProperties.name
     var ids = [[UInt8]: ObjectID]()
-    for board in there { ids[Array((board[name].stringValue ?? "").utf8)] = board.id }
+    for board in there { ids[Array(board.text(of: name).utf8)] = board.id }
     let byID = Dictionary(there.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })
     for board in batch.boards {
       if let id = board.id.flatMap({ byID[$0] }) { ids[Array(board.name.utf8)] = id }

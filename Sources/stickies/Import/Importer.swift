@@ -114,7 +114,7 @@ struct Importer {
       let id = insert(NoteProperties.entity, values)
       if let name = note.id {
         ids[name] = id
-        for link in linksAt[name] ?? [] {
+        for link in linksAt[ByteKey(name), default: []] {
           guard let from = ids[link.from], let to = ids[link.to] else { continue }
           let ends = [LinkProperties.from.name: Value.object(from), LinkProperties.to.name: .object(to)]
           _ = insert(LinkProperties.entity, link.values.merging(ends) { $1 })

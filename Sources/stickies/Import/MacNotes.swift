@@ -23,7 +23,7 @@ struct MacNotes {
   /// Reads the windows of a folder with packages.
   init(folder: String, into batch: inout ImportBatch) {
     func without(_ reason: String) {
-      batch.skip(MacStickies.name, "\(reason); the notes were taken without color and place")
+      batch.skip(MacStickies.name, "\(reason); the notes were imported without color and place")
     }
     let path = folder + "/" + MacStickies.name
     guard let bytes = FileManager.default.contents(atPath: path) else {
@@ -73,11 +73,11 @@ struct MacNotes {
       let missing = [window.color == nil ? "color" : nil, window.x == nil ? "place" : nil].compactMap(\.self)
       if !missing.isEmpty {
         batch.skip(
-          name, "the note was taken without \(missing.joined(separator: " and ")): \(MacStickies.name) has none")
+          name, "the note was imported without \(missing.joined(separator: " and ")): \(MacStickies.name) has none")
       }
     } else if isKnown {
       let missing = text.background == nil ? "color and place" : "place"
-      batch.skip(name, "the note was taken without \(missing): \(MacStickies.name) has no entry for it")
+      batch.skip(name, "the note was imported without \(missing): \(MacStickies.name) has no entry for it")
     }
     batch.board(ImportBatch.NamedObject(name: Self.board))
     batch.notes.append(
@@ -85,12 +85,13 @@ struct MacNotes {
     if text.unreadable > 0 {
       let letters = text.unreadable == 1 ? "1 letter" : "\(text.unreadable) letters"
       batch.skip(
-        name, "the note was taken without \(letters) that \(Self.text) writes in an unknown way: \u{FFFD} stands there")
+        name,
+        "the note was imported without \(letters) that \(Self.text) writes in an unknown way: \u{FFFD} stands there")
     }
     let beside = names.filter { $0 != Self.text && !$0.hasPrefix(".") }
     let attachments = RichText.attachments(text.attachments, beside: beside)
     if !attachments.isEmpty {
-      batch.skip(name, "the note was taken without its attachment \(attachments.joined(separator: ", "))")
+      batch.skip(name, "the note was imported without its attachment \(attachments.joined(separator: ", "))")
     }
   }
 }

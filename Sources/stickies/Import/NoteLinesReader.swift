@@ -28,11 +28,13 @@ enum NoteLinesReader {
   }
 
   private static func read(_ json: JSON, _ names: [ByteKey: String], _ place: String, into batch: inout ImportBatch) {
-    let entity = json["entity"]?.stringValue ?? ""
     if let id = json["id"]?.stringValue, let key = UniqueID(id), ObjectID(key: key, entity: 0).isTemporary {
       return batch.skip(place, "\"\(id)\" is not an object's id")
     }
-    var values = LineValues(entity, json)
+    guard let entity = json["entity"]?.stringValue, let known = StickiesModel.model.entity(named: entity) else {
+      return batch.skip(place, "the line has no known entity")
+    }
+    var values = LineValues(known, json)
     switch entity {
     case "Board", "Tag":
       guard case .string(let name)? = values.take("name"), !name.isEmpty else {
@@ -57,7 +59,7 @@ enum NoteLinesReader {
     default: return batch.skip(place, "the line has no known entity")
     }
     if !values.left.isEmpty {
-      batch.skip(place, "the \(entity.lowercased()) was taken without \(values.left.joined(separator: "; "))")
+      batch.skip(place, "the \(entity.lowercased()) was imported without \(values.left.joined(separator: "; "))")
     }
   }
 }
@@ -68,9 +70,9 @@ private struct LineValues {
   private(set) var left = [String]()
   private let json: JSON
 
-  init(_ entity: String, _ json: JSON) {
+  init(_ entity: Entity, _ json: JSON) {
     self.json = json
-    for property in StickiesModel.model.entity(named: entity)?.attributes ?? [] {
+    for property in entity.attributes {
       guard let attribute = property.attribute, attribute.assignment != .sequence, let member = json[property.name],
         member != .null
       else { continue }

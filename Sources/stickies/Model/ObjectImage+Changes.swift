@@ -3,6 +3,10 @@ import GraphModel
 extension ObjectImage {
   /// An update of the object as it was read.
   func update(_ edits: [Edit]) -> Change { Change(.update, id, base: revision, edits: edits) }
+
+  /// The value of a text or string. As in the typed classes, null reads as the empty text: a daemon of another version
+  /// of the model may not have the value.
+  func text(of property: Property) -> String { if let text = self[property].stringValue { text } else { "" } }
 }
 
 /// The tags that a command gives a note.

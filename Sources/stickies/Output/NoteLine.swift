@@ -6,8 +6,8 @@ enum NoteLine {
   /// The line of an object; nil for entities of other models.
   static func text(_ image: ObjectImage, of entity: Entity, isColored: Bool) -> String? {
     func value(_ name: String) -> Value { entity.property(named: name).map { image[$0] } ?? .null }
-    let text = TextTable.firstLine(
-      value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue ?? "")
+    let full = value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue
+    let text = if let full { TextTable.firstLine(full) } else { "" }
     switch entity.name {
     case "Note":
       let number = value("number").json(kind: .integer).text

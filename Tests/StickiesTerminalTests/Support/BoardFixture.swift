@@ -146,13 +146,14 @@ final class BoardFixture {
     return note
   }
 
-  /// Notes from elsewhere in a row, 30 columns from one to the next, each with its number as text: n0, n1, …
-  func row(of numbers: Range<Int>) async throws {
+  /// Notes from elsewhere in a row, each with its number as text: n0, n1, …
+  /// - Parameter step: points from one to the next, 30 columns if not given.
+  func row(of numbers: Range<Int>, step: Double = 240) async throws {
     let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
     let entity = try #require(StickiesModel.model.entity(named: "Note"))
     let properties = try ["text", "x", "y", "board"].map { try #require(entity.property(named: $0)) }
     let rows = numbers.map { number -> [Value] in
-      [.string("n\(number)"), .double(240 * Double(number)), .double(32), .object(board.id)]
+      [.string("n\(number)"), .double(step * Double(number)), .double(32), .object(board.id)]
     }
     _ = try await other.batchInsert(entity, properties, rows: rows)
   }

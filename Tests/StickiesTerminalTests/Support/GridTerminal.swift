@@ -154,6 +154,16 @@ final class GridTerminal: BoardTerminal {
     await expects(text, place: place) { $0.text.contains(text) }
   }
 
+  /// Waits until the tool bar shows a text and no longer slides, so that a click reaches the button that the grid shows
+  /// there. The bar must begin at the left edge of the screen.
+  @discardableResult
+  func expectsToolBar(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
+    await expects("the tool bar at rest with \(text)", place: place) { grid in
+      let bar = grid.text(row: grid.size.height - 2)
+      return bar.hasPrefix("  All ") && bar.contains(text)
+    }
+  }
+
   /// Waits until a text is no longer shown.
   @discardableResult
   func expectsNo(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {

@@ -1,7 +1,8 @@
-// What a load generator needs of C: a reader of a thousand sockets that costs next to nothing, and children that can't
-// outlive it.
+// What a load generator needs of C: a reader of a thousand sockets that costs next to nothing, children that can't
+// outlive it, and the bare cost of a durable append.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,3 +26,12 @@ int64_t load_watchers_total(const load_watchers *watchers);
 /// Reads until so many messages were counted in all. Returns 0; 1 after so many milliseconds; -1 when a peer is gone.
 int load_watchers_wait(load_watchers *watchers, int64_t total, int milliseconds);
 void load_watchers_free(load_watchers *watchers);
+
+/// A file of a fixed size that is appended to durably, from its start again when it is full.
+typedef struct load_log load_log;
+
+/// Creates the file, filled with zeros that are on disk. Returns null if that fails.
+load_log *load_log_make(const char *path, size_t size);
+/// Appends records of this many bytes each, at least 8, in one write and one fdatasync. Returns 0, or -1.
+int load_log_append(load_log *log, size_t bytes, size_t count);
+void load_log_free(load_log *log);

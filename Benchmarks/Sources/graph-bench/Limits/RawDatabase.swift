@@ -35,6 +35,14 @@ final class RawDatabase {
     return try statement.step() ? statement.integer(0) : 0
   }
 
+  /// Returns the bytes of all values in a query's rows: 8 for a number, 0 for null.
+  func valueBytes(_ sql: String) throws -> Int {
+    let statement = try Statement(self, sql)
+    var bytes = 0
+    while try statement.step() { bytes += statement.valueBytes }
+    return bytes
+  }
+
   var failure: BenchmarkError { BenchmarkError(description: String(cString: sqlite3_errmsg(handle))) }
 
   deinit { sqlite3_close_v2(handle) }
@@ -110,6 +118,17 @@ final class Statement {
   func blob(_ column: Int32) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
       start: sqlite3_column_blob(pointer, column), count: Int(sqlite3_column_bytes(pointer, column)))
+  }
+
+  /// The bytes of the row's values.
+  var valueBytes: Int {
+    (0..<sqlite3_column_count(pointer)).reduce(0) { sum, column in
+      switch sqlite3_column_type(pointer, column) {
+      case SQLITE_NULL: sum
+      case SQLITE_INTEGER, SQLITE_FLOAT: sum + 8
+      default: sum + Int(sqlite3_column_bytes(pointer, column))
+      }
+    }
   }
 
   deinit { sqlite3_finalize(pointer) }

@@ -23,6 +23,9 @@ final class RawSQLite {
   private let id = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 8)
   private let columns: (note: [String: Int32], history: [String: Int32])
   private let notesEach: Int
+  /// The bytes of all values that the template's commit wrote to its history row and its notes' rows: what an entry of
+  /// a log needs to hold.
+  let commitBytes: Int
   private var number: Int64
   private var revision: Int64
   private var time: Int64
@@ -40,6 +43,10 @@ final class RawSQLite {
     time = try database.integer("SELECT max(time) FROM _commit")
     replica = try database.integer("SELECT replica FROM _commit ORDER BY revision DESC LIMIT 1")
     sequence = try database.integer("SELECT sequence FROM _commit ORDER BY revision DESC LIMIT 1")
+
+    commitBytes =
+      try database.valueBytes("SELECT * FROM _commit WHERE revision = \(revision)")
+      + database.valueBytes("SELECT * FROM Note WHERE _revision = \(revision)")
 
     let (note, noteColumns) = try Self.copy(
       database, "Note", from: "SELECT * FROM Note ORDER BY _row DESC LIMIT 1", except: ["_row"])

@@ -86,6 +86,17 @@ final class Socket: @unchecked Sendable {
     }
   }
 
+  /// Returns the next message of PostgreSQL's protocol: its type, and its body, which is valid until the next call.
+  func nextTypedMessage() throws -> (type: UInt8, body: UnsafeRawBufferPointer) {
+    let header = 5
+    while end - start < header { try fill(room: header) }
+    // The length includes its own four bytes.
+    let wanted = 1 + Int(UInt32(bigEndian: buffer.loadUnaligned(fromByteOffset: start + 1, as: UInt32.self)))
+    while end - start < wanted { try fill(room: wanted) }
+    defer { start += wanted }
+    return (buffer[start], UnsafeRawBufferPointer(rebasing: buffer[(start + header)..<(start + wanted)]))
+  }
+
   /// Returns the next line without its end; valid until the next call.
   func nextLine() throws -> UnsafeRawBufferPointer {
     var looked = start

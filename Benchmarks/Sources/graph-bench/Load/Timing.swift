@@ -12,21 +12,31 @@ func median(_ values: [Double]) -> Double {
   return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
 
+/// Returns the value that 99 of a hundred do not exceed.
+func percentile99(_ values: [Double]) -> Double {
+  let sorted = values.sorted()
+  return sorted.isEmpty ? .nan : sorted[sorted.count * 99 / 100]
+}
+
 func timed(_ body: () throws -> Void) rethrows -> Double {
   let start = now()
   try body()
   return now() - start
 }
 
-/// Runs each body repeatedly on a thread of its own and returns their rate per second. First they run uncounted for a
-/// third of the time, because the first commits extend a log that later ones overwrite.
+/// Runs each body repeatedly on a thread of its own and returns their rate per second.
 func rate(for seconds: Double, _ bodies: [() throws -> Void]) -> Double {
-  _ = run(for: max(0.3, seconds / 3), bodies)
-  let (count, elapsed) = run(for: seconds, bodies)
-  return count / elapsed
+  rates(for: seconds, bodies).reduce(0, +)
 }
 
-private func run(for seconds: Double, _ bodies: [() throws -> Void]) -> (Double, Double) {
+/// Runs each body repeatedly on a thread of its own and returns the rate per second of each. First they run uncounted
+/// for a third of the time, because the first commits extend a log that later ones overwrite.
+func rates(for seconds: Double, _ bodies: [() throws -> Void]) -> [Double] {
+  _ = run(for: max(0.3, seconds / 3), bodies)
+  return run(for: seconds, bodies)
+}
+
+private func run(for seconds: Double, _ bodies: [() throws -> Void]) -> [Double] {
   let start = now()
   let end = start + seconds
   let counts = UnsafeMutableBufferPointer<Int>.allocate(capacity: bodies.count)
@@ -52,5 +62,6 @@ private func run(for seconds: Double, _ bodies: [() throws -> Void]) -> (Double,
     }
   }
   group.wait()
-  return (Double(counts.reduce(0, +)), now() - start)
+  let elapsed = now() - start
+  return counts.map { Double($0) / elapsed }
 }

@@ -77,6 +77,38 @@ final class WireClient: @unchecked Sendable {
     }
   }
 
+  /// Returns what the next chunk contains.
+  func nextChunk() throws -> (objects: Int, isLast: Bool) { try Self.contents(of: try skip(to: .chunk)) }
+
+  /// Skips over a chunk's fields: field 1 is an object, field 2 marks the last chunk.
+  private static func contents(of frame: UnsafeRawBufferPointer) throws -> (objects: Int, isLast: Bool) {
+    var place = bodyStart(frame)
+    func varint() -> Int {
+      var (value, shift) = (0, 0)
+      while place < frame.count {
+        let byte = frame[place]
+        place += 1
+        value |= Int(byte & 0x7F) << shift
+        shift += 7
+        if byte & 0x80 == 0 { break }
+      }
+      return value
+    }
+    _ = (varint(), varint())
+    var objects = 0
+    while place < frame.count {
+      switch varint() {
+      case 1 << 3 | 2:
+        objects += 1
+        let length = varint()
+        place += length
+      case 2 << 3: return (objects, varint() == 1)
+      default: throw BenchmarkError(description: "a chunk has a field that is not known here")
+      }
+    }
+    return (objects, false)
+  }
+
   // MARK: - Requests
 
   /// Subscribes to an entity's objects and waits for the first result, which must fit into one or two chunks.
@@ -166,5 +198,11 @@ final class WireClient: @unchecked Sendable {
 
   func move(_ note: ObjectID, base: Revision, x: Double) throws -> Change {
     Change(.update, note, base: base, edits: [Edit(try property("Note", "x"), .set(.double(x)))])
+  }
+
+  /// Fetches the note with this number, which is unique and therefore indexed; decodes nothing.
+  func fetchNote(_ number: Int) throws {
+    try send(.fetch(Fetch(entity: self.number(of: "Note"), predicate: "number == \(number)")))
+    guard try nextChunk() == (1, true) else { throw BenchmarkError(description: "there is no note \(number)") }
   }
 }

@@ -2,10 +2,11 @@ import Foundation
 import GraphWire
 
 /// redis-server for comparison, with appendonly yes and appendfsync always.
-final class RedisServer {
+final class RedisServer: PeerServer {
   let process: ServerProcess
   let unix: ServerAddress
   let tcp: ServerAddress
+  private var clientCount: UInt64 = 0
 
   private static let program = "/usr/bin/redis-server"
 
@@ -42,6 +43,12 @@ final class RedisServer {
     return Int(UInt16(bigEndian: name.sin_port))
   }
 
+  /// Returns a client with a range of keys of its own; the first one's is the range that `read` reads.
+  func client() throws -> any PeerClient {
+    defer { clientCount += 1 }
+    return try RedisClient(unix, keysAfter: RedisClient.firstKey + clientCount * RedisClient.keysEach)
+  }
+
   func stop() { process.stop() }
 }
 
@@ -49,12 +56,19 @@ final class RedisServer {
 /// subscribe.
 ///
 /// `@unchecked Sendable`: each is used by one thread at a time.
-final class RedisClient: @unchecked Sendable {
-  let socket: Socket
-  /// The next key, of 16 digits.
-  private var next = UInt64.random(in: 1_000_000_000_000_000...9_000_000_000_000_000)
+final class RedisClient: PeerClient, @unchecked Sendable {
+  /// Keys have 16 digits.
+  static let firstKey: UInt64 = 1_000_000_000_000_000
+  static let keysEach: UInt64 = 1_000_000_000_000
 
-  init(_ address: ServerAddress) throws { socket = try Socket(address) }
+  let socket: Socket
+  /// The key of the newest note.
+  private var key: UInt64
+
+  init(_ address: ServerAddress, keysAfter key: UInt64 = RedisClient.firstKey) throws {
+    socket = try Socket(address)
+    self.key = key
+  }
 
   private static func command(_ words: String...) -> [UInt8] {
     Array(("*\(words.count)\r\n" + words.map { "$\($0.utf8.count)\r\n\($0)\r\n" }.joined()).utf8)
@@ -76,8 +90,8 @@ final class RedisClient: @unchecked Sendable {
     var commands = [UInt8]()
     commands.reserveCapacity(notes * Self.template.bytes.count)
     for _ in 0..<notes {
-      next += 1
-      let digits = Array("\(next)".utf8)
+      key += 1
+      let digits = Array("\(key)".utf8)
       let start = commands.count
       commands += Self.template.bytes
       for place in Self.template.places {
@@ -93,6 +107,15 @@ final class RedisClient: @unchecked Sendable {
     // +OK, +QUEUED for each command, the array's header, then for each note an integer and a bulk string of two
     // lines.
     try take(lines: 2 + 5 * notes)
+  }
+
+  func read(note number: Int) throws {
+    try socket.write(Self.command("HGETALL", "note:\(Self.firstKey + UInt64(number))"))
+    // The array's header, then a bulk string of two lines for each of ten names and values.
+    guard String(decoding: try socket.nextLine(), as: UTF8.self) == "*20\r" else {
+      throw BenchmarkError(description: "Redis has no note \(number)")
+    }
+    try take(lines: 40)
   }
 
   // MARK: - Publish and subscribe
@@ -112,11 +135,11 @@ final class RedisClient: @unchecked Sendable {
 
   /// Returns the frame of an update that is durable and then published.
   func update(payload: [UInt8]) -> [UInt8] {
-    next += 1
+    key += 1
     let publish = Array(
       "*3\r\n$7\r\nPUBLISH\r\n$\(Self.channel.utf8.count)\r\n\(Self.channel)\r\n$\(payload.count)\r\n".utf8)
-    return Self.command("MULTI") + Self.command("HSET", "note:1", "x", "\(next)")
-      + Self.command("XADD", "changes", "*", "note", "1", "kind", "updated", "x", "\(next)")
+    return Self.command("MULTI") + Self.command("HSET", "note:1", "x", "\(key)")
+      + Self.command("XADD", "changes", "*", "note", "1", "kind", "updated", "x", "\(key)")
       + publish + payload + Array("\r\n".utf8) + Self.command("EXEC")
   }
 

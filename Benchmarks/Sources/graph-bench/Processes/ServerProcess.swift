@@ -61,8 +61,8 @@ final class ServerProcess {
     if output >= 0 { close(output) }
   }
 
-  /// Requests its end with SIGTERM, and waits.
-  func stop() { end(SIGTERM) }
+  /// Requests its end with a signal, and waits.
+  func stop(with signal: Int32 = SIGTERM) { end(signal) }
 
   /// Kills it with SIGKILL.
   func kill() { end(SIGKILL) }

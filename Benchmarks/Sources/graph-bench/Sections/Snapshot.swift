@@ -5,46 +5,76 @@ import GraphWire
 extension Bench {
   static let largeStore = 100_000
 
-  /// Measures 100,000 notes to one client over the Unix-domain socket, beside SQLite and the encoder alone.
+  /// The seconds, and the growth of memory in KiB, of each run.
+  private struct SnapshotRuns {
+    var (ours, limit, library) = ([Double](), [Double](), [Double]())
+    var (peaks, pausedPeaks, libraryPeaks) = ([Double](), [Double](), [Double]())
+    /// PostgreSQL's, by SELECT and by COPY; empty without PostgreSQL.
+    var (selects, copies) = ([Double](), [Double]())
+  }
+
+  /// Measures 100,000 notes to one client over the Unix-domain socket, beside SQLite and the encoder alone, and
+  /// beside PostgreSQL.
   func measureSnapshot() throws {
     let data = try filledStore(Self.largeStore)
-    var (ours, raw, peaks, idle) = ([Double](), [Double](), [Double](), [Double]())
-    var (library, libraryPeaks) = ([Double](), [Double]())
-    for _ in 0..<Self.rounds {
-      let daemon = try Daemon(self, data: data)
-      defer { daemon.stop() }
-      let client = try WireClient(daemon.unix)
-      let growth = try peakGrowth(of: daemon.process) {
-        ours.append(try timed { try snapshot(client, pausing: 0) })
-      }
-      peaks.append(growth)
-      // A client that pauses after its first chunk.
-      let patient = try WireClient(daemon.unix)
-      idle.append(try peakGrowth(of: daemon.process) { try snapshot(patient, pausing: 1) })
-
-      let limit = try RawSnapshot(data + "/graph.sqlite", client: client)
-      var count = 0
-      raw.append(try timed { count = try limit.run().count })
-      guard count == Self.largeStore else { throw BenchmarkError(description: "the limit read \(count) notes") }
-
-      let reader = try ServerProcess(mode: ["snapshot-client", "\(daemon.unix)"])
-      let words = try reader.line().split(separator: " ").compactMap { Double($0) }
-      reader.wait()
-      guard words.count == 3, words[0] == Double(Self.largeStore) else {
-        throw BenchmarkError(description: "the client library's reader fails")
-      }
-      library.append(words[1])
-      libraryPeaks.append(words[2])
+    let postgres = try filledPostgres()
+    defer {
+      postgres?.stop()
+      remove(data)
     }
+    var runs = SnapshotRuns()
+    for _ in 0..<Self.rounds {
+      try addOurSnapshot(of: data, to: &runs)
+      if let postgres {
+        let client = try postgres.postgresClient()
+        runs.selects.append(try timed { try check(client.readAll(), of: "PostgreSQL's SELECT") })
+        runs.copies.append(try timed { try check(client.copyAll(), of: "PostgreSQL's COPY") })
+      }
+    }
+    report(runs)
+  }
+
+  private func addOurSnapshot(of data: String, to runs: inout SnapshotRuns) throws {
+    let daemon = try Daemon(self, data: data)
+    defer { daemon.stop() }
+    let client = try WireClient(daemon.unix)
+    runs.peaks.append(
+      try peakGrowth(of: daemon.process) { runs.ours.append(try timed { try snapshot(client, pausing: 0) }) })
+    // A client that pauses after its first chunk.
+    let patient = try WireClient(daemon.unix)
+    runs.pausedPeaks.append(try peakGrowth(of: daemon.process) { try snapshot(patient, pausing: 1) })
+
+    let limit = try RawSnapshot(data + "/graph.sqlite", client: client)
+    runs.limit.append(try timed { try check(limit.run().count, of: "the limit") })
+
+    let reader = try ServerProcess(mode: ["snapshot-client", "\(daemon.unix)"])
+    let words = try reader.line().split(separator: " ").compactMap { Double($0) }
+    reader.wait()
+    guard words.count == 3 else { throw BenchmarkError(description: "the client library's reader fails") }
+    try check(Int(words[0]), of: "the client library")
+    runs.library.append(words[1])
+    runs.libraryPeaks.append(words[2])
+  }
+
+  private func report(_ runs: SnapshotRuns) {
+    let (ours, hasPostgres) = (median(runs.ours) * 1e3, !runs.selects.isEmpty)
     Figure(
-      name: "snapshot of 100,000 notes, last chunk read", unit: "ms", ours: median(ours) * 1e3,
-      limit: median(raw) * 1e3, aim: .atMost(1.5)
+      name: "snapshot of 100,000 notes, last chunk read", unit: "ms", ours: ours, limit: median(runs.limit) * 1e3,
+      aim: .atMost(1.5), peers: hasPostgres ? [.postgres: median(runs.selects) * 1e3] : [:],
+      peerAims: [.postgres: .atMost(1)]
     ).report()
-    Figure(name: "– daemon's memory above its start, at most", unit: "KiB", ours: median(peaks)).report()
-    Figure(name: "– the same, a client that pauses for a second", unit: "KiB", ours: median(idle)).report()
-    Figure(name: "– read with the client library, decoded", unit: "ms", ours: median(library) * 1e3).report()
-    Figure(name: "– that client's memory above its start, at most", unit: "KiB", ours: median(libraryPeaks)).report()
-    remove(data)
+    if hasPostgres {
+      Figure(
+        name: "– beside PostgreSQL's COPY, which does not sort", unit: "ms", ours: ours,
+        peers: [.postgres: median(runs.copies) * 1e3]
+      ).report()
+    }
+    Figure(name: "– daemon's memory above its start, at most", unit: "KiB", ours: median(runs.peaks)).report()
+    Figure(name: "– the same, a client that pauses for a second", unit: "KiB", ours: median(runs.pausedPeaks)).report()
+    Figure(name: "– read with the client library, decoded", unit: "ms", ours: median(runs.library) * 1e3).report()
+    Figure(
+      name: "– that client's memory above its start, at most", unit: "KiB", ours: median(runs.libraryPeaks)
+    ).report()
   }
 
   /// Creates a store with this many notes and stops its daemon properly.
@@ -57,48 +87,33 @@ extension Bench {
     return data
   }
 
+  /// Returns PostgreSQL with as many notes, or nil without PostgreSQL.
+  private func filledPostgres() throws -> PostgresServer? {
+    guard let server = try PostgresServer(self) else { return nil }
+    let client = try server.postgresClient()
+    for _ in 0..<(Self.largeStore / 1_000) { try client.write(notes: 1_000) }
+    // Otherwise the first reader would pay for marking all rows as committed.
+    try client.run("VACUUM ANALYZE note")
+    return server
+  }
+
+  private func check(_ count: Int, of reader: String) throws {
+    guard count == Self.largeStore else { throw BenchmarkError(description: "\(reader) read \(count) notes") }
+  }
+
   /// Reads all notes, requesting a chunk for each one received, without decoding them.
   private func snapshot(_ client: WireClient, pausing seconds: Double) throws {
     let request = try client.send(.fetch(Fetch(entity: client.number(of: "Note"))))
     var (count, pause) = (0, seconds)
     while true {
-      let chunk = try Self.contents(of: try client.skip(to: .chunk))
+      let chunk = try client.nextChunk()
       count += chunk.objects
       if chunk.isLast { break }
       if pause > 0 { usleep(UInt32(pause * 1e6)) }
       pause = 0
       try client.send(.more(of: request))
     }
-    guard count == Self.largeStore else { throw BenchmarkError(description: "the snapshot has \(count) notes") }
-  }
-
-  /// Skips over a chunk's fields: field 1 is an object, field 2 marks the last chunk.
-  private static func contents(of frame: UnsafeRawBufferPointer) throws -> (objects: Int, isLast: Bool) {
-    var place = WireClient.bodyStart(frame)
-    func varint() -> Int {
-      var (value, shift) = (0, 0)
-      while place < frame.count {
-        let byte = frame[place]
-        place += 1
-        value |= Int(byte & 0x7F) << shift
-        shift += 7
-        if byte & 0x80 == 0 { break }
-      }
-      return value
-    }
-    _ = (varint(), varint())
-    var objects = 0
-    while place < frame.count {
-      switch varint() {
-      case 1 << 3 | 2:
-        objects += 1
-        let length = varint()
-        place += length
-      case 2 << 3: return (objects, varint() == 1)
-      default: throw BenchmarkError(description: "a chunk has a field that is not known here")
-      }
-    }
-    return (objects, false)
+    try check(count, of: "the client")
   }
 
   /// Returns the peak growth of a process while a body runs, in KiB.

@@ -1,0 +1,37 @@
+// Tests: LogFailureTests.swift
+import GraphModel
+
+/// The file operations of a log in one folder, so that a simulated disk can stand in for the real one.
+///
+/// Every operation throws a `StoreFailure` that names the file.
+package protocol LogDisk: Sendable {
+  /// The path of the folder, for messages.
+  var folder: String { get }
+  /// Creates the folder durably if it does not exist.
+  func makeFolder() throws
+  /// The names in the folder, in any order; nil if there is no folder.
+  func names() throws -> [String]?
+  /// Creates an empty file, which did not exist, for reading and writing.
+  func create(_ name: String) throws -> any LogFile
+  func open(_ name: String, forWriting: Bool) throws -> any LogFile
+  /// Renames a file.
+  func rename(_ name: String, to newName: String) throws
+  func remove(_ name: String) throws
+  /// Makes preceding creations, renames and removals durable.
+  func synchronizeFolder() throws
+}
+
+/// An open file of a log; deallocation closes it.
+package protocol LogFile: AnyObject, Sendable {
+  func size() throws -> Int
+  /// Reads bytes until the buffer is full or the file ends.
+  /// - Returns: the number of bytes read.
+  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws
+  /// Makes preceding writes durable, and the file's size.
+  func synchronize() throws
+}
+
+extension LogDisk {
+  func path(_ name: String) -> String { folder + "/" + name }
+}

@@ -1,0 +1,41 @@
+/// The parts of a model that other parts of it refer to by number. The linker has resolved these numbers, so the model
+/// has what they name. A number from a file or a message may be unknown; ``Model/entity(_:)`` is for those.
+extension Model {
+  /// The entity that a part of this model refers to.
+  package func ownEntity(_ number: EntityNumber) -> Entity {
+    guard let entity = entity(number) else {
+      preconditionFailure("the model \(name) has the entity that it refers to: \(number)")
+    }
+    return entity
+  }
+
+  /// The property that a part of this model refers to.
+  package func ownProperty(_ number: PropertyNumber) -> Property {
+    guard let property = property(number) else {
+      preconditionFailure("the model \(name) has the property that it refers to: \(number)")
+    }
+    return property
+  }
+
+  /// The entity at the other end of a relationship of this model.
+  package func destination(of relationship: Relationship) -> Entity { ownEntity(relationship.destination) }
+
+  /// The relationship at the other end of a relationship of this model.
+  package func inverse(of relationship: Relationship) -> Property { ownProperty(relationship.inverse) }
+
+  /// An entity of this model and its subentities.
+  package func family(of entity: Entity) -> [Entity] { entity.family.map { ownEntity($0) } }
+}
+
+/// The names of what a message mentions. The other side of a connection may have sent an unknown number.
+extension Model {
+  /// The entity's name; its number if the model does not have it.
+  package func entityName(_ number: EntityNumber) -> String {
+    if let entity = entity(number) { entity.name } else { "entity number \(number)" }
+  }
+
+  /// The property's name; its number if the model does not have it.
+  package func propertyName(_ number: PropertyNumber) -> String {
+    if let property = property(number) { property.name } else { "number \(number)" }
+  }
+}

@@ -1,0 +1,105 @@
+// Tests: LoggedStoreTests.swift
+import GraphLog
+import GraphModel
+import Synchronization
+
+/// The commits that are durable in the commit log and not yet committed in SQLite.
+///
+/// A commit is acknowledged once its entry is in the log. The writer leaves its SQLite transaction open meanwhile, so
+/// that many commits share the work of one COMMIT, which needs no sync. It commits the transaction when a read must
+/// see it, when enough commits have gathered, and before a large batch and a pruning. If the transaction is lost, the
+/// entries repeat it: those in memory while the process lives, those in the log after its end.
+///
+/// SQLite syncs its own log only at checkpoints. Segments of the commit log are released after a sync of it.
+///
+/// `@unchecked Sendable`: everything but the atomic is guarded by the store's turn.
+final class GatheredCommits: @unchecked Sendable {
+  /// When the gathered commits are committed in SQLite.
+  struct Limits: Hashable, Sendable {
+    var commits = 64
+    /// The size of the entries, in bytes.
+    var bytes = 1 << 20
+    /// The bytes of the log that are kept before they are released.
+    var heldBytes = 24 << 20
+  }
+
+  private let log: any CommitLog
+  private let limits: Limits
+  /// The entries of the open transaction; those of commits that were not acknowledged come last.
+  private(set) var entries = [LogEntry]()
+  private var bytes = 0
+  /// Whether SQLite's transaction is open.
+  private(set) var isOpen = false
+  /// Whether reads must wait for a COMMIT; on any thread.
+  private let isPending = Atomic<Bool>(false)
+
+  init(_ log: any CommitLog, limits: Limits) { (self.log, self.limits) = (log, limits) }
+
+  /// Whether some acknowledged commits are not visible to reads. May be called on any thread.
+  var hasUnread: Bool { isPending.load(ordering: .acquiring) }
+
+  var status: LogStatus { log.status }
+
+  /// The size of a group, in bytes, above which it is made durable in SQLite.
+  var maximumGroupBytes: Int { log.maximumBodyBytes }
+
+  /// Whether enough has gathered for a COMMIT.
+  var isDue: Bool { entries.count >= limits.commits || bytes >= limits.bytes }
+
+  /// Whether enough of the log is held for a sync of SQLite.
+  var isForgettingDue: Bool { log.status.heldBytes >= limits.heldBytes }
+
+  func didBegin() { isOpen = true }
+
+  /// Makes a group durable in the log.
+  /// - Throws: the error of the log. The caller then makes the group durable in SQLite, and begins the log again.
+  func append(_ group: [LogEntry]) throws {
+    entries += group
+    let records = group.map { LogRecord(revision: $0.revision, isLast: $0.isLast, body: $0.binary) }
+    for record in records { bytes += record.body.count }
+    try log.append(records)
+    isPending.store(true, ordering: .releasing)
+  }
+
+  /// SQLite's transaction was committed.
+  func didCommit() {
+    entries.removeAll(keepingCapacity: true)
+    (bytes, isOpen) = (0, false)
+    isPending.store(false, ordering: .releasing)
+  }
+
+  /// SQLite's transaction was rolled back; its entries must be repeated.
+  func didRollBack() { isOpen = false }
+
+  /// Releases the log through a revision that SQLite holds durably.
+  func forget(through revision: Revision) throws { try log.forget(through: revision) }
+
+  /// Begins the log again after a state that SQLite holds durably.
+  func begin(after state: LogPosition) throws { try log.restart(after: state, with: []) }
+
+  /// Passes the entries of the log after a revision to `body`.
+  func read(after revision: Revision, _ body: (LogEntry) throws -> Void) throws {
+    try log.read(after: revision) { try body(LogEntry(binary: $0.body)) }
+  }
+}
+
+/// The entries of a group while it is written. Those of a batch beyond a limit are not kept.
+final class EntryCollector {
+  /// The maximum size in bytes; nil for no limit.
+  private let limit: Int?
+  private var bytes = 0
+  /// The entries; nil if they are too large together.
+  private(set) var entries: [LogEntry]? = []
+
+  init(limit: Int?) { self.limit = limit }
+
+  /// Whether nothing was written.
+  var isEmpty: Bool { entries?.isEmpty == true }
+
+  func append(_ entry: LogEntry) {
+    entries?.append(entry)
+    guard let limit, !entry.isLast else { return }
+    bytes += entry.binary.count
+    if bytes > limit { entries = nil }
+  }
+}

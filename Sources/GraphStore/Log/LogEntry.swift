@@ -1,0 +1,162 @@
+// Tests: RedoTests.swift
+import GraphModel
+
+/// A commit in a form from which another store repeats it.
+///
+/// History describes a commit by the differences from the state before it and does not keep the values of inserted
+/// objects, because the present and later changes contain them. An entry has both, so that a store in the state before
+/// the commit needs nothing else. All numbers of entities and properties are the store's (`NumberAssignment`), so an
+/// entry applies to stores of the same model version only.
+///
+/// A large batch consists of several entries: its parts, and then its commit. They apply together or not at all.
+public enum LogEntry: Equatable, Sendable {
+  /// A slice of the batch that the next commit completes.
+  case part(Part)
+  /// A commit, after its parts if it is a large batch.
+  case commit(Commit)
+
+  /// The content of a row of `_commit`, with names in place of the numbers that the store assigns to them.
+  public struct Commit: Equatable, Sendable {
+    /// The revision of the commit.
+    public var revision: Revision
+    var time: Timestamp
+    var author: String
+    var transaction: TransactionID
+    /// The number of the model version at the commit.
+    var model: Int64
+    /// The fingerprint, which covers all other fields but `inserted`, and all earlier commits.
+    public var fingerprint: UInt64 = 0
+    var undoes: Revision?
+    var undo = [UInt8]()
+    var outcome = [UInt8]()
+    var counters: [UInt8]
+    /// The changes, or the summary of the parts.
+    var changes: [UInt8]
+    /// The inserted and revived objects, in the order of their changes.
+    var inserted = [ObjectImage]()
+  }
+
+  /// The content of a row of `_part`.
+  public struct Part: Equatable, Sendable {
+    /// The revision of the commit that follows.
+    public var revision: Revision
+    var time: Timestamp
+    /// The number of the part, from 1.
+    var number: Int
+    var changes: [UInt8]
+    var inserted = [ObjectImage]()
+    /// The properties of unique keys that stay null until the last part is written.
+    var deferredKeys = [PropertyNumber]()
+  }
+
+  /// The revision of the commit.
+  public var revision: Revision {
+    switch self {
+    case .part(let part): part.revision
+    case .commit(let commit): commit.revision
+    }
+  }
+
+  /// Whether the entry completes a commit.
+  public var isLast: Bool { if case .commit = self { true } else { false } }
+}
+
+extension LogEntry.Commit {
+  /// The fingerprint of this commit behind a state with another one.
+  func fingerprint(after previous: UInt64) -> UInt64 {
+    FingerprintInput(
+      previous: previous, revision: revision, time: time, author: author, transaction: transaction, model: model,
+      undoes: undoes, undo: undo, outcome: outcome, counters: counters, changes: changes
+    ).fingerprint
+  }
+}
+
+// MARK: - Binary form
+
+extension LogEntry: BinaryCodable {
+  public func encode(to writer: inout BinaryWriter) {
+    switch self {
+    case .commit(let commit): writer.field(1, commit)
+    case .part(let part): writer.field(2, part)
+    }
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    var entry: LogEntry?
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: entry = .commit(try field.form())
+      case 2: entry = .part(try field.form())
+      default: break
+      }
+    }
+    guard let entry else { throw MalformedMessage("an entry has neither a commit nor a part") }
+    self = entry
+  }
+}
+
+extension LogEntry.Commit: BinaryCodable {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, revision)
+    writer.field(2, time)
+    writer.field(3, author)
+    writer.field(4, transaction)
+    writer.field(5, model)
+    writer.fixed(6, fingerprint)
+    if let undoes { writer.field(7, undoes) }
+    writer.field(8, undo)
+    writer.field(9, outcome)
+    writer.field(10, counters)
+    writer.field(11, changes)
+    for image in inserted { writer.field(12, image) }
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init(
+      revision: 0, time: 0, author: "", transaction: TransactionID(replica: .zero, sequence: 0), model: 0,
+      counters: [], changes: [])
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: revision = try field.integer()
+      case 2: time = try field.integer()
+      case 3: author = try field.string()
+      case 4: transaction = try field.form()
+      case 5: model = try field.integer()
+      case 6: fingerprint = try field.fixed64()
+      case 7: undoes = try field.integer()
+      case 8: undo = try field.array()
+      case 9: outcome = try field.array()
+      case 10: counters = try field.array()
+      case 11: changes = try field.array()
+      case 12: inserted.append(try field.form())
+      default: break
+      }
+    }
+  }
+}
+
+extension LogEntry.Part: BinaryCodable {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, revision)
+    writer.field(2, UInt64(number))
+    writer.field(3, changes)
+    for image in inserted { writer.field(4, image) }
+    for property in deferredKeys { writer.field(5, UInt64(property)) }
+    writer.field(6, time)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init(revision: 0, time: 0, number: 0, changes: [])
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: revision = try field.integer()
+      case 2: self.number = try field.count()
+      case 3: changes = try field.array()
+      case 4: inserted.append(try field.form())
+      case 5: deferredKeys.append(try field.uint32())
+      case 6: time = try field.integer()
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,194 @@
+// Tests: LoggedStoreTests.swift
+import GRDB
+import GRDBSQLite
+import GraphLog
+import GraphModel
+
+/// A store behind a commit log (`GatheredCommits`).
+extension SQLiteStore {
+  // MARK: - Commits
+
+  /// Makes a group durable whose rows are in the open transaction: in the log, or if that fails, in SQLite.
+  func makeDurable(_ group: EntryCollector, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
+    if group.isEmpty { return }
+    // A batch that is larger than the log is not a failure.
+    guard let entries = group.entries else { return try commitDurably(gathered, writer) }
+    do {
+      try gathered.append(entries)
+    } catch {
+      if !(error is LogRefusal), let omitted = lines.omitted(before: "log") {
+        log.error(
+          "the commit log can't be written; commits are synced in the store instead",
+          metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
+      }
+      return try commitDurably(gathered, writer)
+    }
+    // The group is durable. What fails now is repeated from its entries.
+    // Within a batch, SQLite checks references at COMMIT only; the next commits need the usual checks.
+    guard gathered.isDue || !entries.allSatisfy(\.isLast) else { return }
+    do {
+      try commitGathered(writer)
+    } catch {
+      log.error("the store must be reopened: commits that are in its log failed", metadata: ["cause": "\(error)"])
+    }
+  }
+
+  /// Commits and syncs the open transaction in SQLite, and begins the log behind it.
+  private func commitDurably(_ gathered: GatheredCommits, _ writer: StoreWriter) throws {
+    try runCommit(writer.connection)
+    try Self.synchronizeLog(of: writer.connection)
+    gathered.didCommit()
+    do {
+      try gathered.begin(after: writer.position)
+    } catch {
+      // The next commit gets here again.
+      if let omitted = lines.omitted(before: "begin") {
+        log.error("no new commit log can be begun", metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
+      }
+    }
+  }
+
+  /// Commits what has gathered, so that reads see it. Releases the log from time to time.
+  /// - Throws: the failure of SQLite; the store is then reopened by the next call.
+  func commitGathered(_ writer: StoreWriter) throws {
+    guard let gathered, gathered.isOpen else { return }
+    do {
+      try runCommit(writer.connection)
+      gathered.didCommit()
+      guard gathered.isForgettingDue else { return }
+      try Self.synchronizeLog(of: writer.connection)
+      try gathered.forget(through: writer.revision)
+    } catch {
+      if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
+        try? writer.connection.run("ROLLBACK")
+      }
+      gathered.didRollBack()
+      self.writer = nil
+      isOutcomeUnknown = true
+      throw error
+    }
+  }
+
+  /// Makes all acknowledged commits visible to the caller's next read; called on any thread.
+  func commitUnread() throws {
+    guard let gathered, gathered.hasUnread else { return }
+    try turn.withLock { _ in
+      if isOutcomeUnknown { try reopen() }
+      try pool.writeWithoutTransaction { _ in
+        if let writer { try commitGathered(writer) }
+      }
+    }
+  }
+
+  // MARK: - After a failure
+
+  /// Repeats the gathered commits in a new transaction after a rollback.
+  func repeatGathered(_ writer: StoreWriter) throws {
+    guard let gathered, !gathered.entries.isEmpty else { return }
+    try writer.connection.run(Self.begin)
+    gathered.didBegin()
+    let redo = RedoWriter(writer)
+    for entry in gathered.entries { try redo.apply(entry) }
+  }
+
+  /// Repeats the gathered commits in a store that was reopened, and begins the log behind them.
+  ///
+  /// These include the commits whose entries could not be written to the log: they count as committed, because it is
+  /// unknown how much of them reached the disk.
+  func restoreGathered(_ writer: StoreWriter) throws {
+    guard let gathered else { return }
+    try repeatGathered(writer)
+    if gathered.isOpen { try runCommit(writer.connection) }
+    try Self.synchronizeLog(of: writer.connection)
+    gathered.didCommit()
+    try gathered.begin(after: writer.position)
+  }
+
+  /// Syncs SQLite's write-ahead log, so that all committed transactions are durable.
+  private static func synchronizeLog(of connection: Connection) throws {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let database = connection.database.sqliteConnection
+    guard sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
+      let methods = file.pointee.pMethods
+    else {
+      throw StoreFailure(.inputOutput, "SQLite's log can't be found", advice: "Stop stickiesd and start it again.")
+    }
+    let code = methods.pointee.xSync(file, SQLITE_SYNC_NORMAL)
+    guard code == SQLITE_OK else {
+      throw SQLiteFailure.of(
+        code: code, message: "the write-ahead log can't be synced", systemError: sqlite3_system_errno(database))
+    }
+  }
+
+  // MARK: - Opening and closing
+
+  /// Applies the entries that SQLite lacks, and begins a log behind them.
+  func openLog() throws {
+    let isNeeded = try pool.read { try LogMark.isSet($0) }
+    guard isNeeded || options.commitLog != nil else { return }
+    let open = options.commitLog ?? Self.localLog(in: directory)
+    let writer = try invariant(writer, "a store that was opened has a writer")
+    let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits))
+    if isNeeded {
+      let log = GatheredCommits(try open(storeID, nil), limits: limits)
+      try recover(from: log, writer)
+      try pool.writeWithoutTransaction { _ in try Self.synchronizeLog(of: writer.connection) }
+      try log.begin(after: writer.position)
+      if options.commitLog != nil { gathered = log }
+    } else {
+      gathered = GatheredCommits(try open(storeID, writer.position), limits: limits)
+    }
+    if isNeeded == (gathered != nil) { return }
+    try pool.writeWithoutTransaction { database in
+      try LogMark.write(gathered != nil, database)
+      try Self.synchronizeLog(of: writer.connection)
+    }
+  }
+
+  private func recover(from log: GatheredCommits, _ writer: StoreWriter) throws {
+    let beginning = log.status.beginning
+    let known = try pool.writeWithoutTransaction { _ in try writer.history.fingerprint(of: beginning.revision) }
+    if let known, known != beginning.fingerprint {
+      throw StoreFailure(
+        .corrupt, "the commit log in \(directory) belongs to another past of the store",
+        cause: "it begins after another commit of revision \(beginning.revision)",
+        advice: "Put the store and its log back together, from one backup or one copy.")
+    }
+    let head = writer.revision
+    try applyInTurn { body in try log.read(after: head, body) }
+    let count = (self.writer?.revision ?? head) - head
+    if count > 0 { self.log.info("commits were restored from the commit log", metadata: ["count": "\(count)"]) }
+  }
+
+  /// Commits everything in SQLite, which then needs no log.
+  func closeLog() {
+    if gathered == nil { return }
+    do {
+      if isOutcomeUnknown { try reopen() }
+      try pool.writeWithoutTransaction { database in
+        let writer = try invariant(writer, "a store that is open has a writer")
+        try commitGathered(writer)
+        try Self.synchronizeLog(of: writer.connection)
+        try LogMark.write(false, database)
+      }
+    } catch {
+      log.error("the store is closed with commits that only its log holds", metadata: ["cause": "\(error)"])
+    }
+  }
+
+  /// The commit log in a store's directory.
+  public static func localLog(
+    in directory: String
+  ) -> @Sendable (_ store: UniqueID, _ beginning: LogPosition?) throws -> any CommitLog {
+    { store, beginning in
+      let folder = directory + "/" + StoreFiles.logFolder
+      if let beginning { return try LocalCommitLog(beginning: folder, store: store, after: beginning) }
+      return try LocalCommitLog(opening: folder, store: store)
+    }
+  }
+}
+
+extension StoreWriter {
+  /// The newest state.
+  fileprivate var position: LogPosition { LogPosition(revision: revision, fingerprint: fingerprint) }
+}

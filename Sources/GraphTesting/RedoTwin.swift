@@ -1,0 +1,79 @@
+import Synchronization
+import GraphModel
+import GraphStore
+import GraphStoreTools
+
+/// A second store that is fed by the entries of a test's store alone. It must equal that store.
+public final class RedoTwin {
+  /// The directory of the second store.
+  public let directory: TemporaryDirectory
+  /// The second store.
+  public let store: SQLiteStore
+
+  /// Creates an empty store with the identity of another one.
+  /// - Parameter configure: sets further options.
+  public init(of other: TestStore, configure: (inout SQLiteStore.Options) -> Void = { _ in }) throws {
+    directory = try TemporaryDirectory()
+    var options = SQLiteStore.Options()
+    options.wordLimit = 3
+    let ids = IDHalves(other.store.storeID)
+    options.random = { ids.next() }
+    configure(&options)
+    store = try SQLiteStore(directory: directory.path, model: other.model, options: options)
+  }
+
+  /// Applies entries in their binary form.
+  public func apply(_ entries: [LogEntry]) throws {
+    try store.apply { body in
+      for entry in entries { try body(try LogEntry(binary: entry.binary)) }
+    }
+  }
+
+  /// Closes the store.
+  /// - Returns: the differences from the other store, and the findings of a check.
+  public func differences(from other: TestStore) throws -> [String] {
+    try store.close()
+    let findings = try StoreCheck.run(directory: directory.path, model: other.model, heldObjects: 3)
+    return try StoreComparison.differences(other.directory.path, directory.path) + findings.map(\.text)
+  }
+}
+
+/// The halves of a store's id, returned as random numbers.
+private final class IDHalves: Sendable {
+  private let id: UniqueID
+  private let isSecond = Mutex(false)
+
+  init(_ id: UniqueID) { self.id = id }
+
+  func next() -> UInt64 {
+    isSecond.withLock { isSecond in
+      defer { isSecond.toggle() }
+      return isSecond ? id.low : id.high
+    }
+  }
+}
+
+/// The entries of a test's store, in order.
+public final class EntryRecorder: Sendable {
+  private let entries = Mutex([LogEntry]())
+
+  /// The entries so far.
+  public var all: [LogEntry] { entries.withLock { $0 } }
+
+  func append(_ more: [LogEntry]) { entries.withLock { $0 += more } }
+}
+
+extension TestStore {
+  /// Repeats all commits in a second store.
+  /// - Returns: how it differs; nil if the entries do not begin with the first commit or end before the newest one,
+  ///   because the store was opened with commits or its files were changed.
+  public func redoDifferences() throws -> [String]? {
+    let entries = recorder.all
+    guard entries.first?.revision == 1, try entries.last?.revision == store.head.revision,
+      try store.oldestRevision == 0
+    else { return nil }
+    let twin = try RedoTwin(of: self)
+    try twin.apply(entries)
+    return try twin.differences(from: self)
+  }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import GraphLog
+import GraphModel
+import GraphStore
+import GraphStoreFaults
+import GraphStoreTools
+import GraphTesting
+import Synchronization
+import Testing
+
+/// A store behind a commit log: a commit is durable in the log, and SQLite follows.
+@Suite struct LoggedStoreTests {
+  private func open(
+    _ directory: TemporaryDirectory? = nil, gathered: Int = 4,
+    configure: @escaping (inout SQLiteStore.Options) -> Void = { _ in }
+  ) throws -> TestStore {
+    let directory = try directory ?? TemporaryDirectory()
+    return try TestStore(try Fixtures.company(), directory: directory) { options in
+      options.commitLog = SQLiteStore.localLog(in: directory.path)
+      options.gatheredCommits = gathered
+      configure(&options)
+    }
+  }
+
+  private func copy(_ names: [String], of directory: TemporaryDirectory, to target: TemporaryDirectory) throws {
+    for name in names where FileManager.default.fileExists(atPath: directory.path + "/" + name) {
+      let path = target.path + "/" + name
+      if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+      try FileManager.default.copyItem(atPath: directory.path + "/" + name, toPath: path)
+    }
+  }
+
+  fileprivate static let database = ["graph.sqlite", "graph.sqlite-wal"]
+
+  private func names(_ store: TestStore) throws -> [String] {
+    try store.all("Person", sort: "name").compactMap { image in
+      if case .string(let name) = image[try store.property("Person.name")] { name } else { nil }
+    }
+  }
+
+  @Test(arguments: 0..<11) func killLosesNothing(commits: Int) throws {
+    let store = try open()
+    for number in 0..<commits { _ = try store.insert("Person", ["name": .string("p\(number + 10)")]) }
+    // What a kill leaves: all that was written, synced or not.
+    let killed = try TemporaryDirectory()
+    try copy(Self.database + ["log"], of: store.directory, to: killed)
+    let again = try open(killed)
+    #expect(try names(again) == (0..<commits).map { "p\($0 + 10)" })
+    #expect(try again.store.head == store.store.head)
+    try again.store.close()
+    #expect(try StoreCheck.run(directory: killed.path, model: store.model).isEmpty)
+    try store.store.close()
+    #expect(try StoreComparison.differences(store.directory.path, killed.path) == [])
+  }
+
+  /// SQLite syncs nothing between two checkpoints; in the worst case, nothing since the start is on disk.
+  @Test func powerCutLosesNothing() throws {
+    let store = try open()
+    let cut = try TemporaryDirectory()
+    try copy(Self.database, of: store.directory, to: cut)
+    for number in 0..<30 { _ = try store.insert("Person", ["name": .string("p\(number + 10)")]) }
+    try copy(["log"], of: store.directory, to: cut)
+    let again = try open(cut)
+    #expect(try names(again).count == 30)
+    #expect(try again.store.head == store.store.head)
+    try again.store.close()
+    #expect(try StoreCheck.run(directory: cut.path, model: store.model).isEmpty)
+  }
+
+  @Test func readSeesEveryAcknowledgedCommit() throws {
+    let store = try open(gathered: 1_000)
+    for number in 1...20 {
+      _ = try store.insert("Person", ["name": .string("p\(number)")])
+      #expect(try store.all("Person").count == number)
+      #expect(try store.store.head.revision == Int64(number))
+      #expect(try store.store.statistics().head.revision == Int64(number))
+    }
+  }
+
+  @Test func refusedCommitKeepsGatheredOnes() throws {
+    let store = try open(gathered: 1_000) { options in
+      options.hooks.alterPlan = { plan, _ in
+        // A value that the rules never pass on: the object would differ from its row.
+        if plan.changes.contains(where: { $0.after?.values.contains(.string("bad")) == true }) {
+          throw SQLConstraintFailureForTests()
+        }
+      }
+    }
+    let first = try store.insertion("Person", ["name": .string("a")])
+    _ = try store.commit([first])
+    let bad = try store.insertion("Person", ["name": .string("bad")])
+    let refused = try? store.commit([bad])
+    #expect(refused?.record == nil)
+    _ = try store.insert("Person", ["name": .string("b")])
+    #expect(try names(store) == ["a", "b"])
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  private struct SQLConstraintFailureForTests: Error {}
+
+  @Test func batchLargerThanLogIsSyncedInStore() throws {
+    let store = try open()
+    let rows = (0..<60).map { [Value.string("r\($0)"), .string(String(repeating: "x", count: 400_000))] }
+    let properties = [try store.property("Person.name").number, try store.property("Person.bio").number]
+    _ = try store.insert("Person", ["name": .string("before")])
+    let result = try store.batch("Person", .insert(properties, rows: rows.count), rows: rows)
+    #expect(result.record != nil)
+    _ = try store.insert("Person", ["name": .string("behind")])
+    let killed = try TemporaryDirectory()
+    try copy(Self.database + ["log"], of: store.directory, to: killed)
+    let again = try open(killed)
+    #expect(try again.store.head == store.store.head)
+    #expect(try names(again).count == 62)
+  }
+
+  // MARK: - Opening
+
+  @Test func closedStoreNeedsNoLog() throws {
+    let store = try open()
+    _ = try store.insert("Person", ["name": .string("a")])
+    try store.store.close()
+    try FileManager.default.removeItem(atPath: store.directory.path + "/log")
+    let again = try open(store.directory)
+    #expect(try names(again) == ["a"])
+  }
+
+  @Test func missingLogIsRefusedAfterKill() throws {
+    let store = try open()
+    _ = try store.insert("Person", ["name": .string("a")])
+    let killed = try TemporaryDirectory()
+    try copy(Self.database, of: store.directory, to: killed)
+    let failure = #expect(throws: StoreFailure.self) { try open(killed) }
+    #expect("\(try #require(failure))".contains("log"), "\(String(describing: failure))")
+    // Without a log of its own, a store applies what the log holds, too.
+    #expect(throws: StoreFailure.self) { try TestStore(store.model, directory: killed) }
+  }
+
+  @Test func logIsAppliedByStoreThatUsesNone() throws {
+    let store = try open()
+    for number in 0..<6 { _ = try store.insert("Person", ["name": .string("p\(number)")]) }
+    let killed = try TemporaryDirectory()
+    try copy(Self.database + ["log"], of: store.directory, to: killed)
+    let plain = try TestStore(store.model, directory: killed)
+    #expect(try names(plain).count == 6)
+    _ = try plain.insert("Person", ["name": .string("p6")])
+    try plain.store.close()
+    let again = try open(killed)
+    #expect(try names(again).count == 7)
+  }
+
+  @Test func logOfAnotherStoreIsRefused() throws {
+    let (store, other) = (try open(), try open())
+    for one in [store, other] { _ = try one.insert("Person", ["name": .string("a")]) }
+    let killed = try TemporaryDirectory()
+    try copy(Self.database, of: store.directory, to: killed)
+    try copy(["log"], of: other.directory, to: killed)
+    #expect(throws: StoreFailure.self) { try open(killed) }
+  }
+
+  /// The database of an earlier moment is older than the beginning of the log.
+  @Test func logThatBeginsLaterIsRefused() throws {
+    let store = try open()
+    let killed = try TemporaryDirectory()
+    _ = try store.insert("Person", ["name": .string("a")])
+    try copy(Self.database, of: store.directory, to: killed)
+    try store.reopen()
+    _ = try store.insert("Person", ["name": .string("b")])
+    _ = try store.insert("Person", ["name": .string("c")])
+    try store.reopen()
+    _ = try store.insert("Person", ["name": .string("d")])
+    try copy(["log"], of: store.directory, to: killed)
+    #expect(throws: StoreFailure.self) { try open(killed) }
+  }
+
+  // MARK: - Failures of the log
+
+  /// Every call of the log fails once, in a run of its own. The commit is made in SQLite instead, and nothing is lost.
+  @Test(arguments: [SimulatedLogDisk.Call.write, .synchronize], [5, 28])
+  func failureOfLogIsNoFailureOfCommits(call: SimulatedLogDisk.Call, code: Int32) throws {
+    for calls in 0..<6 {
+      let run = try FailingLog()
+      for number in 0..<3 { _ = try run.store.insert("Person", ["name": .string("p\(number)")]) }
+      run.disk.plan(.error(code), after: calls, kind: call)
+      for number in 3..<12 { _ = try run.store.insert("Person", ["name": .string("p\(number)")]) }
+      #expect(!run.disk.hasPlan, "\(call) \(calls)")
+      #expect(try run.store.all("Person").count == 12)
+      let again = try run.killed()
+      #expect(try again.all("Person").count == 12, "\(call) \(calls)")
+      #expect(try again.store.head == run.store.store.head)
+    }
+  }
+
+  /// The disk of the store fails, too: commits are refused until it works, and none of the acknowledged ones is lost.
+  @Test func commitsResumeAfterBothDisksFailed() throws {
+    let run = try FailingLog()
+    var acknowledged = 0
+    CrashableFiles.fail(run.directory.path, with: .inputOutput)
+    run.disk.plan(.error(5), after: 3, kind: .synchronize)
+    for number in 0..<8 {
+      let change = try run.store.insertion("Person", ["name": .string("p\(number)")])
+      if (try? run.store.commit([change]))?.record != nil { acknowledged += 1 }
+    }
+    #expect(acknowledged > 0 && acknowledged < 8)
+    CrashableFiles.fail(run.directory.path, with: nil)
+    _ = try run.store.insert("Person", ["name": .string("behind")])
+    let names = try names(run.store)
+    #expect(names.count > acknowledged && names.contains("behind"))
+    let again = try run.killed()
+    #expect(try self.names(again) == names)
+  }
+
+  /// A store whose log is on a simulated disk.
+  private struct FailingLog {
+    let directory: TemporaryDirectory
+    let disk: SimulatedLogDisk
+    let store: TestStore
+
+    init() throws {
+      directory = try TemporaryDirectory()
+      CrashableFiles.watch(directory.path)
+      let random = Mutex(SeededGenerator(seed: 1))
+      disk = SimulatedLogDisk { random.withLock { $0.next() } }
+      store = try Self.open(directory, disk)
+    }
+
+    static func open(_ directory: TemporaryDirectory, _ disk: SimulatedLogDisk) throws -> TestStore {
+      try TestStore(try Fixtures.company(), directory: directory) { options in
+        options.gatheredCommits = 4
+        options.commitLog = { store, beginning in
+          let size = LocalCommitLog.Options(segmentBytes: 4 * 4_096, maximumSegments: 4)
+          guard let beginning else { return try LocalCommitLog(opening: disk, store: store, options: size) }
+          return try LocalCommitLog(beginning: disk, store: store, after: beginning, options: size)
+        }
+      }
+    }
+
+    /// The store as it is found after a kill, opened by another process.
+    func killed() throws -> TestStore {
+      let copy = try TemporaryDirectory()
+      for name in LoggedStoreTests.database where FileManager.default.fileExists(atPath: directory.path + "/" + name) {
+        try FileManager.default.copyItem(atPath: directory.path + "/" + name, toPath: copy.path + "/" + name)
+      }
+      return try Self.open(copy, disk)
+    }
+  }
+}
