@@ -2,6 +2,8 @@
 import GraphModel
 
 /// Reads the records of a log without changing it; the memory that it needs is that of one segment.
+///
+/// The log must not be written meanwhile: a group that is written during a read looks like damage.
 package struct LogReader {
   private let disk: any LogDisk
   private let segments: [Segment]
@@ -25,13 +27,15 @@ package struct LogReader {
   }
 
   /// Passes the records after a revision to `body`.
-  /// - Throws: `StoreFailure(.corrupt)` if an entry between the revision and the end is missing or damaged.
+  /// - Throws: `StoreFailure(.corrupt)` if an entry after the revision is missing or damaged, or if the log ends before
+  ///   the revision.
   package func read(after revision: Revision, _ body: (LogRecord) throws -> Void) throws {
     let oldest = segments[0].header
     guard revision >= oldest.start else {
       let missing = oldest.previous.map { disk.path(Segment.name($0.number)) }
       throw LogFailure.gap(disk.folder, after: revision, through: oldest.start, missing: missing)
     }
+    guard revision <= extent.last else { throw LogFailure.behind(disk.folder, last: extent.last, revision) }
     let needed = segments.drop { $0.last <= revision }
     guard let first = needed.first else { return }
     var order = RevisionOrder(after: first.header)

@@ -70,7 +70,7 @@ struct LogScan {
       }
       headers.append(header)
       let previous = header.previous.map(\.number)
-      next = files.first { $0.number == previous }
+      next = files.first { $0.number == previous && $0.number < file.number }
       if let next, next.header == nil {
         throw LogFailure.damaged(disk.path(Segment.name(next.number)), at: 0, "a later segment continues it")
       }
@@ -93,9 +93,9 @@ struct LogScan {
       extent = try SegmentExtent(present, image, through: link.end)
     }
     isClosed = extent.hasLeftovers
-    segments = zip(chain, chain.dropFirst()).map { header, next in
-      // A segment continues another one, so the link is there.
-      Segment(header: header, end: next.previous.map(\.end) ?? SegmentHeader.bytes, last: next.start)
+    for (header, next) in zip(chain, chain.dropFirst()) {
+      let link = try invariant(next.previous, "a segment of the chain continues the one before it")
+      segments.append(Segment(header: header, end: link.end, last: next.start))
     }
     var last = Segment(header: present, end: SegmentHeader.bytes, last: present.start)
     var group = 0

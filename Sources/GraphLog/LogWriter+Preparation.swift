@@ -68,10 +68,10 @@ extension LogWriter {
   func removeOtherFiles() throws {
     guard let names = try disk.names() else { throw LogFailure.missing(disk.folder) }
     let used = Set(segments.map(\.header.number) + spares.map(\.number))
-    let others = names.filter { name in Segment.number(in: name).map { !used.contains($0) } ?? false }
-    guard !others.isEmpty else { return }
-    for name in others { try disk.remove(name) }
-    try disk.synchronizeFolder()
+    let others = names.compactMap(Segment.number).filter { !used.contains($0) }
+    for number in others { try disk.remove(Segment.name(number)) }
+    // A removed log of another store must not come back.
+    if !others.isEmpty { try disk.synchronizeFolder() }
   }
 }
 

@@ -29,7 +29,7 @@ struct LogWriter {
   var segments: [Segment]
   private var present: Present
   var spares = [Spare]()
-  /// Numbers are never used again, so a segment can't be taken for an earlier one of the same name.
+  /// Larger than the number of every file, also of those that were removed since the log was opened.
   var nextNumber: UInt64
   /// The store holds the entries through this revision.
   private(set) var forgotten: Revision

@@ -220,6 +220,17 @@ import Testing
     #expect(try log.revisions(after: 1) == [2, 3])
   }
 
+  @Test func logBehindItsStoreIsRefused() throws {
+    let fixture = try threeSegments()
+    try fixture.disk.remove(third)
+    let log = try fixture.reopen()
+    #expect(try log.revisions(after: 2).isEmpty)
+    #expect(
+      failure { _ = try log.records(after: 3) }?.description
+        == "the log log ends at revision 2, before revision 3 of the store (its last records are damaged or missing, or "
+        + "it is an older copy). Put the store's own log back, or restore a backup with its log; nothing was touched.")
+  }
+
   @Test func logOfAnotherStoreIsRefused() throws {
     let fixture = try LogFixture()
     let other = UniqueID(high: 0xAB, low: 1)

@@ -89,13 +89,23 @@ struct LogTwin {
       let revision = Revision(world.entries.count + place + 1)
       return (0..<parts).map { part in
         attempts += 1
-        // Often the same size: then a record can stand exactly where an older one stood.
-        let bytes = random.chance(10) ? random.below(4000) : random.chance(40) ? random.below(120) : 24
+        let bytes = bodyBytes()
         let mark = withUnsafeBytes(of: UInt64(attempts)) { Array($0) }
         return LogRecord(
           revision: revision, isLast: part == parts - 1,
           body: mark + (0..<bytes).map { _ in UInt8(truncatingIfNeeded: random.next()) })
       }
+    }
+  }
+
+  /// Often the same size, so that a record can stand exactly where an older one stood; with its header and mark, one of
+  /// them fills a sector, so that a torn group has whole records behind a lost one.
+  private mutating func bodyBytes() -> Int {
+    switch random.below(10) {
+    case 0: random.below(4000)
+    case 1, 2: random.below(120)
+    case 3..<6: 24
+    default: 464
     }
   }
 

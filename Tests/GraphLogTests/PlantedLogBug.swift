@@ -1,5 +1,6 @@
 import GraphModel
 import GraphStoreFaults
+import Synchronization
 
 @testable import GraphLog
 
@@ -59,6 +60,8 @@ struct BuggyLogDisk: LogDisk {
 private final class BuggyLogFile: LogFile {
   private let inner: any LogFile
   private let bug: PlantedLogBug
+  /// Whether records were written since the last sync. A file of zeros is prepared without the bug.
+  private let hasRecords = Atomic(false)
 
   init(_ inner: any LogFile, _ bug: PlantedLogBug) { (self.inner, self.bug) = (inner, bug) }
 
@@ -68,14 +71,18 @@ private final class BuggyLogFile: LogFile {
     try inner.read(at: offset, into: buffer)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws { try inner.write(bytes, at: offset) }
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+    if !bytes.allSatisfy({ $0 == 0 }) { hasRecords.store(true, ordering: .relaxed) }
+    try inner.write(bytes, at: offset)
+  }
 
   func synchronize() throws {
-    guard bug != .answerBeforeSync else { return }
+    let isGroup = hasRecords.exchange(false, ordering: .relaxed)
+    if bug == .answerBeforeSync, isGroup { return }
     do {
       try inner.synchronize()
     } catch {
-      guard bug == .retriedSync else { throw error }
+      guard bug == .retriedSync, isGroup else { throw error }
       try inner.synchronize()
     }
   }

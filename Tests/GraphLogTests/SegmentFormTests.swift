@@ -81,9 +81,12 @@ import Testing
   @Test func nameHasTenDigits() {
     #expect(Segment.name(1) == "0000000001.segment")
     #expect(Segment.name(12_345_678_901) == "12345678901.segment")
-    for number: UInt64 in [1, 99, 9_999_999_999, .max] { #expect(Segment.number(in: Segment.name(number)) == number) }
+    for number: UInt64 in [1, 99, 9_999_999_999, UInt64(Int64.max)] {
+      #expect(Segment.number(in: Segment.name(number)) == number)
+    }
     for name in [
       "1.segment", "0000000000.segment", "0000000001.segment.new", "000000000x.segment", "+000000001.segment",
+      "18446744073709551615.segment",
     ] {
       #expect(Segment.number(in: name) == nil, "\(name)")
     }

@@ -54,9 +54,12 @@ package struct SegmentHeader: Hashable, Sendable {
     buffer.appendInteger(UInt64(fileBytes))
     buffer.appendInteger(beginning.revision)
     buffer.appendInteger(beginning.fingerprint)
-    // Numbers begin with 1.
-    buffer.appendInteger(previous.map(\.number) ?? UInt64.zero)
-    buffer.appendInteger(previous.map { UInt64($0.end) } ?? UInt64.zero)
+    if let previous {
+      buffer.appendInteger(previous.number)
+      buffer.appendInteger(UInt64(previous.end))
+    } else {
+      buffer.append(contentsOf: [UInt8](repeating: 0, count: 16))
+    }
     buffer.appendInteger(start)
     buffer.appendInteger(UInt64(syncedEnd))
     buffer.append(contentsOf: [UInt8](repeating: 0, count: Self.bytes - buffer.count))
