@@ -40,7 +40,7 @@ package struct LogReader {
     guard let first = needed.first else { return }
     var order = RevisionOrder(after: first.header)
     for segment in needed {
-      let image = try SegmentImage(segment.header.number, segment.end, disk)
+      let image = try SegmentImage(segment.header.key, segment.end, disk)
       guard image.bytes.count == segment.end else {
         throw LogFailure.truncated(image.path, image.bytes.count, of: segment.header.fileBytes)
       }

@@ -44,7 +44,9 @@ struct LogTwin {
     self.simulated = simulated
     disk = if let bug { BuggyLogDisk(simulated, bug) } else { simulated }
     self.bug = bug
-    log = try LocalCommitLog(beginning: disk, store: LogFixture.store, after: Self.state(0), options: options)
+    log = try LocalCommitLog(
+      beginning: disk, store: LogFixture.store, after: Self.state(0), options: options,
+      salt: LogFixture.salt)
   }
 
   private static func state(_ revision: Int) -> LogPosition {
@@ -202,7 +204,7 @@ struct LogTwin {
     while true {
       let hadPlan = simulated.hasPlan
       do {
-        log = try LocalCommitLog(opening: disk, store: LogFixture.store, options: options)
+        log = try LocalCommitLog(opening: disk, store: LogFixture.store, options: options, salt: LogFixture.salt)
         break
       } catch {
         guard hadPlan, !simulated.hasPlan else { throw Failure(description: "the log can't be opened: \(error)") }

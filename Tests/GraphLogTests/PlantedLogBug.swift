@@ -41,6 +41,8 @@ struct BuggyLogDisk: LogDisk {
       return
     }
     inner.edit(newName) { bytes in
+      let salt: UInt64 = bytes.integer(at: 104)
+      let (old, new) = (SegmentKey(number: old, salt: salt), SegmentKey(number: new, salt: salt))
       var offset = SegmentHeader.bytes
       while let record = bytes.withUnsafeBytes({ RecordForm.read($0, at: offset, segment: old) }) {
         let renumbered = LogRecord(revision: record.revision, isLast: record.isLast, body: Array(bytes[record.body]))
