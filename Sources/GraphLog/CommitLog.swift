@@ -11,8 +11,10 @@ public protocol CommitLog: Sendable {
   ///   group is durable, and the log accepts no group before `restart`; otherwise nothing was written.
   func append(_ group: [LogRecord]) throws
   /// Passes the records after a revision to `body`, in order; after a failed `append` without those of its group.
-  /// - Throws: `StoreFailure(.corrupt)` if an entry after the revision is missing or damaged, or if the log ends before
-  ///   the revision: then it has lost entries that the store holds.
+  ///
+  /// A log that ends before the revision passes nothing. It has lost entries, but the store holds them: the caller
+  /// compares `status.last`, makes the store durable, and begins the log again.
+  /// - Throws: `StoreFailure(.corrupt)` if an entry after the revision is missing or damaged.
   func read(after revision: Revision, _ body: (LogRecord) throws -> Void) throws
   /// Allows the reuse of the space of records through a revision, because the store holds them durably.
   /// - Throws: `StoreFailure` if the space can't be prepared; the log still accepts groups.

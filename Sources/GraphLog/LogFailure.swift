@@ -68,13 +68,6 @@ enum LogFailure {
       advice: "Put missing segments back, or restore a backup with its log; nothing was touched.")
   }
 
-  static func behind(_ folder: String, last: Revision, _ revision: Revision) -> StoreFailure {
-    StoreFailure(
-      .corrupt, "the log \(folder) ends at revision \(last), before revision \(revision) of the store",
-      cause: "its last records are damaged or missing, or it is an older copy",
-      advice: "Put the store's own log back, or restore a backup with its log; nothing was touched.")
-  }
-
   private static func hexadecimal(_ id: UniqueID) -> String {
     id.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }

@@ -27,15 +27,13 @@ package struct LogReader {
   }
 
   /// Passes the records after a revision to `body`.
-  /// - Throws: `StoreFailure(.corrupt)` if an entry after the revision is missing or damaged, or if the log ends before
-  ///   the revision.
+  /// - Throws: `StoreFailure(.corrupt)` if an entry after the revision is missing or damaged.
   package func read(after revision: Revision, _ body: (LogRecord) throws -> Void) throws {
     let oldest = segments[0].header
     guard revision >= oldest.start else {
       let missing = oldest.previous.map { disk.path(Segment.name($0.number)) }
       throw LogFailure.gap(disk.folder, after: revision, through: oldest.start, missing: missing)
     }
-    guard revision <= extent.last else { throw LogFailure.behind(disk.folder, last: extent.last, revision) }
     let needed = segments.drop { $0.last <= revision }
     guard let first = needed.first else { return }
     var order = RevisionOrder(after: first.header)

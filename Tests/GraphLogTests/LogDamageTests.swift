@@ -244,15 +244,15 @@ import Testing
     #expect(try log.revisions(after: 1) == [2, 3])
   }
 
-  @Test func logBehindItsStoreIsRefused() throws {
+  @Test func logBehindItsStorePassesNothingAndBeginsAgain() throws {
     let fixture = try threeSegments()
     try fixture.disk.remove(third)
     let log = try fixture.reopen()
-    #expect(try log.revisions(after: 2).isEmpty)
-    #expect(
-      failure { _ = try log.records(after: 3) }?.description
-        == "the log log ends at revision 2, before revision 3 of the store (its last records are damaged or missing, or "
-        + "it is an older copy). Put the store's own log back, or restore a backup with its log; nothing was touched.")
+    #expect(log.status.last == 2)
+    #expect(try log.revisions(after: 3).isEmpty)
+    try log.restart(after: LogPosition(revision: 3, fingerprint: 3), with: [])
+    try log.append([.entry(4)])
+    #expect(try fixture.reopen().revisions(after: 3) == [4])
   }
 
   @Test func logOfAnotherStoreIsRefused() throws {
