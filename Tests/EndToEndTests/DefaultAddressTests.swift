@@ -88,7 +88,7 @@ import Testing
     #expect(try ann.stickies(["list", "--json"]).output == "[]\n")
     let explicit = try bob.stickiesd(["--data", bob.home.path + "/other", "--listen", "tcp://127.0.0.1:7417"])
     #expect(explicit.status == 1)
-    #expect(explicit.errors.contains("the address tcp://127.0.0.1:7417 is in use"))
+    #expect(explicit.errors.contains("the address tcp://127.0.0.1:7417 is in use (Address already in use)"))
     let log = bob.stop()
     #expect(log.contains("notice") && log.contains("an address is not served"), "\(log)")
     _ = ann.stop()
