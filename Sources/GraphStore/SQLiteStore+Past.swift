@@ -52,7 +52,7 @@ extension SQLiteStore {
     do {
       return try pastReaders.read(at: revision, body)
     } catch let error as DatabaseError {
-      throw SQLiteFailure.of(error, path: path)
+      throw readFailure(error)
     }
   }
 
