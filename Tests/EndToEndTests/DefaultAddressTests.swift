@@ -129,4 +129,16 @@ import Testing
     #expect(client.status == 69)
     #expect(client.errors.contains("there is no host nobody.invalid"), "\(client.errors)")
   }
+
+  @Test func addressesWhereNoDaemonCanListenAreReported() throws {
+    let user = try User()
+    for (address, reason) in [
+      ("tcp://127.0.0.1:0", "with port 0 stickiesd chooses a port"),
+      ("unix://\(user.home.path)", "\(user.home.path) is no socket; give another address"),
+    ] {
+      let client = try user.stickies(["list", "--server", address])
+      #expect(client.status == 69)
+      #expect(client.errors.contains("no stickiesd answers at \(address): \(reason)"), "\(client.errors)")
+    }
+  }
 }
