@@ -10,8 +10,11 @@ public protocol CommitLog: Sendable {
   ///   `StoreFailure` if the disk fails. If `status.needsRestart` is then true, it is unknown whether a part of the
   ///   group is durable, and the log accepts no group before `restart`; otherwise nothing was written.
   func append(_ group: [LogRecord]) throws
-  /// Passes the records after a revision to `body`, in order.
-  /// - Throws: `StoreFailure(.corrupt)` if an entry between the revision and the end is missing or damaged.
+  /// Passes the records after a revision to `body`, in order; after a failed `append` without those of its group.
+  ///
+  /// A log that ends before the revision passes nothing. It has lost entries, but the store holds them: the caller
+  /// compares `status.last`, makes the store durable, and begins the log again.
+  /// - Throws: `StoreFailure(.corrupt)` if an entry after the revision is missing or damaged.
   func read(after revision: Revision, _ body: (LogRecord) throws -> Void) throws
   /// Allows the reuse of the space of records through a revision, because the store holds them durably.
   /// - Throws: `StoreFailure` if the space can't be prepared; the log still accepts groups.

@@ -28,7 +28,13 @@ public final class LocalCommitLog: CommitLog {
     public var maximumBodyBytes: Int { segmentBytes - SegmentHeader.bytes - RecordForm.headerBytes }
   }
 
+  /// Draws the number that makes records of this log unpredictable; a simulation passes its own source.
+  package typealias Salt = @Sendable () -> UInt64
+
+  package static let randomSalt: Salt = { .random(in: .min ... .max) }
+
   private let disk: any LogDisk
+  private let salt: Salt
   /// Locked during a write and its sync, by the only caller.
   private let writer: Mutex<LogWriter>
   /// A copy, so that other threads don't wait for the disk.
@@ -53,18 +59,21 @@ public final class LocalCommitLog: CommitLog {
     try self.init(beginning: LocalLogDisk(folder: folder), store: store, after: state, options: options)
   }
 
-  package convenience init(opening disk: any LogDisk, store: UniqueID, options: Options) throws {
-    self.init(try LogWriter(opening: disk, store, options))
+  package convenience init(
+    opening disk: any LogDisk, store: UniqueID, options: Options, salt: @escaping Salt = randomSalt
+  ) throws {
+    self.init(try LogWriter(opening: disk, store, options), salt)
   }
 
   package convenience init(
-    beginning disk: any LogDisk, store: UniqueID, after state: LogPosition, options: Options
+    beginning disk: any LogDisk, store: UniqueID, after state: LogPosition, options: Options,
+    salt: @escaping Salt = randomSalt
   ) throws {
-    self.init(try LogWriter(beginning: disk, store, after: state, options))
+    self.init(try LogWriter(beginning: disk, store, after: state, options, salt: salt()), salt)
   }
 
-  private init(_ writer: LogWriter) {
-    (disk, maximumBodyBytes) = (writer.disk, writer.options.maximumBodyBytes)
+  private init(_ writer: LogWriter, _ salt: @escaping Salt) {
+    (disk, maximumBodyBytes, self.salt) = (writer.disk, writer.options.maximumBodyBytes, salt)
     published = Mutex(writer.status)
     self.writer = Mutex(writer)
   }
@@ -78,7 +87,7 @@ public final class LocalCommitLog: CommitLog {
   public func forget(through revision: Revision) throws { try change { try $0.forget(through: revision) } }
 
   public func restart(after state: LogPosition, with records: [LogRecord]) throws {
-    try change { try $0.restart(after: state, with: records) }
+    try change { try $0.restart(after: state, with: records, salt: salt()) }
   }
 
   public func read(after revision: Revision, _ body: (LogRecord) throws -> Void) throws {

@@ -15,7 +15,8 @@ enum LogFailure {
 
   static func neverBegun(_ folder: String) -> StoreFailure {
     StoreFailure(
-      .corrupt, "the log folder \(folder) has no segment with a log", cause: "its files were removed or replaced",
+      .corrupt, "the log folder \(folder) has no segment with a log",
+      cause: "its files were removed, replaced or damaged",
       advice: "Put the files back, or restore a backup; the store was not touched.")
   }
 

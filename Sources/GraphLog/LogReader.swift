@@ -2,6 +2,8 @@
 import GraphModel
 
 /// Reads the records of a log without changing it; the memory that it needs is that of one segment.
+///
+/// The log must not be written meanwhile: a group that is written during a read looks like damage.
 package struct LogReader {
   private let disk: any LogDisk
   private let segments: [Segment]
@@ -25,7 +27,7 @@ package struct LogReader {
   }
 
   /// Passes the records after a revision to `body`.
-  /// - Throws: `StoreFailure(.corrupt)` if an entry between the revision and the end is missing or damaged.
+  /// - Throws: `StoreFailure(.corrupt)` if an entry after the revision is missing or damaged.
   package func read(after revision: Revision, _ body: (LogRecord) throws -> Void) throws {
     let oldest = segments[0].header
     guard revision >= oldest.start else {
@@ -36,7 +38,7 @@ package struct LogReader {
     guard let first = needed.first else { return }
     var order = RevisionOrder(after: first.header)
     for segment in needed {
-      let image = try SegmentImage(segment.header.number, segment.end, disk)
+      let image = try SegmentImage(segment.header.key, segment.end, disk)
       guard image.bytes.count == segment.end else {
         throw LogFailure.truncated(image.path, image.bytes.count, of: segment.header.fileBytes)
       }

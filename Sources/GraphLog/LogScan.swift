@@ -28,19 +28,23 @@ struct LogScan {
   init(_ disk: any LogDisk, _ store: UniqueID) throws {
     guard let names = try disk.names() else { throw LogFailure.missing(disk.folder) }
     let files = try names.compactMap(Segment.number).sorted().map { try Self.file($0, disk, store) }
-    for file in files.reversed() where file.header == nil { try Self.verifyUnused(file, disk) }
     guard let newest = files.last(where: { $0.header != nil }), let last = files.last else {
       throw LogFailure.neverBegun(disk.folder)
     }
     nextNumber = last.number + 1
-    try findEnd(try Self.chain(to: newest, files, disk), disk)
+    let chain = try Self.chain(to: newest, files, disk)
+    for file in files where file.header == nil { try Self.verifyUnused(file, chain[0].key.salt, disk) }
+    try findEnd(chain, disk)
   }
 
   private static func file(_ number: UInt64, _ disk: any LogDisk, _ store: UniqueID) throws -> File {
     let path = disk.path(Segment.name(number))
-    let image = try SegmentImage(number, SegmentHeader.bytes, disk)
-    let size = try disk.open(Segment.name(number), forWriting: false).size()
-    switch SegmentHeader.read(image.bytes) {
+    let file = try disk.open(Segment.name(number), forWriting: false)
+    let size = try file.size()
+    let block = try [UInt8](unsafeUninitializedCapacity: SegmentHeader.bytes) { buffer, filled in
+      filled = try file.read(at: 0, into: UnsafeMutableRawBufferPointer(buffer))
+    }
+    switch SegmentHeader.read(block) {
     case .none: return File(number: number, size: size, header: nil)
     case .newer(let version): throw LogFailure.newer(path, version)
     case .header(let header):
@@ -52,8 +56,8 @@ struct LogScan {
   }
 
   /// Checks that a bad header is not damage: the header was synced with the first group, before any later one.
-  private static func verifyUnused(_ file: File, _ disk: any LogDisk) throws {
-    let image = try SegmentImage(file.number, file.size, disk)
+  private static func verifyUnused(_ file: File, _ salt: UInt64, _ disk: any LogDisk) throws {
+    let image = try SegmentImage(SegmentKey(number: file.number, salt: salt), file.size, disk)
     guard let later = image.records(behind: SegmentHeader.bytes - 8, laterThan: SegmentHeader.bytes).later else {
       return
     }
@@ -70,7 +74,7 @@ struct LogScan {
       }
       headers.append(header)
       let previous = header.previous.map(\.number)
-      next = files.first { $0.number == previous }
+      next = files.first { $0.number == previous && $0.number < file.number }
       if let next, next.header == nil {
         throw LogFailure.damaged(disk.path(Segment.name(next.number)), at: 0, "a later segment continues it")
       }
@@ -82,20 +86,20 @@ struct LogScan {
   private mutating func findEnd(_ chain: [SegmentHeader], _ disk: any LogDisk) throws {
     var chain = chain
     var present = chain[chain.count - 1]
-    var image = try SegmentImage(present.number, present.fileBytes, disk)
+    var image = try SegmentImage(present.key, present.fileBytes, disk)
     var extent = try SegmentExtent(newest: present, image)
     while extent.lastComplete == nil, present.continuesEntry {
       guard chain.count > 1, let link = chain.removeLast().previous else {
         throw LogFailure.damaged(image.path, at: 0, "the segment with the beginning of its first commit is missing")
       }
       present = chain[chain.count - 1]
-      image = try SegmentImage(present.number, link.end, disk)
+      image = try SegmentImage(present.key, link.end, disk)
       extent = try SegmentExtent(present, image, through: link.end)
     }
     isClosed = extent.hasLeftovers
-    segments = zip(chain, chain.dropFirst()).map { header, next in
-      // A segment continues another one, so the link is there.
-      Segment(header: header, end: next.previous.map(\.end) ?? SegmentHeader.bytes, last: next.start)
+    for (header, next) in zip(chain, chain.dropFirst()) {
+      let link = try invariant(next.previous, "a segment of the chain continues the one before it")
+      segments.append(Segment(header: header, end: link.end, last: next.start))
     }
     var last = Segment(header: present, end: SegmentHeader.bytes, last: present.start)
     var group = 0

@@ -68,10 +68,10 @@ extension LogWriter {
   func removeOtherFiles() throws {
     guard let names = try disk.names() else { throw LogFailure.missing(disk.folder) }
     let used = Set(segments.map(\.header.number) + spares.map(\.number))
-    let others = names.filter { name in Segment.number(in: name).map { !used.contains($0) } ?? false }
-    guard !others.isEmpty else { return }
-    for name in others { try disk.remove(name) }
-    try disk.synchronizeFolder()
+    let others = names.compactMap(Segment.number).filter { !used.contains($0) }
+    for number in others { try disk.remove(Segment.name(number)) }
+    // A removed log of another store must not come back.
+    if !others.isEmpty { try disk.synchronizeFolder() }
   }
 }
 
@@ -81,7 +81,7 @@ extension LogWriter {
 /// segments. The file is larger than other segments if the records need it.
 struct SegmentBeginning {
   let store: UniqueID
-  let number: UInt64
+  let key: SegmentKey
   let state: LogPosition
   let records: [LogRecord]
 
@@ -89,12 +89,13 @@ struct SegmentBeginning {
   func write(to disk: any LogDisk, segmentBytes: Int) throws -> (segment: Segment, file: any LogFile) {
     var content = [UInt8]()
     for record in records {
-      RecordForm.append(record, segment: number, group: SegmentHeader.bytes, to: &content)
+      RecordForm.append(record, segment: key, group: SegmentHeader.bytes, to: &content)
     }
     let end = SegmentHeader.bytes + content.count
     let bytes = max(segmentBytes, (end + SegmentHeader.bytes - 1) / SegmentHeader.bytes * SegmentHeader.bytes)
-    let file = try removingOnFailure(Segment.name(number), disk) {
-      let file = try disk.create(Segment.name(number))
+    let name = Segment.name(key.number)
+    let file = try removingOnFailure(name, disk) {
+      let file = try disk.create(name)
       try file.fill(bytes)
       if !content.isEmpty { try content.withUnsafeBytes { try file.write($0, at: SegmentHeader.bytes) } }
       try file.synchronize()
@@ -102,7 +103,7 @@ struct SegmentBeginning {
       return file
     }
     let header = SegmentHeader(
-      store: store, number: number, fileBytes: bytes, beginning: state, previous: nil, start: state.revision,
+      store: store, key: key, fileBytes: bytes, beginning: state, previous: nil, start: state.revision,
       continuesEntry: false, syncedEnd: end)
     var block = [UInt8]()
     header.append(to: &block)

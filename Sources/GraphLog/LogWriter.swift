@@ -29,7 +29,7 @@ struct LogWriter {
   var segments: [Segment]
   private var present: Present
   var spares = [Spare]()
-  /// Numbers are never used again, so a segment can't be taken for an earlier one of the same name.
+  /// Larger than the number of every file, also of those that were removed since the log was opened.
   var nextNumber: UInt64
   /// The store holds the entries through this revision.
   private(set) var forgotten: Revision
@@ -61,12 +61,14 @@ struct LogWriter {
 
   /// Begins a log in a folder, which is created if it does not exist. The log supersedes all segments in the folder.
   init(
-    beginning disk: any LogDisk, _ store: UniqueID, after state: LogPosition, _ options: LocalCommitLog.Options
+    beginning disk: any LogDisk, _ store: UniqueID, after state: LogPosition, _ options: LocalCommitLog.Options,
+    salt: UInt64
   ) throws {
     try disk.makeFolder()
     guard let names = try disk.names() else { throw LogFailure.missing(disk.folder) }
     let number = names.compactMap(Segment.number).reduce(0, max) + 1
-    let beginning = SegmentBeginning(store: store, number: number, state: state, records: [])
+    let key = SegmentKey(number: number, salt: salt)
+    let beginning = SegmentBeginning(store: store, key: key, state: state, records: [])
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)
     (self.disk, self.store, self.options, nextNumber) = (disk, store, options, number + 1)
     (segments, present) = ([segment], Present(file: file, isBegun: true))
@@ -75,11 +77,12 @@ struct LogWriter {
   }
 
   /// Begins again in a new file, because the pages of a file whose sync failed can't be trusted.
-  mutating func restart(after state: LogPosition, with records: [LogRecord]) throws {
+  mutating func restart(after state: LogPosition, with records: [LogRecord], salt: UInt64) throws {
     needsRestart = true
     var order = RevisionOrder(after: state.revision)
     try order.verify(records)
-    let beginning = SegmentBeginning(store: store, number: nextNumber, state: state, records: records)
+    let key = SegmentKey(number: nextNumber, salt: salt)
+    let beginning = SegmentBeginning(store: store, key: key, state: state, records: records)
     nextNumber += 1
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)
     (segments, present, spares) = ([segment], Present(file: file, isBegun: true), [])
@@ -140,7 +143,8 @@ struct LogWriter {
     let spare = spares.removeFirst()
     let (last, first) = (segments[segments.count - 1], segments[0])
     let header = SegmentHeader(
-      store: store, number: spare.number, fileBytes: spare.bytes, beginning: first.header.beginning,
+      store: store, key: SegmentKey(number: spare.number, salt: last.header.key.salt), fileBytes: spare.bytes,
+      beginning: first.header.beginning,
       previous: SegmentHeader.Link(number: last.header.number, end: last.end), start: order.last,
       continuesEntry: order.isInsideEntry)
     segments.append(Segment(header: header, end: SegmentHeader.bytes, last: order.last))
@@ -154,7 +158,7 @@ struct LogWriter {
     buffer.removeAll(keepingCapacity: true)
     if !present.isBegun { segment.header.append(to: &buffer) }
     for record in records {
-      RecordForm.append(record, segment: segment.header.number, group: segment.end, to: &buffer)
+      RecordForm.append(record, segment: segment.header.key, group: segment.end, to: &buffer)
       order.advance(past: record.revision, isLast: record.isLast)
     }
     try buffer.withUnsafeBytes { try present.file.write($0, at: offset) }

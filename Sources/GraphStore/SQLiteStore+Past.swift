@@ -53,7 +53,7 @@ extension SQLiteStore {
       try commitUnread()
       return try pastReaders.read(at: revision, body)
     } catch let error as DatabaseError {
-      throw SQLiteFailure.of(error, path: path)
+      throw readFailure(error)
     }
   }
 

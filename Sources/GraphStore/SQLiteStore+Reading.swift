@@ -18,8 +18,15 @@ extension SQLiteStore {
           objects, history, Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint))
       }
     } catch let error as DatabaseError {
-      throw SQLiteFailure.of(error, path: path)
+      throw readFailure(error)
     }
+  }
+
+  /// The failure of a read. If a connection can't be opened, the usual cause is a name that no longer refers to the
+  /// store's file.
+  func readFailure(_ error: DatabaseError) -> any Error {
+    if error.resultCode == .SQLITE_CANTOPEN, let failure = fileFailure() { return failure }
+    return SQLiteFailure.of(error, path: path)
   }
 
   /// The newest committed state.

@@ -52,7 +52,7 @@ package final class SimulatedLogDisk: LogDisk {
     (self.folder, self.random) = (folder, random)
   }
 
-  // MARK: What a test does to the disk
+  // MARK: Controls of tests
 
   /// Plans a fault; nil ends the plan.
   /// - Parameters:

@@ -27,6 +27,7 @@ import Testing
       #expect(refused.status == 64)
       #expect(refused.errors.contains("stickies add -- \"- milk\""), "\(words): \(refused.errors)")
     }
+    #expect(try daemon.run("board", "add", "-x").errors.contains("stickies board add -- \"- milk\""))
     #expect(try daemon.run("add", "--", "- milk", "--json", "too").output == "#1 - milk --json too\n")
     #expect(try !daemon.run("add").errors.contains("- milk"))
     #expect(daemon.stop() == 0)

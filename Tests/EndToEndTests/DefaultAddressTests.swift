@@ -88,7 +88,7 @@ import Testing
     #expect(try ann.stickies(["list", "--json"]).output == "[]\n")
     let explicit = try bob.stickiesd(["--data", bob.home.path + "/other", "--listen", "tcp://127.0.0.1:7417"])
     #expect(explicit.status == 1)
-    #expect(explicit.errors.contains("the address tcp://127.0.0.1:7417 is in use"))
+    #expect(explicit.errors.contains("the address tcp://127.0.0.1:7417 is in use (Address already in use)"))
     let log = bob.stop()
     #expect(log.contains("notice") && log.contains("an address is not served"), "\(log)")
     _ = ann.stop()
@@ -128,5 +128,17 @@ import Testing
     let client = try user.stickies(["list", "--server", "tcp://nobody.invalid:7417"])
     #expect(client.status == 69)
     #expect(client.errors.contains("there is no host nobody.invalid"), "\(client.errors)")
+  }
+
+  @Test func addressesWhereNoDaemonCanListenAreReported() throws {
+    let user = try User()
+    for (address, reason) in [
+      ("tcp://127.0.0.1:0", "with port 0 stickiesd chooses a port"),
+      ("unix://\(user.home.path)", "\(user.home.path) is no socket; give another address"),
+    ] {
+      let client = try user.stickies(["list", "--server", address])
+      #expect(client.status == 69)
+      #expect(client.errors.contains("no stickiesd answers at \(address): \(reason)"), "\(client.errors)")
+    }
   }
 }

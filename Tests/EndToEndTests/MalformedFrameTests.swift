@@ -38,6 +38,12 @@ import Testing
       "a body of a later version", frame([0x08, 0x01, 0x82, 0x06, 0x00]),
       "the message has no body that this version knows"
     ),
+    ("a commit without a transaction", frame([0x08, 0x01, 0x2A, 0x00]), "a commit has no transaction"),
+    ("an undo without an id", frame([0x08, 0x01, 0x32, 0x00]), "an undo has no transaction id"),
+    (
+      "an entity beyond 32 bits", frame([0x08, 0x01, 0x22, 0x06, 0x08, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
+      "a number is too large"
+    ),
     ("a hello whose author is no UTF-8", frame([0x12, 0x04, 0x22, 0x02, 0xC3, 0x28]), "a string is not UTF-8"),
     ("a hello whose replica has one byte", frame([0x12, 0x03, 0x1A, 0x01, 0x07]), "an id needs 16 bytes"),
     ("a hello whose model has one byte", frame([0x12, 0x03, 0x12, 0x01, 0x07]), "a model's hash needs 16 bytes"),

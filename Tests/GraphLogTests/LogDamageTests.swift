@@ -1,8 +1,9 @@
-import GraphLog
 import GraphModel
 import GraphStoreFaults
 import GraphTesting
 import Testing
+
+@testable import GraphLog
 
 /// Logs that a crash or a fault of the disk has changed: a torn end is cut off, everything else is refused.
 @Suite struct LogDamageTests {
@@ -169,10 +170,33 @@ import Testing
     fixture.disk.edit(second) { $0[60] ^= 4 }
     #expect(
       failure { _ = try fixture.reopen() }?.sentence == "the log segment log/\(second) is damaged at byte 0")
+    fixture = try LogFixture()
+    for bytes in [4000, 100, 20] { try fixture.log.append([.entry(fixture.log.status.last + 1, bytes: bytes)]) }
+    fixture.disk.edit(second) { $0[3] ^= 4 }
+    #expect(
+      failure { _ = try fixture.reopen() }?.description
+        == "the log segment log/\(second) is damaged at byte 0 (the record of a later commit at byte 4240 is sound). "
+        + "Nothing was touched: keep a copy of all files, run stickiesd check, and restore a backup.")
     fixture = try threeGroups()
     fixture.disk.edit(first) { $0[3] ^= 4 }
     #expect(
-      failure { _ = try fixture.reopen() }?.cause == "the record of a later commit at byte 4160 is sound")
+      failure { _ = try fixture.reopen() }?.description
+        == "the log folder log has no segment with a log (its files were removed, replaced or damaged). Put the files "
+        + "back, or restore a backup; the store was not touched.")
+  }
+
+  /// A client that knows everything but the salt puts a record of a later group into a body.
+  @Test func forgedRecordInTornGroupIsNotDamage() throws {
+    for salt in [LogFixture.salt(), Checksum.seed] {
+      let fixture = try LogFixture()
+      try fixture.log.append([.entry(1)])
+      var forged = [UInt8]()
+      RecordForm.append(.entry(3), segment: SegmentKey(number: 1, salt: salt), group: 4200, to: &forged)
+      try fixture.log.append([LogRecord(revision: 2, body: forged)])
+      fixture.disk.edit(first) { $0[4160] ^= 1 }
+      let error = failure { _ = try fixture.reopen() }
+      #expect((error == nil) == (salt == Checksum.seed))
+    }
   }
 
   @Test func newestSegmentWithTornHeaderHoldsNothing() throws {
@@ -218,6 +242,17 @@ import Testing
     log = try fixture.reopen()
     #expect(failure { _ = try log.records() }?.sentence == "the log log lacks the commit of revision 1")
     #expect(try log.revisions(after: 1) == [2, 3])
+  }
+
+  @Test func logBehindItsStorePassesNothingAndBeginsAgain() throws {
+    let fixture = try threeSegments()
+    try fixture.disk.remove(third)
+    let log = try fixture.reopen()
+    #expect(log.status.last == 2)
+    #expect(try log.revisions(after: 3).isEmpty)
+    try log.restart(after: LogPosition(revision: 3, fingerprint: 3), with: [])
+    try log.append([.entry(4)])
+    #expect(try fixture.reopen().revisions(after: 3) == [4])
   }
 
   @Test func logOfAnotherStoreIsRefused() throws {

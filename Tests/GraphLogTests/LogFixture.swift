@@ -7,6 +7,8 @@ import Synchronization
 /// A log of small segments on a simulated disk.
 final class LogFixture {
   static let store = UniqueID(high: 7, low: 9)
+  /// The same salt for all logs, so that tests can put records of one log into another one.
+  static let salt: LocalCommitLog.Salt = { 0x5A17 }
 
   let disk: SimulatedLogDisk
   let options: LocalCommitLog.Options
@@ -18,12 +20,12 @@ final class LogFixture {
   ) throws {
     disk = SimulatedLogDisk(seed: seed)
     options = LocalCommitLog.Options(segmentBytes: segmentBytes, maximumSegments: maximumSegments)
-    log = try LocalCommitLog(beginning: disk, store: Self.store, after: state, options: options)
+    log = try LocalCommitLog(beginning: disk, store: Self.store, after: state, options: options, salt: Self.salt)
   }
 
   /// Opens the log again, as the next process does.
   func reopen() throws -> LocalCommitLog {
-    try LocalCommitLog(opening: disk, store: Self.store, options: options)
+    try LocalCommitLog(opening: disk, store: Self.store, options: options, salt: Self.salt)
   }
 
   /// The names of the segment files.

@@ -1,5 +1,6 @@
 import GraphModel
 import GraphStoreFaults
+import Synchronization
 
 @testable import GraphLog
 
@@ -40,6 +41,8 @@ struct BuggyLogDisk: LogDisk {
       return
     }
     inner.edit(newName) { bytes in
+      let salt: UInt64 = bytes.integer(at: 104)
+      let (old, new) = (SegmentKey(number: old, salt: salt), SegmentKey(number: new, salt: salt))
       var offset = SegmentHeader.bytes
       while let record = bytes.withUnsafeBytes({ RecordForm.read($0, at: offset, segment: old) }) {
         let renumbered = LogRecord(revision: record.revision, isLast: record.isLast, body: Array(bytes[record.body]))
@@ -59,6 +62,8 @@ struct BuggyLogDisk: LogDisk {
 private final class BuggyLogFile: LogFile {
   private let inner: any LogFile
   private let bug: PlantedLogBug
+  /// Whether records were written since the last sync. A file of zeros is prepared without the bug.
+  private let hasRecords = Atomic(false)
 
   init(_ inner: any LogFile, _ bug: PlantedLogBug) { (self.inner, self.bug) = (inner, bug) }
 
@@ -68,14 +73,18 @@ private final class BuggyLogFile: LogFile {
     try inner.read(at: offset, into: buffer)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws { try inner.write(bytes, at: offset) }
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+    if !bytes.allSatisfy({ $0 == 0 }) { hasRecords.store(true, ordering: .relaxed) }
+    try inner.write(bytes, at: offset)
+  }
 
   func synchronize() throws {
-    guard bug != .answerBeforeSync else { return }
+    let isGroup = hasRecords.exchange(false, ordering: .relaxed)
+    if bug == .answerBeforeSync, isGroup { return }
     do {
       try inner.synchronize()
     } catch {
-      guard bug == .retriedSync else { throw error }
+      guard bug == .retriedSync, isGroup else { throw error }
       try inner.synchronize()
     }
   }

@@ -38,6 +38,21 @@ import Testing
     #expect(try holds(text, values), "\(text)")
   }
 
+  @Test func trimmedRemovesWhiteSpaceOfAllScriptsAtBothEndsOnly() {
+    for (text, trimmed) in [
+      ("", ""), (" \t\r\n", ""), ("a", "a"), (" a b\u{A0}", "a b"), ("\u{3000}日 本\u{2028}", "日 本"),
+      ("\u{301}a ", "\u{301}a"), (" \u{200B} ", "\u{200B}"), (String(repeating: " ", count: 100_000) + "x", "x"),
+    ] { #expect(GraphFunction.trimmed.apply([.string(text)]) == .string(trimmed)) }
+  }
+
+  @Test func concatOfTooMuchTextIsNull() {
+    let half = String(repeating: "a", count: 1 << 23)
+    let whole = GraphFunction.concat.apply([.string(half), .string(half)])
+    #expect(whole.stringValue?.utf8.count == 1 << 24)
+    #expect(GraphFunction.concat.apply([whole, .string("a")]) == .null)
+    #expect(GraphFunction.concat.apply([whole, .string("")]) == whole)
+  }
+
   @Test func functionsOfDecimalsAreExact() throws {
     for (number, text) in [
       ("99999999999999999999.99", "floor(salary) == 99999999999999999999"),

@@ -162,6 +162,26 @@ import Testing
     }
   }
 
+  /// Nested calls would otherwise multiply a text until no memory is left.
+  @Test func concatOfTooMuchTextIsNullInSQLAndMemory() throws {
+    let store = try TestStore(try Fixtures.company())
+    _ = try store.insert("Person", ["name": .string("n"), "bio": .string(String(repeating: "b", count: 1 << 20))])
+    let person = try store.entity("Person")
+    let everything = try store.all("Person")
+    func copies(_ text: String, _ count: Int) -> String {
+      "concat(\(Array(repeating: text, count: count).joined(separator: ", ")))"
+    }
+    for (text, isNull) in [
+      (copies("bio", 16), false), (copies("bio", 17), true), (copies(copies("bio", 8), 2), false),
+      (copies(copies(copies(copies("bio", 3), 3), 3), 3), true),
+    ] {
+      let predicate = try GraphPredicate(parsing: "\(text) == NULL", entity: person, model: store.model)
+      #expect(try store.all(person, where: predicate).count == (isNull ? 1 : 0))
+      let evaluator = PredicateEvaluator(predicate, model: store.model)
+      #expect(everything.contains { evaluator.matches($0, in: RandomGraphTests.ListSource(everything)) } == isNull)
+    }
+  }
+
   /// A batch picks its objects by the same words.
   @Test func batchAcceptsEveryFetchPredicate() throws {
     for depth in [1, 8, 30, 90] {

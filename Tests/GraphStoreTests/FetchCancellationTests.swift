@@ -32,11 +32,15 @@ import Testing
     #expect(try store.all("Person").count == 61)
   }
 
+  /// As many texts as `concat` takes.
+  private static let copies = Array(repeating: "bio", count: 20).joined(separator: ", ")
+
   /// One row with a long text: SQLite has a single instruction to run, and memory one object to judge.
   @Test(arguments: [
     "bio LIKE \"*a*b*c*d*e*aaaaaaaaaaaaaaaaaaaaaaaaab\"", "bio MATCHES \".*a.{12}x\"",
     "bio CONTAINS \"aaaaaaaaaaaaaaaaaaaaaaab\"", "bio CONTAINS[cd] \"aaaaaaaaaaaaaaaaaaaaaaab\"",
     "lowercase(bio) CONTAINS[d] \"aaaaaaaaaaaaaaaaaaaaaaab\"",
+    "trimmed(trimmed(trimmed(trimmed(concat(\(Self.copies)))))) == \"q\"",
   ])
   func functionOverLongTextIsInterrupted(condition: String) throws {
     let store = try TestStore(try Fixtures.company())

@@ -134,6 +134,17 @@ import Testing
     #expect(try StoreCheck.run(directory: other.directory.path, model: model).isEmpty)
   }
 
+  /// A connection for the past is opened only now, and finds no file.
+  @Test func missingDatabaseIsTheReasonWhyThePastCantBeRead() throws {
+    let store = try store()
+    _ = try store.insert("Board", ["name": .string("second")])
+    var request = FetchRequest(entity: try store.entity("Board").number)
+    request.at = 1
+    try FileManager.default.removeItem(atPath: store.directory.path)
+    let failure = #expect(throws: StoreFailure.self) { try store.store.answer(request) { _ in } }
+    #expect(failure?.sentence == "the data directory \(store.directory.path) was moved away or removed")
+  }
+
   @Test func lockReplacedDuringLockingIsLockedAgain() throws {
     let directory = try TemporaryDirectory()
     let lock = try StoreLock(directory: directory.path)

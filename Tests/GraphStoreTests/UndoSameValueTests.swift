@@ -116,8 +116,10 @@ import Testing
       try change(remove: [tags[0]])
       try change(add: [tags[0]])
     }
+    let readded = try store.store.head.revision
     let conflicts = try store.taken(store.undo()).conflicts
     #expect(conflicts.map(\.author) == ["bob"])
+    #expect(conflicts.map(\.revision) == [readded])
     #expect(conflicts.map(\.property) == [property])
     #expect(conflicts.map(\.mine) == [.objects([])])
     #expect(try value("tags") == .objects([tags[0]]))

@@ -138,6 +138,15 @@ import Testing
     #expect(RichText.attachments(["\u{FFFD}.png", "日.png"], beside: ["日.png", "本.png"]).count == 2)
   }
 
+  /// One name in the text means one file, in either spelling; two files with canonically equivalent names are two.
+  @Test func attachmentNamesAreComparedByBytes() {
+    let (one, two) = ("caf\u{E9}.png", "cafe\u{301}.png")
+    #expect(RichText.attachments([one], beside: [two]).map { Array($0.utf8) } == [Array(two.utf8)])
+    #expect(RichText.attachments([two], beside: [one]).map { Array($0.utf8) } == [Array(one.utf8)])
+    #expect(RichText.attachments([one, two], beside: [one, two]).count == 2)
+    #expect(RichText.attachments([one], beside: [one, two]).count == 2)
+  }
+
   @Test func attachmentsAreReportedAndOmitted() throws {
     let body =
       "see {{\\NeXTGraphic Pasted Graphic.png \\width640 \\height480 \\appleattachmentpadding0\n}\\'ac} and "

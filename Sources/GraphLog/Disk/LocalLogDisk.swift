@@ -10,13 +10,13 @@ struct LocalLogDisk: LogDisk {
   let folder: String
 
   func makeFolder() throws {
-    guard mkdir(folder, 0o700) == 0 else {
-      // An existing file of this name makes every later operation fail.
-      if errno == EEXIST { return }
+    // An existing file of this name makes every later operation fail.
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
       throw StoreFailure.system("the log folder \(folder) can't be created", errno)
     }
-    let parent = folder.lastIndex(of: "/").map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) }
-    if let parent { try Self.synchronize(folder: parent) } else { try Self.synchronize(folder: ".") }
+    // Also for an existing folder: the process that created it may have been killed before its sync.
+    guard let slash = folder.lastIndex(of: "/") else { return try Self.synchronize(folder: ".") }
+    try Self.synchronize(folder: slash == folder.startIndex ? "/" : String(folder[..<slash]))
   }
 
   func names() throws -> [String]? {

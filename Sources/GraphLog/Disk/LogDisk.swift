@@ -7,7 +7,7 @@ import GraphModel
 package protocol LogDisk: Sendable {
   /// The path of the folder, for messages.
   var folder: String { get }
-  /// Creates the folder durably if it does not exist.
+  /// Creates the folder if it does not exist, and makes its name durable.
   func makeFolder() throws
   /// The names in the folder, in any order; nil if there is no folder.
   func names() throws -> [String]?

@@ -14,7 +14,7 @@ package struct SegmentHeader: Hashable, Sendable {
 
   /// The store whose entries the log holds.
   package var store: UniqueID
-  package var number: UInt64
+  package var key: SegmentKey
   /// The size of the file.
   package var fileBytes: Int
   /// The state after which the log began.
@@ -27,6 +27,8 @@ package struct SegmentHeader: Hashable, Sendable {
   package var continuesEntry: Bool
   /// The offset up to which records had been synced before the header was written. They can't be torn.
   package var syncedEnd: Int = Self.bytes
+
+  package var number: UInt64 { key.number }
 
   package static let bytes = 4096
   private static let magic = Array("GraphLog".utf8)
@@ -50,15 +52,19 @@ package struct SegmentHeader: Hashable, Sendable {
     buffer.appendInteger(Self.version)
     buffer.appendInteger(continuesEntry ? Self.continuesEntryFlag : 0)
     buffer.append(contentsOf: store.bytes)
-    buffer.appendInteger(number)
+    buffer.appendInteger(key.number)
     buffer.appendInteger(UInt64(fileBytes))
     buffer.appendInteger(beginning.revision)
     buffer.appendInteger(beginning.fingerprint)
-    // Numbers begin with 1.
-    buffer.appendInteger(previous.map(\.number) ?? UInt64.zero)
-    buffer.appendInteger(previous.map { UInt64($0.end) } ?? UInt64.zero)
+    if let previous {
+      buffer.appendInteger(previous.number)
+      buffer.appendInteger(UInt64(previous.end))
+    } else {
+      buffer.append(contentsOf: [UInt8](repeating: 0, count: 16))
+    }
     buffer.appendInteger(start)
     buffer.appendInteger(UInt64(syncedEnd))
+    buffer.appendInteger(key.salt)
     buffer.append(contentsOf: [UInt8](repeating: 0, count: Self.bytes - buffer.count))
     buffer.setInteger(Self.checksum(buffer), at: 8)
   }
@@ -78,7 +84,8 @@ package struct SegmentHeader: Hashable, Sendable {
     let (flags, previous): (UInt32, UInt64) = (block.integer(at: 20), block.integer(at: 72))
     return .header(
       SegmentHeader(
-        store: store, number: block.integer(at: 40), fileBytes: fileBytes,
+        store: store, key: SegmentKey(number: block.integer(at: 40), salt: block.integer(at: 104)),
+        fileBytes: fileBytes,
         beginning: LogPosition(revision: block.integer(at: 56), fingerprint: block.integer(at: 64)),
         previous: previous == 0 ? nil : Link(number: previous, end: end), start: block.integer(at: 88),
         continuesEntry: flags & continuesEntryFlag != 0, syncedEnd: syncedEnd))

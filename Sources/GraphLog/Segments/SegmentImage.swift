@@ -3,16 +3,16 @@ import GraphModel
 
 /// The bytes of a segment file in memory.
 struct SegmentImage {
-  let number: UInt64
+  let key: SegmentKey
   let path: String
   let bytes: [UInt8]
 
   /// Reads a file.
   /// - Parameter count: the number of bytes to read; fewer if the file is shorter.
-  init(_ number: UInt64, _ count: Int, _ disk: any LogDisk) throws {
-    self.number = number
-    path = disk.path(Segment.name(number))
-    let file = try disk.open(Segment.name(number), forWriting: false)
+  init(_ key: SegmentKey, _ count: Int, _ disk: any LogDisk) throws {
+    self.key = key
+    path = disk.path(Segment.name(key.number))
+    let file = try disk.open(Segment.name(key.number), forWriting: false)
     bytes = try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       filled = try file.read(at: 0, into: UnsafeMutableRawBufferPointer(buffer))
     }
@@ -20,7 +20,7 @@ struct SegmentImage {
 
   /// The valid record at an offset; nil if there is none.
   func record(at offset: Int) -> StoredRecord? {
-    bytes.withUnsafeBytes { RecordForm.read($0, at: offset, segment: number) }
+    bytes.withUnsafeBytes { RecordForm.read($0, at: offset, segment: key) }
   }
 
   /// The valid records behind an offset, wherever they begin.
@@ -31,7 +31,7 @@ struct SegmentImage {
       var place = offset + 8
       var exist = false
       while place < bytes.count {
-        guard let record = RecordForm.read(bytes, at: place, segment: number) else {
+        guard let record = RecordForm.read(bytes, at: place, segment: key) else {
           place += 8
           continue
         }

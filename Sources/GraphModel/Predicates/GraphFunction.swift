@@ -73,6 +73,9 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
 
   /// The most names that `oneOf` takes, the same as an enumeration's maximum number of cases.
   static let maximumNames = 1_000
+  /// The maximum size of a text that `concat` makes, in bytes of UTF-8. Nested calls would multiply a text up to the
+  /// process's memory.
+  static let maximumTextSize = 1 << 24
 
   /// The unit in microseconds, for functions that return durations.
   var unit: Int64? {
@@ -107,7 +110,11 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .lowercase, .uppercase, .canonical, .length, .trimmed, .concat:
       let texts = arguments.compactMap(\.stringValue)
-      return texts.count == arguments.count ? applyToStrings(texts) : .null
+      guard texts.count == arguments.count else { return .null }
+      let size = texts.reduce(0) { $0 + $1.utf8.count }
+      // Reading and copying 16 bytes takes about as long as one step.
+      Cancellation.StepCounter(over: size, counting: size / 16).flush()
+      return applyToStrings(texts, size)
     case .abs, .ceiling, .floor, .round, .trunc, .sqrt, .power, .modulus: return applyToNumbers(first, arguments.last)
     case .integer, .double, .decimal, .string, .date, .uuid, .data: return convert(first)
     case .startOfDay, .year, .month, .day, .weekday, .hour, .minute, .second:
@@ -118,19 +125,15 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  private func applyToStrings(_ texts: [String]) -> Value {
+  /// - Parameter size: the size of all texts, in bytes.
+  private func applyToStrings(_ texts: [String], _ size: Int) -> Value {
     switch self {
     case .lowercase: .string(texts[0].mappedInPieces { $0.lowercased() })
     case .uppercase: .string(texts[0].mappedInPieces { $0.uppercased() })
     case .canonical: .string(texts[0].folded([.caseInsensitive, .diacriticInsensitive]))
     case .length: .integer(Int64(texts[0].unicodeScalars.count))
-    case .trimmed:
-      .string(
-        String(
-          String.UnicodeScalarView(
-            texts[0].unicodeScalars.drop { $0.properties.isWhitespace }.reversed()
-              .drop { $0.properties.isWhitespace }.reversed())))
-    default: .string(texts.joined())
+    case .trimmed: .string(texts[0].withoutWhiteSpaceAtEnds)
+    default: size > Self.maximumTextSize ? .null : .string(texts.joined())
     }
   }
 

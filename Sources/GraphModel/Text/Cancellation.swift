@@ -104,4 +104,21 @@ extension String {
     }
     return result
   }
+
+  /// The text without white space at its beginning and end; what is between is copied at once.
+  var withoutWhiteSpaceAtEnds: String {
+    var counter = Cancellation.StepCounter(over: utf8.count)
+    defer { counter.flush() }
+    let scalars = unicodeScalars
+    var (start, end) = (scalars.startIndex, scalars.endIndex)
+    while start < end, scalars[start].properties.isWhitespace, counter.addSteps() {
+      start = scalars.index(after: start)
+    }
+    while start < end {
+      let last = scalars.index(before: end)
+      guard scalars[last].properties.isWhitespace, counter.addSteps() else { break }
+      end = last
+    }
+    return String(scalars[start..<end])
+  }
 }

@@ -191,6 +191,8 @@ public enum UTF8Comparison {
   }
 
   private static func order(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> ValueOrdering {
+    // Copies of a string share its storage.
+    if a.baseAddress == b.baseAddress, a.count == b.count { return .same }
     let shared = min(a.count, b.count)
     let (left, right) = (UnsafeRawBufferPointer(a), UnsafeRawBufferPointer(b))
     var index = 0

@@ -62,15 +62,17 @@ struct Listener {
   }
 
   private static func failure(_ error: any Error, _ wanted: ServerAddress) -> any Error {
-    switch error {
+    // The description of an `IOError` contains the names of NIO's functions.
+    let cause = if let error = error as? IOError { String(cString: strerror(error.errnoCode)) } else { "\(error)" }
+    return switch error {
     case let failure as StoreFailure: failure
     case let error as IOError where error.errnoCode == EADDRINUSE:
       StoreFailure(
-        .inUse, "the address \(wanted) is in use",
+        .inUse, "the address \(wanted) is in use", cause: cause,
         advice: "Another program listens there; give --listen another address.")
     case let error as IOError where error.errnoCode == EMFILE || error.errnoCode == ENFILE:
       StoreFailure(
-        .inputOutput, "can't listen on the address \(wanted)", cause: error.description,
+        .inputOutput, "can't listen on the address \(wanted)", cause: cause,
         advice: DescriptorLimit.advice)
     case is SocketAddressError.UnknownHost, SocketAddressError.unknown:
       StoreFailure(
@@ -78,7 +80,7 @@ struct Listener {
         advice: "Check the name, or give --listen an address of this machine, such as 127.0.0.1.")
     default:
       StoreFailure(
-        .inputOutput, "can't listen on the address \(wanted)", cause: "\(error)",
+        .inputOutput, "can't listen on the address \(wanted)", cause: cause,
         advice: "Give --listen another address.")
     }
   }

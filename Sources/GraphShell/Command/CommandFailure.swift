@@ -73,7 +73,8 @@ package enum CommandFailure {
     guard program.commandsWithText.contains(command),
       message.hasPrefix("unknown option") || words.contains(where: { isNoOption($0, of: message) })
     else { return nil }
-    return "; put a text that begins with - after --: \(program.name) \(command) -- \"- milk\""
+    let path = program.command.path(in: words.dropFirst()).joined(separator: " ")
+    return "; put a text that begins with - after --: \(program.name) \(path) -- \"- milk\""
   }
 
   /// Whether a word begins with a dash and is not an option in the usage that a message contains.

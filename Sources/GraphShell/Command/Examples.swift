@@ -4,17 +4,23 @@ import ArgumentParser
 enum Examples {
   /// The examples for the help that was requested by these arguments.
   static func text(for arguments: [String], of program: any ShellProgram) -> String {
-    var words = arguments[...]
-    if words.first == "help" { words = words.dropFirst() }
-    var command: any ParsableCommand.Type = program.command
+    let words = arguments.dropFirst(arguments.first == "help" ? 1 : 0)
+    let path = program.command.path(in: words).joined(separator: " ")
+    guard let lines = program.examples[path] else { return "" }
+    return "\nEXAMPLES:\n" + lines.map { "  \(program.name) \($0)\n" }.joined()
+  }
+}
+
+extension ParsableCommand {
+  /// The words at the beginning of a command line that name subcommands.
+  static func path(in words: some Sequence<String>) -> [String] {
+    var command: any ParsableCommand.Type = self
     var path = [String]()
-    while let word = words.popFirst(),
-      let next = command.configuration.subcommands.first(where: { $0._commandName == word })
-    {
+    for word in words {
+      guard let next = command.configuration.subcommands.first(where: { $0._commandName == word }) else { break }
       command = next
       path.append(word)
     }
-    guard let lines = program.examples[path.joined(separator: " ")] else { return "" }
-    return "\nEXAMPLES:\n" + lines.map { "  \(program.name) \($0)\n" }.joined()
+    return path
   }
 }

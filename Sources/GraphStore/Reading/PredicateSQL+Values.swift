@@ -36,10 +36,6 @@ extension PredicateSQL {
         guard let text = value(argument, depth: depth + 1) else { return nil }
         texts.append(text)
       }
-      // Null if any operand is null, as in the evaluator.
-      if function == .concat, arguments.allSatisfy({ $0.type(in: model) == .string }) {
-        return "(\(texts.joined(separator: " || ")))"
-      }
       // A bound `now()` is a constant; an unbound one is null.
       if function == .now { return "NULL" }
       if function == .ifNull { return "coalesce(\(texts.joined(separator: ", ")))" }

@@ -211,9 +211,9 @@ struct PropertyReversal {
     switch method {
     case .members(var members, var locked):
       for id in ids {
-        guard let wanted = members.removeValue(forKey: id) else { continue }
-        locked[id] = locked[id] ?? wanted
-        other = change
+        if let wanted = members.removeValue(forKey: id), locked[id] == nil { locked[id] = wanted }
+        // A locked member may change again: the newest change is reported.
+        if locked[id] != nil { other = change }
       }
       method = .members(members, locked: locked)
     case .lists(var lists):

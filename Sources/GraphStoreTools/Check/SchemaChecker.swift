@@ -34,9 +34,10 @@ struct SchemaChecker {
 
   /// Compares the statements that created the tables with those that the stored models produce.
   func checkSchema() throws {
-    // Usually there is one model, with exactly the source of the given one.
+    // Usually there is one model, with exactly the source of the given one. By bytes: canonically equivalent sources
+    // have different defaults.
     let models = try String.fetchAll(database, sql: "SELECT source FROM _model ORDER BY number").compactMap { source in
-      source == model.source ? model : try? Model(parsing: source.utf8)
+      UTF8Comparison.equal(source, model.source) ? model : try? Model(parsing: source.utf8)
     }
     guard let first = models.first, try models.count == Int.fetchOne(database, sql: "SELECT count(*) FROM _model")
     else {

@@ -32,7 +32,7 @@ public struct FolderWritePlan: Sendable {
   ///   - notes: the notes of the board, in the order in which new files are created.
   ///   - isExport: whether deleted files are created again and conflicts are left as they are.
   public init(_ changes: FolderChanges, notes: [NoteSnapshot], isExport: Bool) {
-    var names = Set((changes.names.map(\.text) + changes.list.entries.map(\.file)).map { $0.lowercased() })
+    var names = Set((changes.names.map(\.text) + changes.list.entries.map(\.file)).map { ByteKey($0.lowercased()) })
     var onBoard = Set<UniqueID>()
     for note in notes {
       onBoard.insert(note.id)

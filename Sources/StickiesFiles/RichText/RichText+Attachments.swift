@@ -1,3 +1,5 @@
+import GraphModel
+
 extension RichText {
   /// Returns the names of a package's attachments, each once.
   ///
@@ -9,9 +11,11 @@ extension RichText {
   ///   - files: the names of the files beside it.
   /// - Returns: the names in ascending order.
   public static func attachments(_ named: [String], beside files: [String]) -> [String] {
-    func outline(_ name: String) -> [UInt8] { name.lowercased().utf8.filter { $0 < 0x80 && $0 > 0x20 } }
-    var free = Dictionary(grouping: Set(files).subtracting(named)) { outline($0) }
-    let missing = Set(named).subtracting(files).sorted().filter { free[outline($0)]?.popLast() == nil }
-    return Set(files).union(missing).sorted()
+    // By characters, so that a letter and its accents count as one, as one scalar or as two.
+    func outline(_ name: ByteKey) -> [UInt8] { name.text.lowercased().compactMap(\.asciiValue).filter { $0 > 0x20 } }
+    let (named, files) = (Set(named.map(ByteKey.init)), Set(files.map(ByteKey.init)))
+    var free = Dictionary(grouping: files.subtracting(named)) { outline($0) }
+    let missing = named.subtracting(files).sorted().filter { free[outline($0)]?.popLast() == nil }
+    return files.union(missing).sorted().map(\.text)
   }
 }

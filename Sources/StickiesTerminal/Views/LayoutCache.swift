@@ -1,3 +1,4 @@
+import GraphModel
 import TerminalCells
 
 /// Caches the laid-out texts of notes from turn to turn, because most notes do not change. Entries are added when
@@ -55,8 +56,8 @@ public final class LayoutCache {
   func entry(_ id: Int, text: String, width: Int, titleWidth: Int, cut: Character) -> Entry {
     let key = Key(id: id, width: width, titleWidth: titleWidth)
     uses += 1
-    // Comparing strings with shared storage takes constant time.
-    if let entry = entries[key], entry.source == text {
+    // By bytes: in a canonically equivalent text, the places are others. Texts with shared storage take constant time.
+    if let entry = entries[key], UTF8Comparison.equal(entry.source, text) {
       entry.used = uses
       return entry
     }

@@ -22,13 +22,14 @@ struct DaemonProcess {
   /// As in `process 4711 ("stickiesd --data notes")`.
   var name: String { "process \(process) (\"\(([Self.program] + words.dropFirst()).joined(separator: " ").excerpt)\")" }
 
-  /// The addresses of its `--listen` options.
+  /// The addresses of its `--listen` options. With port 0 the actual address is unknown.
   var addresses: [ServerAddress] {
     let options = words.enumerated().compactMap { index, word -> String? in
       if word.hasPrefix("--listen=") { return String(word.dropFirst("--listen=".count)) }
       return word == "--listen" && index + 1 < words.count ? words[index + 1] : nil
     }
     return options.compactMap { try? ServerAddress(parsing: $0) }
+      .filter { if case .tcp(_, 0) = $0 { false } else { true } }
   }
 
   /// A message about the process, and advice.

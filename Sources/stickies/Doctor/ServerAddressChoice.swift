@@ -89,6 +89,12 @@ struct ServerAddressChoice {
     return places.first { $0 != address && ConnectionProbe.connect(to: $0) == nil }
   }
 
+  /// Whether a path has a file at which no daemon can listen.
+  private static func isOtherFile(_ path: String) -> Bool {
+    var state = stat()
+    return stat(path, &state) == 0 && state.st_mode & S_IFMT != S_IFSOCK
+  }
+
   /// The command that starts a daemon at an address; default addresses need no option.
   private static func command(_ address: ServerAddress) -> String {
     let isUsual = ProcessEnvironment.current.socketPlaces.contains { $0.address == address }
@@ -98,6 +104,12 @@ struct ServerAddressChoice {
   /// The message of a command that found no daemon.
   static func sentence(_ address: ServerAddress) -> String {
     let noAnswer = "no stickiesd answers at \(address)"
+    if case .tcp(_, 0) = address {
+      return "\(noAnswer): with port 0 stickiesd chooses a port; use the address that it printed"
+    }
+    if case .unix(let path) = address, isOtherFile(path) {
+      return "\(noAnswer): \(path) is no socket; give another address"
+    }
     if case .tcp(let host, _) = address, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
       return "\(noAnswer): there is no host \(host.excerpt); check the name in --server or STICKIES_SERVER"
     }

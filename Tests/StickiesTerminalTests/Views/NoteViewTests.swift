@@ -224,6 +224,17 @@ import Testing
     #expect(cache.misses == 2 + 48)
   }
 
+  /// The places of an editor are byte offsets, which differ between the two spellings.
+  @Test func layoutIsOfTheTextByBytes() {
+    let cache = LayoutCache()
+    for text in ["\u{E9}\nboats", "e\u{301}\nboats"] {
+      let entry = cache.entry(1, text: text, width: 20, titleWidth: 20, cut: "~")
+      #expect(entry.source.utf8.elementsEqual(text.utf8))
+      #expect(entry.start == text.utf8.count - 5)
+    }
+    #expect(cache.misses == 2)
+  }
+
   @Test func hugeTextIsShownAtItsBeginning() {
     let text = "Title\n" + String(repeating: "日本 word ", count: 400_000)
     let note = NoteState(id: 1, frame: Rect(x: 0, y: 0, width: 20, height: 4), text: text)
