@@ -15,6 +15,7 @@ extension PlantedBug {
     switch self {
     case .ignoredPreconditions: [.counters]
     case .trustedClock: [.clockJumps]
+    case .unsyncedLog, .earlyRelease, .hiddenCommits: [.commitLog]
     default: []
     }
   }

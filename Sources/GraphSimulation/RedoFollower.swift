@@ -50,24 +50,23 @@ struct RedoFollower {
     try StoreComparison.makeIndependent(directory)
   }
 
-  /// Applies the pending entries after a start of the server, and begins again if they do not lead to its newest state.
-  func serverDidStart(head: Token) throws {
-    if try apply(entries.takeAll()).head != head { try begin() }
+  /// Applies the pending entries after a start of the server. Begins again if they do not lead to its newest state, or
+  /// if a power failure has undone a pruning.
+  func serverDidStart(_ server: SQLiteStore) throws {
+    let (store, head) = try apply(entries.takeAll())
+    if try head != server.head || store.oldestRevision > server.oldestRevision { try begin() }
   }
 
   // MARK: - Comparison
 
   /// Applies the pending entries, in their binary form, and compares.
-  /// - Parameters:
-  ///   - floor: the oldest revision that the server's store can read.
-  ///   - isPruning: whether the server has removed commits but not all of their parts yet.
+  /// - Parameter floor: the oldest revision that the server's store can read.
   /// - Returns: the first difference and the number of applied entries.
-  func compare(floor: Revision, isPruning: Bool) throws -> (difference: String?, applied: Int) {
+  func compare(floor: Revision) throws -> (difference: String?, applied: Int) {
     let pending = entries.takeAll()
     let (store, _) = try apply(pending)
     while try store.prune(through: floor) {}
     try store.close()
-    if isPruning { return (nil, pending.count) }
     let findings = try StoreCheck.run(directory: directory, model: model, heldObjects: 3)
     return (try StoreComparison.differences(source, directory).first ?? findings.first?.text, pending.count)
   }

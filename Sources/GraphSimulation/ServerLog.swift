@@ -14,14 +14,18 @@ struct ServerLog {
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
   }
 
-  init(seed: UInt64) {
+  /// - Parameter isSynced: whether the disk keeps what the log syncs.
+  init(seed: UInt64, isSynced: Bool) {
     random = SeededRandom(seed: seed ^ 0x10_6106)
     let source = DiskRandom(seed: seed ^ 0xD15C)
     disk = SimulatedLogDisk { source.random.next() }
+    if !isSynced { disk.ignoreSyncs() }
   }
 
   /// So small that segments are reused, and that some commits do not fit.
   static let options = LocalCommitLog.Options(segmentBytes: 3 * 4_096, maximumSegments: 4)
+
+  static let heldBytes = 4_096
 
   /// Opens the log, or begins it.
   var open: @Sendable (_ store: UniqueID, _ beginning: LogPosition?) throws -> any CommitLog {

@@ -144,8 +144,7 @@ extension Simulation {
   private func checkFollower(_ server: ServerNode) throws {
     guard let follower else { return }
     do {
-      let (difference, applied) = try follower.compare(
-        floor: server.store.oldestRevision, isPruning: server.pruning != nil)
+      let (difference, applied) = try follower.compare(floor: server.store.oldestRevision)
       for _ in 0..<applied { events.note(.entryApplied) }
       try check(difference.map { "the store of the entries differs: \($0)" })
     } catch let failure as StoreFailure {

@@ -45,6 +45,12 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case ignoredPreconditions
   /// History is pruned by the server's clock, although it may have been set.
   case trustedClock
+  /// The commit log returns before its sync.
+  case unsyncedLog
+  /// The commit log's space is reused before SQLite has synced the commits.
+  case earlyRelease
+  /// Reads do not see the commits that SQLite has not committed yet.
+  case hiddenCommits
 }
 
 /// A simulation of one hub, one real store and several replicas in one thread, controlled by a seed.
@@ -155,7 +161,7 @@ public final class Simulation {
     counterRandom = acts.contains(.counters) ? SeededRandom(seed: seed ^ 0xC0DE) : nil
     ids = IDSource(seed: seed)
     CrashableFiles.watch(directory)
-    if acts.contains(.commitLog) { serverLog = ServerLog(seed: seed) }
+    if acts.contains(.commitLog) { serverLog = ServerLog(seed: seed, isSynced: bug != .unsyncedLog) }
     if bug == nil { follower = RedoFollower(of: directory, model: model) }
     try startServer()
     try follower?.begin()
@@ -376,6 +382,7 @@ public final class Simulation {
     if let bug { options.hooks = bug.storeHooks }
     options.commitLog = serverLog?.open
     options.gatheredCommits = 4
+    options.heldLogBytes = ServerLog.heldBytes
     if let entries = follower?.entries { options.didCommit = { entries.append($0) } }
     options.maximumReaders = 1
     // So few that both the full-text index and the changes waiting for it are used, and that crashes occur in
@@ -403,7 +410,7 @@ public final class Simulation {
     serverLog?.disk.recover()
     try examine()
     try startServer()
-    if let head = try server?.store.head { try follower?.serverDidStart(head: head) }
+    if let store = server?.store { try follower?.serverDidStart(store) }
   }
 
   func handle(_ event: HubEvent?) {

@@ -23,6 +23,8 @@ extension PlantedBug {
         plan.removeUpdates { _, edit in model.property(edit.property)?.attribute?.derivation?.counted != nil }
       }
     case .forgottenFloor: hooks.past = { past in past.filter { !$0.isPruned } }
+    case .earlyRelease: hooks.skipsSync = true
+    case .hiddenCommits: hooks.hidesGathered = true
     default: break
     }
     return hooks

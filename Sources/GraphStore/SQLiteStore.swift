@@ -101,6 +101,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var commitLog: (@Sendable (_ store: UniqueID, _ beginning: LogPosition?) throws -> any CommitLog)?
     /// The number of commits that SQLite commits together behind the commit log.
     public var gatheredCommits = 64
+    /// The bytes of the commit log that are held before SQLite is synced and the log's space is reused.
+    public var heldLogBytes = 24 << 20
     /// Receives the entries of the commits that one SQLite transaction has made durable, in order. Called on the thread
     /// of the commit; a large batch is held in memory for it. Nil if nothing follows the store.
     public var didCommit: (@Sendable ([LogEntry]) -> Void)?

@@ -23,5 +23,10 @@ package struct StoreHooks: Sendable {
   /// Called when a statement begins to run, with whether it runs on a reader's connection.
   package var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
 
+  /// Whether reads do not see the commits that have gathered.
+  package var hidesGathered = false
+  /// Whether SQLite's log is not synced before the commit log is released.
+  package var skipsSync = false
+
   package init() {}
 }

@@ -37,6 +37,7 @@ package final class SimulatedLogDisk: LogDisk {
     var changes = [NameChange]()
     var hasFolder = false
     var isOff = false
+    var ignoresSyncs = false
     /// Files that were opened before a power cut are dead.
     var generation = 0
     var plan: (fault: Fault, calls: Int, kind: Call?)?
@@ -61,6 +62,11 @@ package final class SimulatedLogDisk: LogDisk {
   package func plan(_ fault: Fault?, after calls: Int = 0, kind: Call? = nil) {
     state.withLock { $0.plan = fault.map { ($0, calls, kind) } }
   }
+
+  /// Lets every sync of a file succeed without effect.
+  package func ignoreSyncs() { state.withLock { $0.ignoresSyncs = true } }
+
+  fileprivate var ignoresSyncs: Bool { state.withLock { $0.ignoresSyncs } }
 
   /// Whether a planned fault has not occurred yet.
   package var hasPlan: Bool { state.withLock { $0.plan != nil } }
@@ -310,6 +316,7 @@ private final class SimulatedLogFile: LogFile {
   }
 
   func synchronize() throws {
+    if disk.ignoresSyncs { return }
     try disk.access(.synchronize, self) { content, error in
       if error == nil { content.synchronize() } else { content.dropDirtySectors { disk.draw(below: 3) } }
     }

@@ -19,8 +19,8 @@ final class GatheredCommits: @unchecked Sendable {
     var commits = 64
     /// The size of the entries, in bytes.
     var bytes = 1 << 20
-    /// The bytes of the log that are kept before they are released.
-    var heldBytes = 24 << 20
+    /// The bytes of the log that are held before its space is released.
+    var heldBytes: Int
   }
 
   private let log: any CommitLog

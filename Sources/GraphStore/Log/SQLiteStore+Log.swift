@@ -36,7 +36,7 @@ extension SQLiteStore {
   /// Commits and syncs the open transaction in SQLite, and begins the log behind it.
   private func commitDurably(_ gathered: GatheredCommits, _ writer: StoreWriter) throws {
     try runCommit(writer.connection)
-    try Self.synchronizeLog(of: writer.connection)
+    try synchronizeLog(of: writer.connection)
     gathered.didCommit()
     do {
       try gathered.begin(after: writer.position)
@@ -56,7 +56,7 @@ extension SQLiteStore {
       try runCommit(writer.connection)
       gathered.didCommit()
       guard gathered.isForgettingDue else { return }
-      try Self.synchronizeLog(of: writer.connection)
+      try synchronizeLog(of: writer.connection)
       try gathered.forget(through: writer.revision)
     } catch {
       if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
@@ -71,7 +71,7 @@ extension SQLiteStore {
 
   /// Makes all acknowledged commits visible to the caller's next read; called on any thread.
   func commitUnread() throws {
-    guard let gathered, gathered.hasUnread else { return }
+    guard let gathered, gathered.hasUnread, !options.hooks.hidesGathered else { return }
     try turn.withLock { _ in
       if isOutcomeUnknown { try reopen() }
       try pool.writeWithoutTransaction { _ in
@@ -99,13 +99,14 @@ extension SQLiteStore {
     guard let gathered else { return }
     try repeatGathered(writer)
     if gathered.isOpen { try runCommit(writer.connection) }
-    try Self.synchronizeLog(of: writer.connection)
+    try synchronizeLog(of: writer.connection)
     gathered.didCommit()
     try gathered.begin(after: writer.position)
   }
 
   /// Syncs SQLite's write-ahead log, so that all committed transactions are durable.
-  private static func synchronizeLog(of connection: Connection) throws {
+  private func synchronizeLog(of connection: Connection) throws {
+    if options.hooks.skipsSync { return }
     var file: UnsafeMutablePointer<sqlite3_file>?
     let database = connection.database.sqliteConnection
     guard sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
@@ -128,11 +129,11 @@ extension SQLiteStore {
     guard isNeeded || options.commitLog != nil else { return }
     let open = options.commitLog ?? Self.localLog(in: directory)
     let writer = try invariant(writer, "a store that was opened has a writer")
-    let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits))
+    let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits), heldBytes: options.heldLogBytes)
     if isNeeded {
       let log = GatheredCommits(try open(storeID, nil), limits: limits)
       try recover(from: log, writer)
-      try pool.writeWithoutTransaction { _ in try Self.synchronizeLog(of: writer.connection) }
+      try pool.writeWithoutTransaction { _ in try synchronizeLog(of: writer.connection) }
       try log.begin(after: writer.position)
       if options.commitLog != nil { gathered = log }
     } else {
@@ -141,7 +142,7 @@ extension SQLiteStore {
     if isNeeded == (gathered != nil) { return }
     try pool.writeWithoutTransaction { database in
       try LogMark.write(gathered != nil, database)
-      try Self.synchronizeLog(of: writer.connection)
+      try synchronizeLog(of: writer.connection)
     }
   }
 
@@ -168,7 +169,7 @@ extension SQLiteStore {
       try pool.writeWithoutTransaction { database in
         let writer = try invariant(writer, "a store that is open has a writer")
         try commitGathered(writer)
-        try Self.synchronizeLog(of: writer.connection)
+        try synchronizeLog(of: writer.connection)
         try LogMark.write(false, database)
       }
     } catch {
