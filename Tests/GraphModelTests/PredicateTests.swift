@@ -155,6 +155,20 @@ import Testing
     #expect(long?.reason == "a pattern has at most \(GraphPredicate.maximumPatternSize) bytes")
   }
 
+  /// What is constant is calculated while the server reads the predicate, on the thread that serves all clients.
+  @Test func stringsWithinFunctionsHaveACommonLimit() throws {
+    let quarter = "\"" + String(repeating: "é", count: GraphPredicate.maximumArgumentSize / 8) + "\""
+    func nested(_ count: Int) -> String {
+      String(repeating: "canonical(", count: count) + quarter + String(repeating: ")", count: count)
+    }
+    #expect(throws: Never.self) { try parse("text == \(nested(4))") }
+    #expect(throws: Never.self) { try parse("text == \(quarter) OR text == \(nested(2)) OR text == \(nested(2))") }
+    for text in ["text == \(nested(5))", "text == \(nested(2)) OR text == \(nested(3))"] {
+      let error = #expect(throws: PredicateSyntaxError.self) { try parse(text) }
+      #expect(error?.reason == "the strings within functions are too large together; use fewer functions around them")
+    }
+  }
+
   @Test func nonFiniteResultsAreNull() throws {
     let (large, ten) = (Value.double(1e308), Value.double(10))
     #expect(ArithmeticOperator.multiply.apply(large, ten) == .null)

@@ -79,7 +79,9 @@ extension PredicateParser {
           "a duration has no sign: write days(-1) for -days(1), or subtract it, as in now() - days(1)", at: place)
       }
       return try calculate(.subtract, .literal(.integer(0), at: place), term, at: place)
-    case .string(let text): return literal(.string(text))
+    case .string(let text):
+      stringSize += text.utf8.count
+      return literal(.string(text))
     case .integer(let number): return literal(.integer(number))
     case .number(let number): return literal(.double(number))
     case .word where isWord("TRUE", "YES"): return literal(.bool(true))
@@ -161,11 +163,7 @@ extension PredicateParser {
     try count("functions")
     let start = position
     position += 2
-    var terms = [Term]()
-    if !skip(")") {
-      repeat { terms.append(try expression(depth: depth + 1)) } while skip(",")
-      guard skip(")") else { throw fail("',' or ')' is expected here") }
-    }
+    let terms = try self.terms(of: start, depth: depth)
     guard function.arity.contains(terms.count) else {
       let (least, most) = (function.arity.lowerBound, function.arity.upperBound)
       let wanted = least == most ? "\(least)" : "\(least) to \(most)"
@@ -206,6 +204,20 @@ extension PredicateParser {
     let operand = Operand(expression: expression, type: type)
     try refuseLostTime(operand, of: arguments, at: start)
     return .typed(operand, at: start)
+  }
+
+  /// The arguments of a function, up to its closing parenthesis.
+  private mutating func terms(of start: Int, depth: Int) throws(PredicateSyntaxError) -> [Term] {
+    var terms = [Term]()
+    if skip(")") { return terms }
+    let outside = stringSize
+    repeat { terms.append(try expression(depth: depth + 1)) } while skip(",")
+    guard skip(")") else { throw fail("',' or ')' is expected here") }
+    argumentSize += stringSize - outside
+    guard argumentSize <= GraphPredicate.maximumArgumentSize else {
+      throw fail("the strings within functions are too large together; use fewer functions around them", at: start)
+    }
+    return terms
   }
 
   private mutating func subquery(depth: Int) throws(PredicateSyntaxError) -> Term {
