@@ -88,13 +88,17 @@ extension PredicateParser {
     case .word where isWord("FALSE", "NO"): return literal(.bool(false))
     case .word where isWord("NULL", "NIL"): return literal(.null)
     case .word(let word) where next == .symbol("("):
-      if word.uppercased() == "SUBQUERY" { return try subquery(depth: depth) }
+      if word.uppercased() == "SUBQUERY" {
+        references += 1
+        return try subquery(depth: depth)
+      }
       guard let function = GraphFunction(named: word) else {
         let names = GraphFunction.allCases.map(\.rawValue).joined(separator: ", ")
         throw fail("there is no function \"\(word)\"; there are \(names)")
       }
       return try call(function, depth: depth)
     case .word(let word):
+      references += 1
       if word.hasPrefix("$") { return try variable(word) }
       return .typed(try path(word.split(separator: ".", omittingEmptySubsequences: false)[...], from: 0), at: place)
     default: throw fail("a value is expected here: a number, a \"string\", TRUE, FALSE, NULL or a property")
@@ -210,12 +214,13 @@ extension PredicateParser {
   private mutating func terms(of start: Int, depth: Int) throws(PredicateSyntaxError) -> [Term] {
     var terms = [Term]()
     if skip(")") { return terms }
-    let outside = stringSize
+    let (outside, others) = (stringSize, references)
     repeat { terms.append(try expression(depth: depth + 1)) } while skip(",")
     guard skip(")") else { throw fail("',' or ')' is expected here") }
-    argumentSize += stringSize - outside
+    if references == others { argumentSize += stringSize - outside }
     guard argumentSize <= GraphPredicate.maximumArgumentSize else {
-      throw fail("the strings within functions are too large together; use fewer functions around them", at: start)
+      throw fail(
+        "the strings within functions of constants are too large together; use fewer functions around them", at: start)
     }
     return terms
   }
