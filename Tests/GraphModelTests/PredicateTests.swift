@@ -155,7 +155,7 @@ import Testing
     #expect(long?.reason == "a pattern has at most \(GraphPredicate.maximumPatternSize) bytes")
   }
 
-  /// What is constant is calculated while the server reads the predicate, on the thread that serves all clients.
+  /// The parser calculates calls with constants alone, on the thread that serves all clients.
   @Test func stringsWithinFunctionsHaveACommonLimit() throws {
     let quarter = "\"" + String(repeating: "é", count: GraphPredicate.maximumArgumentSize / 8) + "\""
     func nested(_ count: Int) -> String {

@@ -30,7 +30,7 @@ extension GraphPredicate {
   /// The maximum size of a predicate's text form, in bytes.
   public static let maximumTextSize = 1 << 20
   /// The maximum size of all strings within functions that read no property, in bytes; a string counts once for each
-  /// function around it. What is constant is calculated while it is parsed.
+  /// function around it. The parser calculates such calls.
   public static let maximumArgumentSize = 1 << 20
 }
 
