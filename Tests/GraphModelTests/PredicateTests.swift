@@ -155,6 +155,24 @@ import Testing
     #expect(long?.reason == "a pattern has at most \(GraphPredicate.maximumPatternSize) bytes")
   }
 
+  /// The parser calculates calls with constants alone, on the thread that serves all clients.
+  @Test func stringsWithinFunctionsHaveACommonLimit() throws {
+    let quarter = "\"" + String(repeating: "é", count: GraphPredicate.maximumArgumentSize / 8) + "\""
+    func nested(_ count: Int) -> String {
+      String(repeating: "canonical(", count: count) + quarter + String(repeating: ")", count: count)
+    }
+    #expect(throws: Never.self) { try parse("text == \(nested(4))") }
+    #expect(throws: Never.self) { try parse("text == \(quarter) OR text == \(nested(2)) OR text == \(nested(2))") }
+    // These are calculated for each object, with a deadline.
+    #expect(throws: Never.self) { try parse("text == concat(\(nested(2)), concat(text, \(quarter)))") }
+    for text in ["text == \(nested(5))", "text == \(nested(2)) OR text == \(nested(3))"] {
+      let error = #expect(throws: PredicateSyntaxError.self) { try parse(text) }
+      #expect(
+        error?.reason
+          == "the strings within functions of constants are too large together; use fewer functions around them")
+    }
+  }
+
   @Test func nonFiniteResultsAreNull() throws {
     let (large, ten) = (Value.double(1e308), Value.double(10))
     #expect(ArithmeticOperator.multiply.apply(large, ten) == .null)

@@ -76,4 +76,24 @@ import Testing
       #expect(try store.store.answer(request) { _ in }.count == 0)
     }
   }
+
+  /// Memory evaluates so many conditions, and prepares all of them before the first object.
+  @Test func preparationOfManyPatternsIsInterrupted() throws {
+    let store = try TestStore(try Fixtures.company())
+    let person = try store.entity("Person")
+    let condition = (0..<1_100).map { "bio MATCHES \"a\($0)\"" }.joined(separator: " OR ")
+    let predicate = try GraphPredicate(parsing: condition, entity: person, model: store.model)
+    let request = FetchRequest(entity: person.number, predicate: predicate)
+    var asked = 0
+    #expect(throws: (any Error).self) {
+      try store.store.answer(
+        request,
+        while: {
+          asked += 1
+          return asked < 100
+        }, { part in Issue.record("there is no person: \(part)") })
+    }
+    #expect(asked == 100)
+    #expect(try store.store.answer(request) { _ in }.count == 0)
+  }
 }

@@ -79,20 +79,26 @@ extension PredicateParser {
           "a duration has no sign: write days(-1) for -days(1), or subtract it, as in now() - days(1)", at: place)
       }
       return try calculate(.subtract, .literal(.integer(0), at: place), term, at: place)
-    case .string(let text): return literal(.string(text))
+    case .string(let text):
+      stringSize += text.utf8.count
+      return literal(.string(text))
     case .integer(let number): return literal(.integer(number))
     case .number(let number): return literal(.double(number))
     case .word where isWord("TRUE", "YES"): return literal(.bool(true))
     case .word where isWord("FALSE", "NO"): return literal(.bool(false))
     case .word where isWord("NULL", "NIL"): return literal(.null)
     case .word(let word) where next == .symbol("("):
-      if word.uppercased() == "SUBQUERY" { return try subquery(depth: depth) }
+      if word.uppercased() == "SUBQUERY" {
+        references += 1
+        return try subquery(depth: depth)
+      }
       guard let function = GraphFunction(named: word) else {
         let names = GraphFunction.allCases.map(\.rawValue).joined(separator: ", ")
         throw fail("there is no function \"\(word)\"; there are \(names)")
       }
       return try call(function, depth: depth)
     case .word(let word):
+      references += 1
       if word.hasPrefix("$") { return try variable(word) }
       return .typed(try path(word.split(separator: ".", omittingEmptySubsequences: false)[...], from: 0), at: place)
     default: throw fail("a value is expected here: a number, a \"string\", TRUE, FALSE, NULL or a property")
@@ -161,11 +167,7 @@ extension PredicateParser {
     try count("functions")
     let start = position
     position += 2
-    var terms = [Term]()
-    if !skip(")") {
-      repeat { terms.append(try expression(depth: depth + 1)) } while skip(",")
-      guard skip(")") else { throw fail("',' or ')' is expected here") }
-    }
+    let terms = try self.terms(of: start, depth: depth)
     guard function.arity.contains(terms.count) else {
       let (least, most) = (function.arity.lowerBound, function.arity.upperBound)
       let wanted = least == most ? "\(least)" : "\(least) to \(most)"
@@ -206,6 +208,21 @@ extension PredicateParser {
     let operand = Operand(expression: expression, type: type)
     try refuseLostTime(operand, of: arguments, at: start)
     return .typed(operand, at: start)
+  }
+
+  /// The arguments of a function, up to its closing parenthesis.
+  private mutating func terms(of start: Int, depth: Int) throws(PredicateSyntaxError) -> [Term] {
+    var terms = [Term]()
+    if skip(")") { return terms }
+    let (outside, others) = (stringSize, references)
+    repeat { terms.append(try expression(depth: depth + 1)) } while skip(",")
+    guard skip(")") else { throw fail("',' or ')' is expected here") }
+    if references == others { argumentSize += stringSize - outside }
+    guard argumentSize <= GraphPredicate.maximumArgumentSize else {
+      throw fail(
+        "the strings within functions of constants are too large together; use fewer functions around them", at: start)
+    }
+    return terms
   }
 
   private mutating func subquery(depth: Int) throws(PredicateSyntaxError) -> Term {

@@ -180,7 +180,7 @@ extension PredicateParser {
     }
     guard comparator == .matches else { return }
     do {
-      patternInstructions += try RegularExpression(parsing: text).instructionCount
+      patternInstructions += try RegularExpression.instructionCount(of: text)
     } catch {
       throw fail("the pattern can't be read at column \(error.column): \(error.reason)", at: place)
     }

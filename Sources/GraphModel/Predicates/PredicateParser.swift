@@ -29,6 +29,9 @@ extension GraphPredicate {
 
   /// The maximum size of a predicate's text form, in bytes.
   public static let maximumTextSize = 1 << 20
+  /// The maximum size of all strings within functions that read no property, in bytes; a string counts once for each
+  /// function around it. The parser calculates such calls.
+  public static let maximumArgumentSize = 1 << 20
 }
 
 extension GraphExpression {
@@ -67,6 +70,10 @@ struct PredicateParser {
   var size = 0
   /// The number of operations in the current comparison, whose expressions nest.
   var operations = 0
+  /// The size of all strings so far, in bytes, and of those within functions that read no property.
+  var (stringSize, argumentSize) = (0, 0)
+  /// The number of properties and variables so far.
+  var references = 0
   /// The instructions of all MATCHES patterns so far.
   var patternInstructions = 0
   var variables = [(name: String, type: GraphValueType)]()

@@ -37,7 +37,7 @@ struct ValueMatcher: Sendable {
     }
     pattern =
       comparison.comparator == .matches
-      ? constant.stringValue.flatMap { try? RegularExpression(parsing: $0, options: comparison.options) } : nil
+      ? constant.stringValue.flatMap { RegularExpression.prepare($0, options: comparison.options) } : nil
   }
 
   private static func folded(_ value: Value, _ options: StringOptions) -> Value {

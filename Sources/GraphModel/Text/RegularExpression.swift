@@ -41,12 +41,23 @@ public struct RegularExpression: Sendable {
   /// The ignored differences.
   public let options: StringOptions
   let machines: Automatons
-  /// The number of instructions, which bounds the work per scalar.
-  var instructionCount: Int { machines.whole.program.instructions.count }
 
   /// - Throws: `RegularExpressionError`, with the position and the reason.
   public init(parsing pattern: String, options: StringOptions = []) throws(RegularExpressionError) {
     try self.init(parsing: pattern, options: options, mapBudget: RegularExpressionAutomaton.budget)
+  }
+
+  /// The expression for a pattern of a query; nil if the pattern is invalid or the work was cancelled, since preparing
+  /// many patterns takes seconds.
+  public static func prepare(_ pattern: String, options: StringOptions) -> RegularExpression? {
+    Cancellation.poll() ? try? RegularExpression(parsing: pattern, options: options) : nil
+  }
+
+  /// The number of a pattern's instructions, which bounds the work per scalar. Much faster than preparing the pattern
+  /// for matching.
+  static func instructionCount(of pattern: String) throws(RegularExpressionError) -> Int {
+    var parser = RegularExpressionParser(pattern, options: [])
+    return RegularExpressionProgram(try parser.parse(), folds: false).instructions.count
   }
 
   /// - Parameter mapBudget: the work that precomputing the automatons' tables may take; with 0 every text is

@@ -82,7 +82,7 @@ package enum SQLFunctions {
     let expression: RegularExpression?
 
     init(_ text: String, _ options: StringOptions) {
-      expression = try? RegularExpression(parsing: text, options: options)
+      expression = RegularExpression.prepare(text, options: options)
     }
   }
 
