@@ -88,16 +88,16 @@ extension Simulation {
     try check(ListOrderCheck.failure(in: records, of: clients.map(\.checks.listOrders), model: model))
     let undone = ImmediateUndoChecker(records, except: undoneInPart, model: model)
     try check(undone.failure)
-    for _ in groupsSeen..<max(groupsSeen, undone.groups) { events.note(.undoneWholeGroup) }
-    groupsSeen = max(groupsSeen, undone.groups)
-    for _ in undoneSeen..<max(undoneSeen, undone.count) { events.note(.undoneOrder) }
-    undoneSeen = max(undoneSeen, undone.count)
+    for _ in counted.groups..<max(counted.groups, undone.groups) { events.note(.undoneWholeGroup) }
+    counted.groups = max(counted.groups, undone.groups)
+    for _ in counted.undone..<max(counted.undone, undone.count) { events.note(.undoneOrder) }
+    counted.undone = max(counted.undone, undone.count)
     try checkCounters(records)
     try check(failureOfTimes(server.store))
     let beginnings = CreationTimeCheck(records, model: model)
     try check(beginnings.failure)
-    for _ in returnsSeen..<max(returnsSeen, beginnings.returns) { events.note(.cameBackAsOld) }
-    returnsSeen = max(returnsSeen, beginnings.returns)
+    for _ in counted.returns..<max(counted.returns, beginnings.returns) { events.note(.cameBackAsOld) }
+    counted.returns = max(counted.returns, beginnings.returns)
     var objects = [ObjectImage]()
     for entity in model.entities where entity.parent == nil {
       _ = try server.store.fetch(FetchRequest(entity: entity.number)) { objects.append($0) }

@@ -5,54 +5,6 @@ import GraphStore
 import GraphStoreFaults
 import GraphWire
 
-/// A bug that is planted to test the checks.
-public enum PlantedBug: String, Sendable, CaseIterable {
-  /// The store's writer is opened with synchronous=OFF.
-  case notSynchronous
-  /// The store returns results before COMMIT.
-  case replyBeforeCommit
-  /// The store does not look up a transaction's id.
-  case forgottenTransactionID
-  /// Live queries and windows receive no removals.
-  case lostRemoval
-  /// Clients send the newest revision as the base of each update, so that their splices are not moved.
-  case unmovedSplices
-  /// Clients send the last received revision as the base of each update, not the one that the user saw.
-  case forgottenBases
-  /// The store does not move members of an ordered relationship to make space for others.
-  case unspreadPlaces
-  /// The store does not write an object in which only a count changes.
-  case lostCounts
-  /// Fetches of a past revision return the present.
-  case pastOfToday
-  /// The record of a large batch lacks the entities of its objects.
-  case untoldBatch
-  /// Fetches by id find nothing.
-  case forgottenFault
-  /// The store takes a pruned transaction for a new one.
-  case forgottenPrunedID
-  /// The store ignores the pruned part of an object's past.
-  case forgottenFloor
-  /// The server compares revision numbers only.
-  case forgottenFingerprint
-  /// Clients miss the report that the store does not recognize their state.
-  case unnoticedRestore
-  /// A client of an older version receives cases that its version does not have.
-  case unsettledRead
-  /// The last chunk of a read bypasses the hub, like the chunks before it.
-  case lastChunkPastTheHub
-  /// Clients send increments without their preconditions.
-  case ignoredPreconditions
-  /// History is pruned by the server's clock, although it may have been set.
-  case trustedClock
-  /// The commit log returns before its sync.
-  case unsyncedLog
-  /// The commit log's space is reused before SQLite has synced the commits.
-  case earlyRelease
-  /// Reads do not see the commits that SQLite has not committed yet.
-  case hiddenCommits
-}
-
 /// A simulation of one hub, one real store and several replicas in one thread, controlled by a seed.
 ///
 /// Links delay, cut and drop. Clients reconnect while the server still holds their old connections. Any part may
@@ -81,6 +33,16 @@ public final class Simulation {
   struct HalfOpenConnection {
     let session: SessionID
     var up: [[UInt8]]
+  }
+
+  /// The numbers of events that quiet moments have counted.
+  struct CountedEvents {
+    /// Undos right after their steps.
+    var undone = 0
+    /// Undos of whole groups.
+    var groups = 0
+    /// Revived objects.
+    var returns = 0
   }
 
   /// The violation of an invariant, with what is needed to reproduce it.
@@ -120,13 +82,9 @@ public final class Simulation {
   var step = 0
   var recorder: GraphRecorder
   var events = CoverageEventCounts()
-  /// The number of undos right after their steps that have been counted.
-  var undoneSeen = 0
-  var groupsSeen = 0
+  var counted = CountedEvents()
   /// Undos of steps of which some commits had been pruned.
   var undoneInPart = Set<TransactionID>()
-  /// The number of revived objects that have been counted.
-  var returnsSeen = 0
   /// Whether all work is being finished, without failures.
   var isQuiescing = false
   private let trace: ((String) -> Void)?
@@ -391,7 +349,12 @@ public final class Simulation {
     // So few that a batch has several slices, and sometimes is an ordinary commit.
     options.sliceObjects = 3
     options.prunedCommits = 4
-    let store = try SQLiteStore(directory: directory, model: model, options: options)
+    let store: SQLiteStore
+    do {
+      store = try SQLiteStore(directory: directory, model: model, options: options)
+    } catch {
+      throw Failure(seed: seed, step: step, reason: "the store can't be opened: \(error)")
+    }
     server = try ServerNode(store: store, older: versions.olderModels, bug: bug)
     handle(.tick(clock.monotonic))
     try recordCommits()

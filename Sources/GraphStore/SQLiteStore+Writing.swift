@@ -36,7 +36,7 @@ extension SQLiteStore {
       let rest = Array(batch[(place + 1)...])
       return before + itself + (rest.isEmpty ? [] : try commitOnce(rest, now: now))
     }
-    if isOutcomeUnknown {
+    if health.isOutcomeUnknown {
       do {
         try reopen()
       } catch let error as DatabaseError {
@@ -70,7 +70,8 @@ extension SQLiteStore {
     /// The store's revision before the batch.
     let head: Revision
     /// The entries of the commits that may be on disk.
-    var entries = [LogEntry]()
+    /// Nil if they were too large to be kept.
+    var entries: [LogEntry]?
   }
 
   static let begin = SQL("BEGIN IMMEDIATE")
@@ -139,14 +140,14 @@ extension SQLiteStore {
       gathered?.didRollBack()
       guard !isCommitting, !isOfTheDisk else {
         self.writer = nil
-        throw UnknownOutcome(cause: error, head: head, entries: entries.entries ?? [])
+        throw UnknownOutcome(cause: error, head: head, entries: entries.entries)
       }
       do {
         try writer.reload()
         try repeatGathered(writer)
       } catch {
         self.writer = nil
-        isOutcomeUnknown = gathered != nil
+        health.isOutcomeUnknown = gathered != nil
         throw error
       }
       throw error
@@ -173,8 +174,8 @@ extension SQLiteStore {
     } catch let failure as SQLConstraintFailure {
       refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
     } catch let unknown as UnknownOutcome {
-      isOutcomeUnknown = true
-      isLockLost = isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
+      health.isOutcomeUnknown = true
+      health.isLockLost = health.isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
       refusal = Refusal(.unavailable, "\(unknown.cause)")
     } catch let known as Refusal {
       refusal = known
@@ -224,8 +225,8 @@ extension SQLiteStore {
   /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
   /// others are not committed, and their clients get the failure.
   private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> [WriteResult] {
-    isOutcomeUnknown = true
-    isLockLost = isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
+    health.isOutcomeUnknown = true
+    health.isLockLost = health.isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
     let kind = if let failure = unknown.cause as? StoreFailure { failure.code.rawValue } else { "other" }
     if let omitted = lines.omitted(before: kind) {
       log.error(
@@ -239,8 +240,8 @@ extension SQLiteStore {
         let outcomes = try batch.map { try writer.earlierOutcome(of: $0.id) }
         guard outcomes.contains(where: { $0 != nil }) else { throw unknown.cause }
         try database.checkpoint(.full)
-        let found = unknown.entries.filter { $0.revision <= writer.revision }
-        if !found.isEmpty { options.didCommit?(found) }
+        let found = unknown.entries?.filter { $0.revision <= writer.revision }
+        if let found, !found.isEmpty { options.didCommit?(found) }
         let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
         let refusal = Refusal(.unavailable, "\(unknown.cause)")
         return outcomes.map { outcome in
@@ -259,7 +260,7 @@ extension SQLiteStore {
   func reopen() throws {
     writer = nil
     statements.removeAll()
-    if isLockLost { try closeConnections() } else { releaseLocks() }
+    if health.isLockLost { try closeConnections() } else { releaseLocks() }
     let fresh = try opener.open()
     // Reads in progress finish on their old connections.
     connections.withLock { $0 = fresh }
@@ -269,7 +270,7 @@ extension SQLiteStore {
       try restoreGathered(writer)
       self.writer = writer
     }
-    (isOutcomeUnknown, isLockLost) = (false, false)
+    health = Health()
   }
 
   /// Closes all connections of the process. A lock on a read mark that was not released stays with the process until

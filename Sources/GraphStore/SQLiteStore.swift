@@ -45,10 +45,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var gathered: GatheredCommits?
   /// Held by each call that uses the writer: a read may commit what has gathered.
   let turn = Mutex(())
-  /// Whether a commit failed and the store has not been reopened yet; guarded like `writer`.
-  var isOutcomeUnknown = false
-  /// Whether this process may have lost a lock; guarded like `writer`. Reopening then closes all connections first.
-  var isLockLost = false
+  /// Guarded like `writer`.
+  var health = Health()
   /// Guarded like `writer`.
   var checkpointSpace: CheckpointSpace
   /// The live queries with key paths; guarded like `writer`.
@@ -56,6 +54,14 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The changes to `related` that the next batch applies.
   let watches = WatchedQueries()
   private let isClosed = Mutex(false)
+
+  /// What is unknown about the connections.
+  struct Health {
+    /// Whether a commit failed and the store has not been reopened yet.
+    var isOutcomeUnknown = false
+    /// Whether this process may have lost a lock. Reopening then closes all connections first.
+    var isLockLost = false
+  }
 
   /// The settings of a store, fixed at opening.
   public struct Options: Sendable {

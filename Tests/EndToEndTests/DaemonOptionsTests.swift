@@ -85,7 +85,7 @@ import Testing
     let home = try TestHome()
     let json = try home.refusal(["compact", "--keep-commits", "0", "--json"], [:])
     #expect(json.status == 64)
-    #expect(json.text == #"{"error":{"code":"usage","message":"--keep-commits must be at least 1."}}"# + "\n")
+    #expect(json.text == #"{"error":{"code":"usage","message":"--keep-commits must be at least 1"}}"# + "\n")
     let unknown = try home.refusal(["chek"], [:])
     #expect(
       unknown.status == 64

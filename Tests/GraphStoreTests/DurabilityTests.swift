@@ -105,7 +105,7 @@ import Testing
     let (path, aside) = (store.directory.path + "/graph.sqlite", store.directory.path + "/aside")
     try FileManager.default.moveItem(atPath: path, toPath: aside)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    store.store.isOutcomeUnknown = true
+    store.store.health.isOutcomeUnknown = true
     for _ in 1...2 {
       let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
       #expect(failure?.sentence.contains(path) == true)

@@ -142,6 +142,8 @@ import Testing
     try copy(Self.database + ["log"], of: store.directory, to: killed)
     let plain = try TestStore(store.model, directory: killed)
     #expect(try names(plain).count == 6)
+    // Transactions are numbered for each replica.
+    plain.replica = UniqueID(high: 9, low: 9)
     _ = try plain.insert("Person", ["name": .string("p6")])
     try plain.store.close()
     let again = try open(killed)

@@ -70,16 +70,19 @@ import Testing
     try twin.apply(store.recorder.all)
     try twin.store.close()
     let second = try TestStore(store.model, directory: twin.directory) { $0.random = { 7 } }
-    second.now = store.now
-    second.replica = UniqueID(high: 8, low: 8)
-    store.replica = second.replica
+    let replica = UniqueID(high: 8, low: 8)
     for one in [store, second] {
-      for number in 0..<80 {
+      for number in 1...80 {
         let person = try #require(try one.all("Person", sort: "name").first)
-        try one.must([
-          try one.insertion("Robot", ["name": .string("r\(number)")]),
-          Change(.update, person.id, base: .max, edits: [try one.edit("Person.age", .integer(Int64(number)))]),
-        ])
+        let robot = Change(
+          .insert, .temporary(1, entity: try one.entity("Robot").number),
+          edits: [try one.edit("Robot.name", .string("r\(number)"))])
+        let age = Change(.update, person.id, base: .max, edits: [try one.edit("Person.age", .integer(Int64(number)))])
+        let transaction = Transaction(
+          id: TransactionID(replica: replica, sequence: UInt64(number)), policy: .error, changes: [robot, age])
+        let result = try one.store.commit(
+          [.transaction(transaction, author: "bob")], now: store.now + Int64(number) * 1_000_000)[0]
+        #expect(result.record != nil)
       }
     }
     #expect(try StoreComparison.differences(store.directory.path, second.directory.path) == [])
@@ -142,14 +145,14 @@ import Testing
 
   @Test func damagedObjectIsNotContinued() throws {
     let store = try TestStore(try Fixtures.company())
-    let person = try store.insert("Person", ["name": .string("a"), "age": .integer(1)])
-    try store.must([try store.update(person, "Person.age", .integer(2))])
+    let project = try store.insert("Project", ["title": .string("a"), "year": .integer(1)])
+    try store.must([try store.update(project, "Project.year", .integer(2))])
     let entries = store.recorder.all
     let twin = try RedoTwin(of: store)
     try twin.apply([entries[0]])
     try twin.store.close()
     let queue = try DatabaseQueue(path: twin.directory.path + "/graph.sqlite")
-    try queue.write { try $0.execute(sql: "UPDATE Person SET name = 'x'") }
+    try queue.write { try $0.execute(sql: "UPDATE Project SET title = 'x'") }
     try queue.close()
     let second = try SQLiteStore(directory: twin.directory.path, model: store.model)
     #expect(throws: (any Error).self) { try second.apply { body in for entry in entries { try body(entry) } } }

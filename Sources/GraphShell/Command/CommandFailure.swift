@@ -73,7 +73,7 @@ package enum CommandFailure {
     guard program.commandsWithText.contains(command),
       message.hasPrefix("unknown option") || words.contains(where: { isNoOption($0, of: message) })
     else { return nil }
-    let path = program.command.path(in: words.dropFirst()).joined(separator: " ")
+    let path = program.command.path(in: [command] + words).joined(separator: " ")
     return "; put a text that begins with - after --: \(program.name) \(path) -- \"- milk\""
   }
 

@@ -83,7 +83,7 @@ final class GatheredCommits: @unchecked Sendable {
   }
 }
 
-/// The entries of a group while it is written. Those of a batch beyond a limit are not kept.
+/// Collects the entries of a group while the writer writes it. It drops the entries of a batch beyond a limit.
 final class EntryCollector {
   /// The maximum size in bytes; nil for no limit.
   private let limit: Int?

@@ -1,4 +1,4 @@
-// Tests: LoggedStoreTests.swift
+// Tests: LoggedStoreTests.swift, RedoTests.swift
 import GRDB
 import GRDBSQLite
 import GraphLog
@@ -23,7 +23,7 @@ extension SQLiteStore {
       }
       return try commitDurably(gathered, writer)
     }
-    // The group is durable. What fails now is repeated from its entries.
+    // The group is durable now. If SQLite fails, its entries repeat it.
     // Within a batch, SQLite checks references at COMMIT only; the next commits need the usual checks.
     guard gathered.isDue || !entries.allSatisfy(\.isLast) else { return }
     do {
@@ -64,7 +64,7 @@ extension SQLiteStore {
       }
       gathered.didRollBack()
       self.writer = nil
-      isOutcomeUnknown = true
+      health.isOutcomeUnknown = true
       throw error
     }
   }
@@ -73,7 +73,7 @@ extension SQLiteStore {
   func commitUnread() throws {
     guard let gathered, gathered.hasUnread, !options.hooks.hidesGathered else { return }
     try turn.withLock { _ in
-      if isOutcomeUnknown { try reopen() }
+      if health.isOutcomeUnknown { try reopen() }
       try pool.writeWithoutTransaction { _ in
         if let writer { try commitGathered(writer) }
       }
@@ -157,7 +157,7 @@ extension SQLiteStore {
     }
     let head = writer.revision
     try applyInTurn { body in try log.read(after: head, body) }
-    let count = (self.writer?.revision ?? head) - head
+    let count = writer.revision - head
     if count > 0 { self.log.info("commits were restored from the commit log", metadata: ["count": "\(count)"]) }
   }
 
@@ -165,7 +165,7 @@ extension SQLiteStore {
   func closeLog() {
     if gathered == nil { return }
     do {
-      if isOutcomeUnknown { try reopen() }
+      if health.isOutcomeUnknown { try reopen() }
       try pool.writeWithoutTransaction { database in
         let writer = try invariant(writer, "a store that is open has a writer")
         try commitGathered(writer)
@@ -185,6 +185,71 @@ extension SQLiteStore {
       let folder = directory + "/" + StoreFiles.logFolder
       if let beginning { return try LocalCommitLog(beginning: folder, store: store, after: beginning) }
       return try LocalCommitLog(opening: folder, store: store)
+    }
+  }
+
+  // MARK: - Redo
+  /// The number of entries in one SQLite transaction.
+  private static let appliedEntries = 512
+
+  /// Applies entries, which are durable when the call returns. Only the caller of `commit` may call it, between commits.
+  ///
+  /// Entries that the store already has change nothing. Parts of a batch at the end, without their commit, are not
+  /// applied.
+  /// - Parameter read: passes the entries to its argument, in order.
+  /// - Throws: `StoreFailure` for an entry that does not follow the store's state, and any error of `read`. Some of the
+  ///   entries before it are applied then.
+  public func apply(_ read: (_ body: (LogEntry) throws -> Void) throws -> Void) throws {
+    try turn.withLock { _ in try applyInTurn(read) }
+  }
+
+  func applyInTurn(_ read: (_ body: (LogEntry) throws -> Void) throws -> Void) throws {
+    try files.verify()
+    do {
+      if health.isOutcomeUnknown { try reopen() }
+      try pool.writeWithoutTransaction { database in
+        let writer = try self.writer ?? makeWriter(database)
+        self.writer = writer
+        try commitGathered(writer)
+        try apply(read, writer)
+      }
+    } catch let error as DatabaseError {
+      throw SQLiteFailure.of(error, path: path)
+    }
+  }
+
+  private func apply(_ read: (_ body: (LogEntry) throws -> Void) throws -> Void, _ writer: StoreWriter) throws {
+    let redo = RedoWriter(writer)
+    var count = 0
+    func commit() throws {
+      if count == 0 { return }
+      try writer.fullText.updateIfDue(head: writer.revision)
+      try writer.connection.run("COMMIT")
+      count = 0
+    }
+    do {
+      try read { entry in
+        // An unfinished batch is rolled back without the commits before it.
+        if !entry.isLast, !redo.isInBatch { try commit() }
+        if count == 0 { try writer.connection.run("BEGIN IMMEDIATE") }
+        count += 1
+        try redo.apply(entry)
+        if entry.isLast, count >= Self.appliedEntries { try commit() }
+      }
+      if redo.isInBatch {
+        try writer.connection.run("ROLLBACK")
+        try writer.reload()
+      } else {
+        try commit()
+      }
+    } catch {
+      if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
+        try? writer.connection.run("ROLLBACK")
+      }
+      // The next call reopens the store and reads the file's actual state.
+      self.writer = nil
+      health.isOutcomeUnknown = true
+      throw error
     }
   }
 }

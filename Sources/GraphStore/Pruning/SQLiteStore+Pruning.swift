@@ -27,7 +27,7 @@ extension SQLiteStore {
   }
 
   private func pruneInTurn(through target: Revision) throws -> Bool {
-    guard !isOutcomeUnknown else { return false }
+    guard !health.isOutcomeUnknown else { return false }
     try files.verify()
     do {
       return try pool.writeWithoutTransaction { database in
@@ -91,7 +91,7 @@ extension SQLiteStore {
         try? writer.connection.run("ROLLBACK")
       }
       self.writer = nil
-      isOutcomeUnknown = true
+      health.isOutcomeUnknown = true
       throw error
     }
   }

@@ -37,7 +37,8 @@ final class StoreWriter {
   let updates = UpdateTexts()
   /// Whether history has a floor, so that a transaction that is not found may have been pruned.
   var isPruned: Bool
-  /// Receives the entry of each commit and of each part of a batch once it is written; nil if nothing needs them.
+  /// Receives the entry of each commit, and of each part of a batch, after its rows are written. Nil for a store
+  /// without a log and without followers.
   var emit: ((LogEntry) throws -> Void)?
   /// Test only.
   var hooks = StoreHooks()
