@@ -98,7 +98,9 @@ import Testing
     ("unknown option '--json'", ["--json"], nil), ("unknown option '-x'", ["undo", "-x"], nil),
   ])
   func optionBeforeCommandGetsAdvice(message: String, arguments: [String], advice: String?) {
-    #expect(CommandFailure.hint(on: message, ["/bin/company"] + arguments, of: CompanyProgram()) == advice)
+    CompanyProgram.run {
+      #expect(CommandFailure.hint(on: message, ["/bin/company"] + arguments, of: CompanyProgram()) == advice)
+    }
   }
 
   @Test func messagesOfArgumentParserLookLikeOurOwn() {
