@@ -26,7 +26,7 @@ import Testing
     let company = try CompanyDaemon()
     let refused = try company.daemon.run("list")
     #expect(refused.status == 2)
-    #expect(refused.errors.contains("stickies graph fetch"), "\(refused.errors)")
+    #expect(refused.errors.contains("stickies graph entities"), "\(refused.errors)")
     #expect(company.daemon.stop() == 0)
   }
 
