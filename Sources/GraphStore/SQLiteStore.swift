@@ -110,7 +110,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// The bytes of the commit log that are held before SQLite is synced and the log's space is reused.
     public var heldLogBytes = 24 << 20
     /// Receives the entries of the commits that one SQLite transaction has made durable, in order. Called on the thread
-    /// of the commit; a large batch is held in memory for it. Nil if nothing follows the store.
+    /// of the commit, which holds the writer: it must not read the store. A large batch is held in memory for it. Nil
+    /// if nothing follows the store.
     public var didCommit: (@Sendable ([LogEntry]) -> Void)?
     /// Test only.
     package var hooks = StoreHooks()
@@ -144,7 +145,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       if try StoreFiles.kind(of: path) == .absent {
         try StoreOpener.create(path, directory: directory, layout: StoreLayout(model: model), options: options)
       }
-      try WriteAheadLogFile.refuseLoss(beside: path)
+      // Behind a commit log, SQLite's own log may lose commits at a power failure; the commit log has them.
+      if options.commitLog == nil, access(directory + "/" + StoreFiles.logFolder, F_OK) != 0 {
+        try WriteAheadLogFile.refuseLoss(beside: path)
+      }
       checkpointSpace = CheckpointSpace(path: path, directory: directory, options: options)
       let files = try OpenedFiles(
         directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)

@@ -103,7 +103,9 @@ struct StoreOpener {
     let wanted = options.commitLog == nil ? 2 : 1
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(wanted)")
-      try database.execute(sql: "PRAGMA wal_autocheckpoint = \(options.checkpointPages)")
+      // SQLite ignores the failure of a checkpoint of its own. Behind a commit log the store makes them.
+      let pages = options.commitLog == nil ? options.checkpointPages : 0
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)")
       let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
       let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")
       guard mode == "wal", synchronous == wanted else {

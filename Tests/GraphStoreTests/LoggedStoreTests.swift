@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GraphLog
 import GraphModel
 import GraphStore
@@ -172,6 +173,46 @@ import Testing
     _ = try store.insert("Person", ["name": .string("d")])
     try copy(["log"], of: store.directory, to: killed)
     #expect(throws: StoreFailure.self) { try open(killed) }
+  }
+
+  /// Another program has written the same revision without the log.
+  @Test func logWithAnotherNewestCommitIsRefused() throws {
+    let store = try open(gathered: 1_000)
+    _ = try store.insert("Person", ["name": .string("a")])
+    let killed = try TemporaryDirectory()
+    try copy(Self.database + ["log"], of: store.directory, to: killed)
+    func mark(_ isNeeded: Bool) throws {
+      let queue = try DatabaseQueue(path: killed.path + "/graph.sqlite")
+      try queue.write { try $0.execute(sql: "UPDATE _log SET isNeeded = ?", arguments: [isNeeded]) }
+      try queue.close()
+    }
+    try mark(false)
+    let other = try TestStore(store.model, directory: killed)
+    _ = try other.insert("Person", ["name": .string("b")])
+    try other.store.close()
+    try mark(true)
+    let failure = #expect(throws: StoreFailure.self) { try open(killed) }
+    #expect(failure?.cause.contains("another commit with this revision") == true, "\(String(describing: failure))")
+  }
+
+  /// A power failure keeps any of the writes that SQLite has not synced.
+  @Test func holeInSQLitesLogIsFilledFromCommitLog() throws {
+    let store = try open()
+    for number in 0..<20 { _ = try store.insert("Person", ["name": .string("p\(number + 10)")]) }
+    let cut = try TemporaryDirectory()
+    try copy(Self.database + ["log"], of: store.directory, to: cut)
+    let path = cut.path + "/graph.sqlite-wal"
+    var log = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    // A frame is a page and its header of 24 bytes, behind the log's header of 32 bytes.
+    let frame = 32 + 5 * (4_096 + 24)
+    try #require(log.count > frame + 4_096)
+    for place in frame..<frame + 4_096 { log[place] = 0 }
+    try Data(log).write(to: URL(fileURLWithPath: path))
+    let again = try open(cut)
+    #expect(try again.store.head == store.store.head)
+    #expect(try names(again).count == 20)
+    try again.store.close()
+    #expect(try StoreCheck.run(directory: cut.path, model: store.model).isEmpty)
   }
 
   // MARK: - Failures of the log

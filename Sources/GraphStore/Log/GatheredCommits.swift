@@ -61,6 +61,9 @@ final class GatheredCommits: @unchecked Sendable {
     isPending.store(true, ordering: .releasing)
   }
 
+  /// SQLite's transaction is committed before its commits are durable: reads wait for the store's turn.
+  func willCommitUnsynced() { isPending.store(true, ordering: .releasing) }
+
   /// SQLite's transaction was committed.
   func didCommit() {
     entries.removeAll(keepingCapacity: true)
@@ -71,8 +74,11 @@ final class GatheredCommits: @unchecked Sendable {
   /// SQLite's transaction was rolled back; its entries must be repeated.
   func didRollBack() { isOpen = false }
 
-  /// Releases the log through a revision that SQLite holds durably.
-  func forget(through revision: Revision) throws { try log.forget(through: revision) }
+  /// Releases the log through a revision that SQLite holds durably. A log that must begin again is not released.
+  func forget(through revision: Revision) throws {
+    let status = log.status
+    if !status.needsRestart, revision <= status.last { try log.forget(through: revision) }
+  }
 
   /// Begins the log again after a state that SQLite holds durably.
   func begin(after state: LogPosition) throws { try log.restart(after: state, with: []) }

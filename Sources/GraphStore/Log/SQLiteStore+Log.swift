@@ -35,13 +35,18 @@ extension SQLiteStore {
 
   /// Commits and syncs the open transaction in SQLite, and begins the log behind it.
   private func commitDurably(_ gathered: GatheredCommits, _ writer: StoreWriter) throws {
+    gathered.willCommitUnsynced()
     try runCommit(writer.connection)
     try synchronizeLog(of: writer.connection)
     gathered.didCommit()
+    begin(gathered, writer)
+  }
+
+  /// Begins the log behind a state that SQLite holds durably. After a failure, SQLite syncs each commit.
+  private func begin(_ gathered: GatheredCommits, _ writer: StoreWriter) {
     do {
       try gathered.begin(after: writer.position)
     } catch {
-      // The next commit gets here again.
       if let omitted = lines.omitted(before: "begin") {
         log.error("no new commit log can be begun", metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
       }
@@ -55,9 +60,11 @@ extension SQLiteStore {
     do {
       try runCommit(writer.connection)
       gathered.didCommit()
+      if StoreFiles.size(ofFile: path + "-wal") >= options.checkpointPages * Self.pageBytes {
+        try writer.connection.database.checkpoint(.passive)
+      }
       guard gathered.isForgettingDue else { return }
       try synchronizeLog(of: writer.connection)
-      try gathered.forget(through: writer.revision)
     } catch {
       if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
         try? writer.connection.run("ROLLBACK")
@@ -67,7 +74,18 @@ extension SQLiteStore {
       health.isOutcomeUnknown = true
       throw error
     }
+    do {
+      try gathered.forget(through: writer.revision)
+    } catch {
+      if let omitted = lines.omitted(before: "forget") {
+        log.error(
+          "the commit log's space can't be reused", metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
+      }
+    }
   }
+
+  /// The usual size of a page.
+  private static let pageBytes = 4_096
 
   /// Makes all acknowledged commits visible to the caller's next read; called on any thread.
   func commitUnread() throws {
@@ -88,7 +106,13 @@ extension SQLiteStore {
     try writer.connection.run(Self.begin)
     gathered.didBegin()
     let redo = RedoWriter(writer)
-    for entry in gathered.entries { try redo.apply(entry) }
+    do {
+      for entry in gathered.entries { try redo.apply(entry) }
+    } catch {
+      try? writer.connection.run("ROLLBACK")
+      gathered.didRollBack()
+      throw error
+    }
   }
 
   /// Repeats the gathered commits in a store that was reopened, and begins the log behind them.
@@ -97,11 +121,25 @@ extension SQLiteStore {
   /// unknown how much of them reached the disk.
   func restoreGathered(_ writer: StoreWriter) throws {
     guard let gathered else { return }
+    gathered.willCommitUnsynced()
     try repeatGathered(writer)
     if gathered.isOpen { try runCommit(writer.connection) }
-    try synchronizeLog(of: writer.connection)
+    try makeDurable(writer.connection.database)
     gathered.didCommit()
-    try gathered.begin(after: writer.position)
+    begin(gathered, writer)
+  }
+
+  /// Copies SQLite's whole log into the database file and syncs that file.
+  ///
+  /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as written.
+  /// A checkpoint writes them again, to another file.
+  private func makeDurable(_ database: Database) throws {
+    let result = try database.checkpoint(.truncate)
+    guard result.checkpointedFrameCount == result.walFrameCount else {
+      throw StoreFailure(
+        .inUse, "the store \(path) can't be brought up to date while a read is running",
+        advice: "Commits resume by themselves.")
+    }
   }
 
   /// Syncs SQLite's write-ahead log, so that all committed transactions are durable.
@@ -133,7 +171,7 @@ extension SQLiteStore {
     if isNeeded {
       let log = GatheredCommits(try open(storeID, nil), limits: limits)
       try recover(from: log, writer)
-      try pool.writeWithoutTransaction { _ in try synchronizeLog(of: writer.connection) }
+      try pool.writeWithoutTransaction { try makeDurable($0) }
       try log.begin(after: writer.position)
       if options.commitLog != nil { gathered = log }
     } else {
@@ -148,15 +186,19 @@ extension SQLiteStore {
 
   private func recover(from log: GatheredCommits, _ writer: StoreWriter) throws {
     let beginning = log.status.beginning
-    let known = try pool.writeWithoutTransaction { _ in try writer.history.fingerprint(of: beginning.revision) }
-    if let known, known != beginning.fingerprint {
+    let fingerprint = try pool.writeWithoutTransaction { _ in
+      try writer.history.fingerprint(of: beginning.revision)
+    }
+    if let fingerprint, fingerprint != beginning.fingerprint {
       throw StoreFailure(
         .corrupt, "the commit log in \(directory) belongs to another past of the store",
         cause: "it begins after another commit of revision \(beginning.revision)",
         advice: "Put the store and its log back together, from one backup or one copy.")
     }
-    let head = writer.revision
-    try applyInTurn { body in try log.read(after: head, body) }
+    let (head, status) = (writer.revision, log.status)
+    // The newest entry that the store has, too, is compared with it.
+    let known = status.after <= head ? max(status.after, min(head, status.last) - 1) : head
+    try applyInTurn { body in try log.read(after: known, body) }
     let count = writer.revision - head
     if count > 0 { self.log.info("commits were restored from the commit log", metadata: ["count": "\(count)"]) }
   }
@@ -212,6 +254,11 @@ extension SQLiteStore {
         self.writer = writer
         try commitGathered(writer)
         try apply(read, writer)
+        if let gathered {
+          // These entries are not in the store's own log.
+          try synchronizeLog(of: writer.connection)
+          begin(gathered, writer)
+        }
       }
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
@@ -237,6 +284,7 @@ extension SQLiteStore {
         if entry.isLast, count >= Self.appliedEntries { try commit() }
       }
       if redo.isInBatch {
+        writer.objects.underway = nil
         try writer.connection.run("ROLLBACK")
         try writer.reload()
       } else {
