@@ -375,7 +375,9 @@ extension PredicateParser {
   private var followsOperator: Bool {
     guard position > 0 else { return false }
     switch tokens[position - 1].token {
-    case .symbol(let symbol): return ["==", "=", "!=", "<>", "<", "<=", ">", ">=", "]"].contains(symbol)
+    // The options of an operator, such as [cd], are one symbol.
+    case .symbol(let symbol):
+      return symbol.hasPrefix("[") || ["==", "=", "!=", "<>", "<", "<=", ">", ">="].contains(symbol)
     case .word(let word):
       return ["CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES"].contains(word.uppercased())
     default: return false
