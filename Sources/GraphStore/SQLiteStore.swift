@@ -55,7 +55,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let watches = WatchedQueries()
   private let isClosed = Mutex(false)
 
-  /// What is unknown about the connections.
+  /// The doubts about the connections and the state on disk.
   struct Health {
     /// Whether a commit failed and the store has not been reopened yet.
     var isOutcomeUnknown = false

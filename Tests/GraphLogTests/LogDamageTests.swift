@@ -216,7 +216,7 @@ import Testing
         #expect(error?.cause == "it has \(count) of its 8192 bytes")
       }
     }
-    // Without its header, a segment that another one continues is damaged; the newest one can't be told from a new file.
+    // A segment without a header is damaged if another one continues it. The newest one looks like a new file.
     for (name, last) in [(first, 0), (second, 0), (third, 2)] {
       let fixture = try threeSegments()
       fixture.disk.edit(name) { $0.removeSubrange(100...) }

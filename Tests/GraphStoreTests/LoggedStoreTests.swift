@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: 0..<11) func killLosesNothing(commits: Int) throws {
     let store = try open()
     for number in 0..<commits { _ = try store.insert("Person", ["name": .string("p\(number + 10)")]) }
-    // What a kill leaves: all that was written, synced or not.
+    // A kill leaves everything that was written, synced or not.
     let killed = try TemporaryDirectory()
     try copy(Self.database + ["log"], of: store.directory, to: killed)
     let again = try open(killed)
