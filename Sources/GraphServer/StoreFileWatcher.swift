@@ -3,7 +3,7 @@ import GraphStore
 import Logging
 import Synchronization
 
-/// Checks once a second that the names of the store's files still refer to the open files.
+/// Checks once a second that the names of the store's files still refer to the open files, and lets the store settle.
 ///
 /// This way a server without commits logs a loss too. Changes are logged, not each check.
 final class StoreFileWatcher: Sendable {
@@ -33,6 +33,7 @@ final class StoreFileWatcher: Sendable {
     if wasChecking { return }
     internalReaders.enqueue { [self] in
       let failure = store.fileFailure()
+      if failure == nil { store.settle() }
       let before = state.withLock { state in
         assert(state.isChecking, "one check runs at a time")
         defer { (state.isChecking, state.failure) = (false, failure) }

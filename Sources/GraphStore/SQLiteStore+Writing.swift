@@ -19,7 +19,7 @@ extension SQLiteStore {
     }
   }
 
-  private func checkpoint() throws -> Bool {
+  func checkpoint() throws -> Bool {
     try pool.writeWithoutTransaction { database in
       // SQLite does not checkpoint inside a transaction.
       if let writer { try commitGathered(writer) }

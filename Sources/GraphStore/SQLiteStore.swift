@@ -145,10 +145,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       if try StoreFiles.kind(of: path) == .absent {
         try StoreOpener.create(path, directory: directory, layout: StoreLayout(model: model), options: options)
       }
-      // Behind a commit log, SQLite's own log may lose commits at a power failure; the commit log has them.
-      if options.commitLog == nil, access(directory + "/" + StoreFiles.logFolder, F_OK) != 0 {
-        try WriteAheadLogFile.refuseLoss(beside: path)
-      }
+      try LogMark.refuseLoss(ofStoreAt: path)
       checkpointSpace = CheckpointSpace(path: path, directory: directory, options: options)
       let files = try OpenedFiles(
         directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)

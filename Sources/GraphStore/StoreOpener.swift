@@ -4,6 +4,7 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 import Logging
+import Synchronization
 
 /// Creates the store's file, opens its connections durably, and checks its model and layout.
 struct StoreOpener {
@@ -14,6 +15,8 @@ struct StoreOpener {
   /// The files that the names must refer to. They are checked for every new connection; readers' connections open
   /// when they are first needed.
   let files: OpenedFiles
+  /// Updated by the writer's connection behind a commit log.
+  let logFrames = LogFrameCount()
 
   /// Creates a new store in a draft file, which is renamed when it is complete and on disk. So a partial store never
   /// exists, and the header can be trusted from the first start on.
@@ -119,6 +122,7 @@ struct StoreOpener {
       // connection closes in the middle of a transaction.
       sqlite3_commit_hook(database.sqliteConnection, nil, nil)
       sqlite3_rollback_hook(database.sqliteConnection, nil, nil)
+      if options.commitLog != nil { logFrames.observe(database) }
       // If there was no WAL, the pool has started one with an unsynced commit of its own. Sync it now; otherwise a
       // power failure during our first commit could leave a hole before that commit's last frame.
       if !hadLog { _ = try database.checkpoint(.passive) }
@@ -183,5 +187,27 @@ struct StoreOpener {
       log.info(
         "the store's layout was updated", metadata: ["from": "\(mark.layout)", "words": "\(mark.words)"])
     }
+  }
+}
+
+/// The number of pages in SQLite's write-ahead log.
+///
+/// The size of its file does not tell: the file keeps its size when the log restarts after a checkpoint.
+final class LogFrameCount: Sendable {
+  private let frames = Atomic<Int>(0)
+
+  var count: Int { frames.load(ordering: .relaxed) }
+
+  /// Updates the count after each COMMIT of a connection. The opener, which owns this object, must outlive the
+  /// connection's last commit.
+  func observe(_ database: Database) {
+    sqlite3_wal_hook(
+      database.sqliteConnection,
+      { context, _, _, frames in
+        guard let context else { return SQLITE_OK }
+        Unmanaged<LogFrameCount>.fromOpaque(context).takeUnretainedValue().frames
+          .store(Int(frames), ordering: .relaxed)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 }

@@ -96,6 +96,7 @@ struct Serve: AsyncParsableCommand {
     }
     var options = SQLiteStore.Options()
     options.created = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    options.commitLog = SQLiteStore.localLog(in: settings.data)
     let store = try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
     var configuration = GraphServer.Configuration(
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")

@@ -24,11 +24,22 @@ struct CheckpointSpace {
   /// The step, in bytes, by which the database file is extended.
   private static let reserveStep: Int32 = 64 << 10
 
+  /// Whether the disk has little free space.
+  var isLow: Bool { disk.isLow }
+
+  /// The WAL size, in pages, at which it is checkpointed now.
+  var checkpointPages: Int { disk.checkpointPages }
+
+  /// Queries the free space.
+  mutating func update() {
+    let (options, directory) = (options, directory)
+    disk.updateFreeSpace(now: options.monotonicNanoseconds()) { options.freeBytes(directory) }
+  }
+
   /// Reserves, before COMMIT, the space that the checkpoint will need.
   /// - Throws: `StoreFailure(.full)`; then the caller rolls the transaction back.
   mutating func reserve(_ connection: Connection) throws {
-    let (options, directory) = (options, directory)
-    disk.updateFreeSpace(now: options.monotonicNanoseconds()) { options.freeBytes(directory) }
+    update()
     // With enough free space, checkpoints need no reservation.
     guard disk.isLow else { return }
     let row = try connection.statement(Self.pageCount)
@@ -55,7 +66,8 @@ struct CheckpointSpace {
     let log = StoreFiles.size(ofFile: path + "-wal")
     // Nil while the current size is still about right.
     guard let limit = disk.newThreshold(log: log, pageSize: pageSize, usual: options.checkpointPages) else { return }
-    sqlite3_wal_autocheckpoint(database.sqliteConnection, Int32(limit))
+    // Behind a commit log the store makes the checkpoints.
+    if options.commitLog == nil { sqlite3_wal_autocheckpoint(database.sqliteConnection, Int32(limit)) }
     // Shrinks the WAL to the limit when it restarts, if one large commit has made it longer.
     let bytes = limit == options.checkpointPages ? -1 : limit * pageSize
     _ = try? Int.fetchOne(database, sql: "PRAGMA journal_size_limit = \(bytes)")

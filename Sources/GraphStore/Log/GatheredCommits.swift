@@ -12,6 +12,9 @@ import Synchronization
 ///
 /// SQLite syncs its own log only at checkpoints. Segments of the commit log are released after a sync of it.
 ///
+/// Without a usable log, or with little space on the disk, each commit is committed and synced in SQLite instead. The
+/// log begins again when that is over.
+///
 /// `@unchecked Sendable`: everything but the atomic is guarded by the store's turn.
 final class GatheredCommits: @unchecked Sendable {
   /// When the gathered commits are committed in SQLite.
@@ -23,8 +26,17 @@ final class GatheredCommits: @unchecked Sendable {
     var heldBytes: Int
   }
 
-  private let log: any CommitLog
+  /// Opens the log, or begins one after a state.
+  typealias Opener = (_ beginning: LogPosition?) throws -> any CommitLog
+
+  private let open: Opener
   private let limits: Limits
+  /// Nil while commits are synced in SQLite.
+  private(set) var log: (any CommitLog)?
+  /// Whether the store has the mark of a log (`LogMark`).
+  var isMarked: Bool
+  /// The time on the monotonic clock before which no log is begun, after a failure.
+  private var nextAttempt: Int64 = .min
   /// The entries of the open transaction; those of commits that were not acknowledged come last.
   private(set) var entries = [LogEntry]()
   private var bytes = 0
@@ -33,27 +45,28 @@ final class GatheredCommits: @unchecked Sendable {
   /// Whether reads must wait for a COMMIT; on any thread.
   private let isPending = Atomic<Bool>(false)
 
-  init(_ log: any CommitLog, limits: Limits) { (self.log, self.limits) = (log, limits) }
+  /// - Parameter log: the log of a store with the mark; nil for a store without it, whose log must be begun.
+  init(_ log: (any CommitLog)?, limits: Limits, open: @escaping Opener) {
+    (self.log, self.limits, self.open, isMarked) = (log, limits, open, log != nil)
+  }
 
   /// Whether some acknowledged commits are not visible to reads. May be called on any thread.
   var hasUnread: Bool { isPending.load(ordering: .acquiring) }
 
-  var status: LogStatus { log.status }
-
   /// The size of a group, in bytes, above which it is made durable in SQLite.
-  var maximumGroupBytes: Int { log.maximumBodyBytes }
+  var maximumGroupBytes: Int { log?.maximumBodyBytes ?? 0 }
 
   /// Whether enough has gathered for a COMMIT.
   var isDue: Bool { entries.count >= limits.commits || bytes >= limits.bytes }
 
   /// Whether enough of the log is held for a sync of SQLite.
-  var isForgettingDue: Bool { log.status.heldBytes >= limits.heldBytes }
+  var isForgettingDue: Bool { log.map { $0.status.heldBytes >= limits.heldBytes } ?? false }
 
   func didBegin() { isOpen = true }
 
   /// Makes a group durable in the log.
   /// - Throws: the error of the log. The caller then makes the group durable in SQLite, and begins the log again.
-  func append(_ group: [LogEntry]) throws {
+  func append(_ group: [LogEntry], to log: any CommitLog) throws {
     entries += group
     let records = group.map { LogRecord(revision: $0.revision, isLast: $0.isLast, body: $0.binary) }
     for record in records { bytes += record.body.count }
@@ -76,17 +89,29 @@ final class GatheredCommits: @unchecked Sendable {
 
   /// Releases the log through a revision that SQLite holds durably. A log that must begin again is not released.
   func forget(through revision: Revision) throws {
+    guard let log else { return }
     let status = log.status
     if !status.needsRestart, revision <= status.last { try log.forget(through: revision) }
   }
 
-  /// Begins the log again after a state that SQLite holds durably.
-  func begin(after state: LogPosition) throws { try log.restart(after: state, with: []) }
+  // MARK: - Beginning and resting
 
-  /// Passes the entries of the log after a revision to `body`.
-  func read(after revision: Revision, _ body: (LogEntry) throws -> Void) throws {
-    try log.read(after: revision) { try body(LogEntry(binary: $0.body)) }
+  /// The time without an attempt after a log could not be begun: an attempt may write a whole segment.
+  private static let retryNanoseconds: Int64 = 5_000_000_000
+
+  /// Whether a log may be begun; false for a while after a failure.
+  func mayBegin(at now: Int64) -> Bool { now >= nextAttempt }
+
+  /// Begins the log, or begins it again, after a state that SQLite holds durably.
+  /// - Parameter now: the time on the monotonic clock.
+  func begin(after state: LogPosition, at now: Int64) throws {
+    nextAttempt = now < .max - Self.retryNanoseconds ? now + Self.retryNanoseconds : .max
+    if let log { try log.restart(after: state, with: []) } else { log = try open(state) }
+    nextAttempt = .min
   }
+
+  /// Appends nothing more before the next `begin`: SQLite syncs each commit.
+  func rest() { log = nil }
 }
 
 /// Collects the entries of a group while the writer writes it. It drops the entries of a batch beyond a limit.

@@ -22,6 +22,16 @@ package enum LogMark {
     try database.execute(sql: "INSERT OR REPLACE INTO _log (number, isNeeded) VALUES (1, ?)", arguments: [isNeeded])
   }
 
+  /// Refuses a store whose write-ahead log has lost commits from its middle, as after a power failure. With the mark, the
+  /// commit log has them.
+  static func refuseLoss(ofStoreAt path: String) throws {
+    guard try WriteAheadLogFile.loss(beside: path) != nil else { return }
+    var configuration = Configuration()
+    configuration.readonly = true
+    let isMarked = try DatabaseQueue(path: path, configuration: configuration).read { try isSet($0) }
+    if !isMarked { try WriteAheadLogFile.refuseLoss(beside: path) }
+  }
+
   /// Clears the mark of a copy that is complete without the log.
   package static func clear(_ database: Database) throws { if try isSet(database) { try write(false, database) } }
 }

@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import GraphLog
 import GraphModel
+import Logging
 
 /// A store behind a commit log (`GatheredCommits`).
 extension SQLiteStore {
@@ -11,15 +12,15 @@ extension SQLiteStore {
   /// Makes a group durable whose rows are in the open transaction: in the log, or if that fails, in SQLite.
   func makeDurable(_ group: EntryCollector, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
     if group.isEmpty { return }
-    // A batch that is larger than the log is not a failure.
-    guard let entries = group.entries else { return try commitDurably(gathered, writer) }
+    // The disk is nearly full, the log can't be used, or a batch is larger than the log.
+    guard !checkpointSpace.isLow, let log = gathered.log, let entries = group.entries else {
+      return try commitDurably(gathered, writer)
+    }
     do {
-      try gathered.append(entries)
+      try gathered.append(entries, to: log)
     } catch {
-      if !(error is LogRefusal), let omitted = lines.omitted(before: "log") {
-        log.error(
-          "the commit log can't be written; commits are synced in the store instead",
-          metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
+      if !(error is LogRefusal) {
+        report("log", "the commit log can't be written; commits are synced in the store", error)
       }
       return try commitDurably(gathered, writer)
     }
@@ -29,7 +30,7 @@ extension SQLiteStore {
     do {
       try commitGathered(writer)
     } catch {
-      log.error("the store must be reopened: commits that are in its log failed", metadata: ["cause": "\(error)"])
+      self.log.error("the store must be reopened: commits that are in its log failed", metadata: ["cause": "\(error)"])
     }
   }
 
@@ -40,17 +41,49 @@ extension SQLiteStore {
     try synchronizeLog(of: writer.connection)
     gathered.didCommit()
     begin(gathered, writer)
+    do {
+      try checkpointIfDue(writer.connection.database)
+    } catch {
+      // The commits are durable. The next call reopens the store.
+      report("checkpoint", "the store's log can't be checkpointed", error)
+      abandonTransaction(of: writer)
+    }
   }
 
-  /// Begins the log behind a state that SQLite holds durably. After a failure, SQLite syncs each commit.
+  /// Begins the log behind a state that SQLite holds durably. If that fails, SQLite syncs each commit until the next
+  /// attempt.
   private func begin(_ gathered: GatheredCommits, _ writer: StoreWriter) {
-    do {
-      try gathered.begin(after: writer.position)
-    } catch {
-      if let omitted = lines.omitted(before: "begin") {
-        log.error("no new commit log can be begun", metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
+    let now = options.monotonicNanoseconds()
+    if !checkpointSpace.isLow, gathered.mayBegin(at: now) {
+      do {
+        try gathered.begin(after: writer.position, at: now)
+        // Without the mark, the next start would ignore the log.
+        return try setMark(true, gathered, writer)
+      } catch {
+        report("begin", "no commit log can be begun; commits are synced in the store", error)
       }
     }
+    gathered.rest()
+    do {
+      try setMark(false, gathered, writer)
+    } catch {
+      // The next start reads the log, which ends before the store's state.
+      report("mark", "the mark of the commit log can't be cleared", error)
+    }
+  }
+
+  private func setMark(_ isNeeded: Bool, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
+    if gathered.isMarked == isNeeded { return }
+    // Set although the write may fail: a mark that is wrongly set makes the next start read the log.
+    gathered.isMarked = true
+    try LogMark.write(isNeeded, writer.connection.database)
+    try synchronizeLog(of: writer.connection)
+    gathered.isMarked = isNeeded
+  }
+
+  private func report(_ kind: String, _ message: Logger.Message, _ error: any Error) {
+    guard let omitted = lines.omitted(before: kind) else { return }
+    log.error(message, metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
   }
 
   /// Commits what has gathered, so that reads see it. Releases the log from time to time.
@@ -60,41 +93,68 @@ extension SQLiteStore {
     do {
       try runCommit(writer.connection)
       gathered.didCommit()
-      if StoreFiles.size(ofFile: path + "-wal") >= options.checkpointPages * Self.pageBytes {
-        try writer.connection.database.checkpoint(.passive)
-      }
+      try checkpointIfDue(writer.connection.database)
       guard gathered.isForgettingDue else { return }
       try synchronizeLog(of: writer.connection)
     } catch {
-      if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
-        try? writer.connection.run("ROLLBACK")
-      }
-      gathered.didRollBack()
-      self.writer = nil
-      health.isOutcomeUnknown = true
+      abandonTransaction(of: writer)
       throw error
     }
     do {
       try gathered.forget(through: writer.revision)
     } catch {
-      if let omitted = lines.omitted(before: "forget") {
-        log.error(
-          "the commit log's space can't be reused", metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
-      }
+      report("forget", "the commit log's space can't be reused", error)
     }
   }
 
-  /// The usual size of a page.
-  private static let pageBytes = 4_096
+  /// Copies SQLite's log into the database file when the log has its usual size. SQLite's own checkpoints are off.
+  private func checkpointIfDue(_ database: Database) throws {
+    guard opener.logFrames.count >= checkpointSpace.checkpointPages else { return }
+    do {
+      try database.checkpoint(.passive)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+      // The log grows until there is space for its pages.
+    }
+  }
+
+  /// Rolls back after a failure. The next call reopens the store and reads the file's actual state.
+  func abandonTransaction(of writer: StoreWriter) {
+    if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
+      try? writer.connection.run("ROLLBACK")
+    }
+    gathered?.didRollBack()
+    self.writer = nil
+    health.isOutcomeUnknown = true
+  }
+
+  /// Commits what has gathered while no commit came, so that other programs see it and the log's space can be reused.
+  /// May be called on any thread, about once a second.
+  public func settle() {
+    do {
+      try commitUnread()
+    } catch {
+      report("settle", "commits that are in the commit log can't be committed in the store yet", error)
+    }
+  }
 
   /// Makes all acknowledged commits visible to the caller's next read; called on any thread.
   func commitUnread() throws {
     guard let gathered, gathered.hasUnread, !options.hooks.hidesGathered else { return }
     try turn.withLock { _ in
-      if health.isOutcomeUnknown { try reopen() }
-      try pool.writeWithoutTransaction { _ in
-        if let writer { try commitGathered(writer) }
+      do {
+        try commitUnreadInTurn()
+      } catch let failure as StoreFailure where failure.code == .full {
+        // Retries once in the space that a checkpoint frees.
+        guard try checkpoint() else { throw failure }
+        try commitUnreadInTurn()
       }
+    }
+  }
+
+  private func commitUnreadInTurn() throws {
+    if health.isOutcomeUnknown { try reopen() }
+    try pool.writeWithoutTransaction { _ in
+      if let writer { try commitGathered(writer) }
     }
   }
 
@@ -165,27 +225,26 @@ extension SQLiteStore {
   func openLog() throws {
     let isNeeded = try pool.read { try LogMark.isSet($0) }
     guard isNeeded || options.commitLog != nil else { return }
-    let open = options.commitLog ?? Self.localLog(in: directory)
     let writer = try invariant(writer, "a store that was opened has a writer")
-    let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits), heldBytes: options.heldLogBytes)
-    if isNeeded {
-      let log = GatheredCommits(try open(storeID, nil), limits: limits)
+    let (open, store) = (options.commitLog ?? Self.localLog(in: directory), storeID)
+    let log = isNeeded ? try open(store, nil) : nil
+    if let log {
       try recover(from: log, writer)
       try pool.writeWithoutTransaction { try makeDurable($0) }
-      try log.begin(after: writer.position)
-      if options.commitLog != nil { gathered = log }
-    } else {
-      gathered = GatheredCommits(try open(storeID, writer.position), limits: limits)
     }
-    if isNeeded == (gathered != nil) { return }
-    try pool.writeWithoutTransaction { database in
-      try LogMark.write(gathered != nil, database)
-      try synchronizeLog(of: writer.connection)
+    let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits), heldBytes: options.heldLogBytes)
+    let gathered = GatheredCommits(log, limits: limits) { try open(store, $0) }
+    try pool.writeWithoutTransaction { _ in
+      if options.commitLog == nil { return try setMark(false, gathered, writer) }
+      checkpointSpace.update()
+      begin(gathered, writer)
+      self.gathered = gathered
     }
   }
 
-  private func recover(from log: GatheredCommits, _ writer: StoreWriter) throws {
-    let beginning = log.status.beginning
+  private func recover(from log: any CommitLog, _ writer: StoreWriter) throws {
+    let (head, status) = (writer.revision, log.status)
+    let beginning = status.beginning
     let fingerprint = try pool.writeWithoutTransaction { _ in
       try writer.history.fingerprint(of: beginning.revision)
     }
@@ -195,10 +254,9 @@ extension SQLiteStore {
         cause: "it begins after another commit of revision \(beginning.revision)",
         advice: "Put the store and its log back together, from one backup or one copy.")
     }
-    let (head, status) = (writer.revision, log.status)
     // The newest entry that the store has, too, is compared with it.
     let known = status.after <= head ? max(status.after, min(head, status.last) - 1) : head
-    try applyInTurn { body in try log.read(after: known, body) }
+    try applyInTurn { body in try log.read(after: known) { try body(LogEntry(binary: $0.body)) } }
     let count = writer.revision - head
     if count > 0 { self.log.info("commits were restored from the commit log", metadata: ["count": "\(count)"]) }
   }
@@ -212,7 +270,7 @@ extension SQLiteStore {
         let writer = try invariant(writer, "a store that is open has a writer")
         try commitGathered(writer)
         try synchronizeLog(of: writer.connection)
-        try LogMark.write(false, database)
+        try LogMark.clear(database)
       }
     } catch {
       log.error("the store is closed with commits that only its log holds", metadata: ["cause": "\(error)"])
@@ -291,12 +349,7 @@ extension SQLiteStore {
         try commit()
       }
     } catch {
-      if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
-        try? writer.connection.run("ROLLBACK")
-      }
-      // The next call reopens the store and reads the file's actual state.
-      self.writer = nil
-      health.isOutcomeUnknown = true
+      abandonTransaction(of: writer)
       throw error
     }
   }

@@ -87,12 +87,7 @@ extension SQLiteStore {
       try body()
       try writer.connection.run("COMMIT")
     } catch {
-      // After any error the next commit reopens the store and reads the file's actual state.
-      if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
-        try? writer.connection.run("ROLLBACK")
-      }
-      self.writer = nil
-      health.isOutcomeUnknown = true
+      abandonTransaction(of: writer)
       throw error
     }
   }
