@@ -51,7 +51,7 @@ let package = Package(
     .target(name: "GraphLog", dependencies: ["GraphModel"]),
     .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files; the server imports the engine only.
-    .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphStore", grdb, sqlite]),
+    .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),

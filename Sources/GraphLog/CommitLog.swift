@@ -10,6 +10,12 @@ public protocol CommitLog: Sendable {
   ///   `StoreFailure` if the disk fails. If `status.needsRestart` is then true, it is unknown whether a part of the
   ///   group is durable, and the log accepts no group before `restart`; otherwise nothing was written.
   func append(_ group: [LogRecord]) throws
+  /// Checks that the next start finds the records that were not forgotten: call it after `append`, before the answer.
+  ///
+  /// The caller makes the group durable elsewhere and begins the log again, as after a failed `append`.
+  /// - Throws: `StoreFailure(.moved)` if a file with such records, or the folder, was moved, replaced or removed. The log
+  ///   then accepts no group before `restart`, which creates the folder again. `LogRefusal.needsRestart` before that.
+  func verify() throws
   /// Passes the records after a revision to `body`, in order; after a failed `append` without those of its group.
   ///
   /// A log that ends before the revision passes nothing. It has lost entries, but the store holds them: the caller

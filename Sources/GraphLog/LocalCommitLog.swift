@@ -84,6 +84,8 @@ public final class LocalCommitLog: CommitLog {
 
   public func append(_ group: [LogRecord]) throws { try change { try $0.append(group) } }
 
+  public func verify() throws { try change { try $0.verify() } }
+
   public func forget(through revision: Revision) throws { try change { try $0.forget(through: revision) } }
 
   public func restart(after state: LogPosition, with records: [LogRecord]) throws {

@@ -1,7 +1,7 @@
 // Tests: LogFailureTests.swift, LogDamageTests.swift
 import GraphModel
 
-/// The failures of a log that can't be read. No file was changed when one of them is thrown.
+/// The failures of a log that can't be read, or whose files were moved. No file was changed when one of them is thrown.
 enum LogFailure {
   private static let keepCopy =
     "Nothing was touched: keep a copy of all files, run stickiesd check, and restore a backup."
@@ -67,6 +67,25 @@ enum LogFailure {
         ?? "the log began after revision \(start)",
       advice: "Put missing segments back, or restore a backup with its log; nothing was touched.")
   }
+
+  static func moved(folder: String, isThere: Bool) -> StoreFailure {
+    StoreFailure(
+      .moved,
+      "the log folder \(folder) "
+        + (isThere ? "is another one than the one that was opened" : "was moved away or removed"),
+      advice: movedAdvice)
+  }
+
+  static func moved(segment path: String, isThere: Bool) -> StoreFailure {
+    StoreFailure(
+      .moved,
+      "the log segment \(path) was \(isThere ? "replaced" : "moved away or removed") while stickiesd had it open",
+      advice: movedAdvice)
+  }
+
+  private static let movedAdvice =
+    "Nothing is lost: the commits are synced in the store, and a new log begins. Keep other programs out of the log's "
+    + "folder."
 
   private static func hexadecimal(_ id: UniqueID) -> String {
     id.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -21,7 +21,7 @@ extension LogWriter {
   mutating func trim() throws {
     while fileCount > options.maximumSegments, reusableCount > 0 {
       try disk.remove(segments[0].name)
-      segments.removeFirst()
+      dropOldest()
     }
   }
 
@@ -38,18 +38,18 @@ extension LogWriter {
     guard oldest.header.fileBytes == options.segmentBytes else {
       // Large records of a restart, or another size of segments.
       try disk.remove(oldest.name)
-      segments.removeFirst()
+      dropOldest()
       spares.append(try createSpare(number))
       return
     }
     let name = Segment.name(number)
     try disk.rename(oldest.name, to: name)
-    segments.removeFirst()
+    dropOldest()
     spares.append(
       try removingOnFailure(name, disk) {
         let file = try disk.open(name, forWriting: true)
         try disk.synchronizeFolder()
-        return Spare(number: number, bytes: options.segmentBytes, file: file)
+        return Spare(number: number, bytes: options.segmentBytes, file: file, identity: try file.identity())
       })
   }
 
@@ -60,7 +60,7 @@ extension LogWriter {
       try file.fill(options.segmentBytes)
       try file.synchronize()
       try disk.synchronizeFolder()
-      return Spare(number: number, bytes: options.segmentBytes, file: file)
+      return Spare(number: number, bytes: options.segmentBytes, file: file, identity: try file.identity())
     }
   }
 

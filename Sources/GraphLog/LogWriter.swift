@@ -20,6 +20,7 @@ struct LogWriter {
     let number: UInt64
     let bytes: Int
     let file: any LogFile
+    let identity: FileIdentity
   }
 
   let disk: any LogDisk
@@ -29,12 +30,13 @@ struct LogWriter {
   var segments: [Segment]
   private var present: Present
   var spares = [Spare]()
+  var names: LogNames
   /// Larger than the number of every file, also of those that were removed since the log was opened.
   var nextNumber: UInt64
   /// The store holds the entries through this revision.
   private(set) var forgotten: Revision
   private var order: RevisionOrder
-  private var needsRestart = false
+  var needsRestart = false
   /// The bytes of the group that is written; kept, because allocating them costs more than filling them.
   private var buffer = [UInt8]()
 
@@ -53,6 +55,11 @@ struct LogWriter {
     try file.synchronize()
     (self.disk, self.store, self.options, nextNumber) = (disk, store, options, scan.nextNumber)
     segments = scan.segments
+    names = try LogNames(disk)
+    for segment in scan.segments.dropLast() {
+      names.record(try disk.open(segment.name, forWriting: false).identity(), of: segment.header.number)
+    }
+    names.record(try file.identity(), of: last.header.number)
     present = Present(file: file, isBegun: true, isClosed: scan.isClosed)
     forgotten = segments[0].header.start
     order = RevisionOrder(after: last.last)
@@ -65,27 +72,32 @@ struct LogWriter {
     salt: UInt64
   ) throws {
     try disk.makeFolder()
-    guard let names = try disk.names() else { throw LogFailure.missing(disk.folder) }
-    let number = names.compactMap(Segment.number).reduce(0, max) + 1
+    names = try LogNames(disk)
+    guard let found = try disk.names() else { throw LogFailure.missing(disk.folder) }
+    let number = found.compactMap(Segment.number).reduce(0, max) + 1
     let key = SegmentKey(number: number, salt: salt)
     let beginning = SegmentBeginning(store: store, key: key, state: state, records: [])
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)
     (self.disk, self.store, self.options, nextNumber) = (disk, store, options, number + 1)
     (segments, present) = ([segment], Present(file: file, isBegun: true))
+    names.begin(with: try file.identity(), of: number)
     (forgotten, order) = (state.revision, RevisionOrder(after: state.revision))
     try removeOtherFiles()
   }
 
-  /// Begins again in a new file, because the pages of a file whose sync failed can't be trusted.
+  /// Begins again in a new file, because the pages of a file whose sync failed can't be trusted, and because a file that
+  /// was moved is not found by the next start.
   mutating func restart(after state: LogPosition, with records: [LogRecord], salt: UInt64) throws {
     needsRestart = true
     var order = RevisionOrder(after: state.revision)
     try order.verify(records)
+    try replaceMovedFolder()
     let key = SegmentKey(number: nextNumber, salt: salt)
     let beginning = SegmentBeginning(store: store, key: key, state: state, records: records)
     nextNumber += 1
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)
     (segments, present, spares) = ([segment], Present(file: file, isBegun: true), [])
+    names.begin(with: try file.identity(), of: key.number)
     (forgotten, self.order) = (state.revision, order)
     try removeOtherFiles()
     needsRestart = false
@@ -148,6 +160,7 @@ struct LogWriter {
       previous: SegmentHeader.Link(number: last.header.number, end: last.end), start: order.last,
       continuesEntry: order.isInsideEntry)
     segments.append(Segment(header: header, end: SegmentHeader.bytes, last: order.last))
+    names.record(spare.identity, of: spare.number)
     present = Present(file: spare.file, isBegun: false)
   }
 

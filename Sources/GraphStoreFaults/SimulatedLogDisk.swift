@@ -1,4 +1,4 @@
-// Tests: RandomLogTests.swift, LogFailureTests.swift
+// Tests: RandomLogTests.swift, LogFailureTests.swift, MovedLogTests.swift
 import Glibc
 import GraphLog
 import GraphModel
@@ -12,7 +12,7 @@ import Synchronization
 package final class SimulatedLogDisk: LogDisk {
   /// The operations, as faults select them.
   package enum Call: String, Sendable {
-    case names, create, open, rename, remove, size, read, write, synchronize, synchronizeFolder
+    case makeFolder, names, create, open, rename, remove, size, read, write, synchronize, synchronizeFolder
   }
 
   /// The fault of a planned call.
@@ -35,7 +35,10 @@ package final class SimulatedLogDisk: LogDisk {
     var names = [String: Int]()
     var durableNames = [String: Int]()
     var changes = [NameChange]()
-    var hasFolder = false
+    /// Nil if there is no folder.
+    var folder: UInt64?
+    /// The number of folders that there were.
+    var folders: UInt64 = 0
     var isOff = false
     var ignoresSyncs = false
     /// Files that were opened before a power cut are dead.
@@ -107,6 +110,26 @@ package final class SimulatedLogDisk: LogDisk {
     }
   }
 
+  /// Replaces a file by a copy of it, durably, as another program does. The log's open file has no name then.
+  package func replace(_ name: String) {
+    state.withLock { state in
+      guard let number = state.names[name], let file = state.files[number] else {
+        preconditionFailure("a test replaces a file that exists")
+      }
+      let copy = Self.freeNumber(state)
+      state.files[copy] = file
+      for (place, known) in state.names where known == number { state.names[place] = copy }
+      (state.durableNames, state.changes) = (state.names, [])
+    }
+  }
+
+  /// Removes the folder with all names, durably, as another program does. Open files can still be written.
+  package func removeFolder() {
+    state.withLock { state in
+      (state.folder, state.names, state.durableNames, state.changes) = (nil, [:], [:], [])
+    }
+  }
+
   /// The cached content of a file.
   package func content(_ name: String) -> [UInt8] {
     var content = [UInt8]()
@@ -116,16 +139,35 @@ package final class SimulatedLogDisk: LogDisk {
 
   // MARK: LogDisk
 
-  package func makeFolder() throws { state.withLock { $0.hasFolder = true } }
+  package func makeFolder() throws {
+    try perform(.makeFolder, "") { state, _ in
+      guard state.folder == nil else { return }
+      state.folders += 1
+      state.folder = state.folders
+    }
+  }
+
+  package func folderIdentity() -> FileIdentity? {
+    state.withLock { state in state.folder.map { FileIdentity(device: 0, number: $0) } }
+  }
+
+  package func identity(of name: String) -> FileIdentity? {
+    state.withLock { state in state.names[name].map(Self.identity) }
+  }
+
+  fileprivate static func identity(_ number: Int) -> FileIdentity { FileIdentity(device: 1, number: UInt64(number)) }
+
+  private static func freeNumber(_ state: State) -> Int { (state.files.keys.max() ?? 0) + 1 }
 
   package func names() throws -> [String]? {
-    try perform(.names, "") { state, _ in state.hasFolder ? Array(state.names.keys) : nil }
+    try perform(.names, "") { state, _ in state.folder == nil ? nil : Array(state.names.keys) }
   }
 
   package func create(_ name: String) throws -> any LogFile {
     try perform(.create, name) { state, _ in
+      guard state.folder != nil else { throw Self.failure(.create, name, ENOENT) }
       precondition(state.names[name] == nil, "a log creates a file only under a new name")
-      let number = (state.files.keys.max() ?? 0) + 1
+      let number = Self.freeNumber(state)
       state.files[number] = SimulatedContent()
       Self.change(.link(name, number), &state)
       return SimulatedLogFile(self, name, number, state.generation)
@@ -222,72 +264,6 @@ package final class SimulatedLogDisk: LogDisk {
   fileprivate func draw(below bound: Int) -> Int { Int(random() % UInt64(max(1, bound))) }
 }
 
-/// The two contents of a file.
-private struct SimulatedContent {
-  private static let sector = 512
-
-  /// The content that survives a power cut.
-  var durable = [UInt8]()
-  /// The content that reads return.
-  var cached = [UInt8]()
-  /// The sectors that a sync will write.
-  var dirty = Set<Int>()
-
-  mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
-    guard !bytes.isEmpty else { return }
-    let end = offset + bytes.count
-    if cached.count < end { cached.append(contentsOf: [UInt8](repeating: 0, count: end - cached.count)) }
-    cached.withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[offset..<end]).copyMemory(from: bytes) }
-    dirty.formUnion(offset / Self.sector...(end - 1) / Self.sector)
-  }
-
-  private func range(_ sector: Int) -> Range<Int> {
-    sector * Self.sector..<min((sector + 1) * Self.sector, cached.count)
-  }
-
-  private mutating func extendDurable(to count: Int) {
-    if durable.count < count { durable.append(contentsOf: [UInt8](repeating: 0, count: count - durable.count)) }
-  }
-
-  mutating func synchronize() {
-    extendDurable(to: cached.count)
-    for sector in dirty { durable.replaceSubrange(range(sector), with: cached[range(sector)]) }
-    dirty = []
-  }
-
-  /// A failed sync: each sector is written or not, and a sector that is not may stay in the cache for readers.
-  mutating func dropDirtySectors(_ random: () -> Int) {
-    extendDurable(to: cached.count)
-    for sector in dirty.sorted() {
-      let range = range(sector)
-      switch random() % 3 {
-      case 0: durable.replaceSubrange(range, with: cached[range])
-      case 1: cached.replaceSubrange(range, with: durable[range])
-      default: break
-      }
-    }
-    dirty = []
-  }
-
-  /// A power cut: each sector that was not synced is old, new or torn.
-  mutating func loseCache(_ random: () -> UInt64) {
-    let size = durable.count + Int(random() % UInt64(cached.count - durable.count + 1))
-    extendDurable(to: cached.count)
-    for sector in dirty.sorted() {
-      let range = range(sector)
-      let tear = range.lowerBound + Int(random() % UInt64(range.count + 1))
-      switch random() % 4 {
-      case 0: break
-      case 1: durable.replaceSubrange(range, with: cached[range])
-      case 2: durable.replaceSubrange(range.lowerBound..<tear, with: cached[range.lowerBound..<tear])
-      default: durable.replaceSubrange(tear..<range.upperBound, with: cached[tear..<range.upperBound])
-      }
-    }
-    durable.removeSubrange(size...)
-    (cached, dirty) = (durable, [])
-  }
-}
-
 private final class SimulatedLogFile: LogFile {
   let disk: SimulatedLogDisk
   let name: String
@@ -297,6 +273,8 @@ private final class SimulatedLogFile: LogFile {
   init(_ disk: SimulatedLogDisk, _ name: String, _ number: Int, _ generation: Int) {
     (self.disk, self.name, self.number, self.generation) = (disk, name, number, generation)
   }
+
+  func identity() throws -> FileIdentity { SimulatedLogDisk.identity(number) }
 
   func size() throws -> Int { try disk.access(.size, self) { content, _ in content.cached.count } }
 

@@ -57,6 +57,10 @@ private final class CopyingLogDisk: LogDisk, @unchecked Sendable {
 
   func names() throws -> [String]? { try inner.names() }
 
+  func folderIdentity() -> FileIdentity? { inner.folderIdentity() }
+
+  func identity(of name: String) -> FileIdentity? { inner.identity(of: name) }
+
   func create(_ name: String) throws -> any LogFile {
     try copy()
     return CopyingLogFile(try inner.create(name), self)
@@ -87,6 +91,8 @@ private final class CopyingLogFile: LogFile {
   private let disk: CopyingLogDisk
 
   init(_ inner: any LogFile, _ disk: CopyingLogDisk) { (self.inner, self.disk) = (inner, disk) }
+
+  func identity() throws -> FileIdentity { try inner.identity() }
 
   func size() throws -> Int { try inner.size() }
 

@@ -116,6 +116,7 @@ struct LogTwin {
     do {
       try log.append(group.flatMap { $0 })
       world.entries += group
+      try log.verify()
       count("append")
     } catch let refusal as LogRefusal {
       count("refusal")

@@ -29,6 +29,10 @@ struct BuggyLogDisk: LogDisk {
 
   func names() throws -> [String]? { try inner.names() }
 
+  func folderIdentity() -> FileIdentity? { inner.folderIdentity() }
+
+  func identity(of name: String) -> FileIdentity? { inner.identity(of: name) }
+
   func create(_ name: String) throws -> any LogFile { BuggyLogFile(try inner.create(name), bug) }
 
   func open(_ name: String, forWriting: Bool) throws -> any LogFile {
@@ -66,6 +70,8 @@ private final class BuggyLogFile: LogFile {
   private let hasRecords = Atomic(false)
 
   init(_ inner: any LogFile, _ bug: PlantedLogBug) { (self.inner, self.bug) = (inner, bug) }
+
+  func identity() throws -> FileIdentity { try inner.identity() }
 
   func size() throws -> Int { try inner.size() }
 

@@ -13,7 +13,7 @@ import Testing
     "GraphWire": ["GraphModel"],
     "GraphLog": ["GraphModel"],
     "GraphStore": ["GraphModel", "GraphLog"],
-    "GraphStoreTools": ["GraphModel", "GraphStore"],
+    "GraphStoreTools": ["GraphModel", "GraphLog", "GraphStore"],
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
     "GraphControllers": ["GraphModel", "GraphReplica"],

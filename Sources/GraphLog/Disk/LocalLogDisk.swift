@@ -36,6 +36,10 @@ struct LocalLogDisk: LogDisk {
     return names
   }
 
+  func folderIdentity() -> FileIdentity? { FileIdentity(of: folder) }
+
+  func identity(of name: String) -> FileIdentity? { FileIdentity(of: path(name)) }
+
   func create(_ name: String) throws -> any LogFile {
     let descriptor = Glibc.open(path(name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw StoreFailure.system("the log segment \(path(name)) can't be created", errno) }
@@ -79,6 +83,13 @@ private final class LocalLogFile: LogFile {
   init(_ descriptor: Int32, _ path: String) { (self.descriptor, self.path) = (descriptor, path) }
 
   deinit { close(descriptor) }
+
+  func identity() throws -> FileIdentity {
+    guard let identity = FileIdentity(descriptor: descriptor) else {
+      throw StoreFailure.system("the log segment \(path) can't be read", errno)
+    }
+    return identity
+  }
 
   func size() throws -> Int {
     var status = stat()

@@ -1,4 +1,4 @@
-// Tests: LogFailureTests.swift
+// Tests: LogFailureTests.swift, MovedLogTests.swift
 import GraphModel
 
 /// The file operations of a log in one folder, so that a simulated disk can stand in for the real one.
@@ -11,6 +11,10 @@ package protocol LogDisk: Sendable {
   func makeFolder() throws
   /// The names in the folder, in any order; nil if there is no folder.
   func names() throws -> [String]?
+  /// The identity of the folder that the path refers to now; nil if there is none.
+  func folderIdentity() -> FileIdentity?
+  /// The identity of the file that a name refers to now; nil if there is none.
+  func identity(of name: String) -> FileIdentity?
   /// Creates an empty file, which did not exist, for reading and writing.
   func create(_ name: String) throws -> any LogFile
   func open(_ name: String, forWriting: Bool) throws -> any LogFile
@@ -23,6 +27,8 @@ package protocol LogDisk: Sendable {
 
 /// An open file of a log; deallocation closes it.
 package protocol LogFile: AnyObject, Sendable {
+  /// The identity of the open file, even if its name refers to another one.
+  func identity() throws -> FileIdentity
   func size() throws -> Int
   /// Reads bytes until the buffer is full or the file ends.
   /// - Returns: the number of bytes read.

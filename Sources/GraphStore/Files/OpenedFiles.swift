@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import GraphLog
 import GraphModel
 import Logging
 import Synchronization
@@ -9,31 +10,6 @@ import Synchronization
 #if canImport(Glibc)
   import Glibc
 #endif
-
-/// The identity of a file: its device and inode. An open file's inode number is never reused.
-package struct FileIdentity: Hashable, Sendable {
-  private let device: UInt64
-  private let number: UInt64
-
-  /// The identity of the file that a path refers to, through links; nil if there is none.
-  package init?(of path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    self.init(status)
-  }
-
-  /// The identity of an open file.
-  package init?(descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    self.init(status)
-  }
-
-  private init(_ status: stat) {
-    device = UInt64(status.st_dev)
-    number = UInt64(status.st_ino)
-  }
-}
 
 /// The identities of a store's open files, compared with the files that their names refer to now.
 ///

@@ -1,5 +1,6 @@
 // Tests: MovedFilesTests.swift
 import Foundation
+import GraphLog
 import GraphModel
 
 #if canImport(Glibc)

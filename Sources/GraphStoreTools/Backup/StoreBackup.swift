@@ -1,5 +1,6 @@
 // Tests: BackupTests.swift
 import Foundation
+import GraphLog
 import GraphModel
 import GraphStore
 

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import GraphLog
 import GraphModel
 import GraphStore
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GraphLog
 import GraphModel
 import GraphStore
 
