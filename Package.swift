@@ -58,7 +58,7 @@ let package = Package(
     .target(name: "FreedMemory"),
     .target(
       name: "GraphServer",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory", log, lifecycle] + nio),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle] + nio),
     .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),

@@ -1,6 +1,5 @@
 import Foundation
 import GraphModel
-import GraphStore
 
 #if canImport(Glibc)
   import Glibc
@@ -8,7 +7,7 @@ import GraphStore
 
 /// Checks that a server gets the file descriptors that it needs besides those of its clients.
 ///
-/// Without them it would listen but refuse requests: each database connection takes two, and SwiftNIO's event loop
+/// Without them it would listen but refuse requests: the store opens more files later, and SwiftNIO's event loop
 /// ends the program when it gets none.
 enum DescriptorReserve {
   /// For a few clients, and for files that hold rows until they are committed or read.
@@ -18,11 +17,9 @@ enum DescriptorReserve {
 
   /// The number of descriptors that must be free before the event loop is created.
   /// - Parameters:
-  ///   - connections: database connections, opened on first use.
+  ///   - store: the descriptors that the store opens on first use.
   ///   - addresses: the addresses to listen on.
-  static func count(connections: Int, addresses: Int) -> Int {
-    2 * connections + addresses + eventLoop + clientsAndFiles
-  }
+  static func count(store: Int, addresses: Int) -> Int { store + addresses + eventLoop + clientsAndFiles }
 
   /// Opens this number of descriptors and closes them again.
   /// - Throws: `StoreFailure(.noDescriptors)`, which names the limit.
@@ -32,7 +29,9 @@ enum DescriptorReserve {
     while taken.count < count {
       let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
-        throw StoreFiles.failure("stickiesd needs \(count) more open files and gets \(taken.count)", errno)
+        throw StoreFailure(
+          .noDescriptors, "stickiesd needs \(count) more open files and gets \(taken.count)",
+          cause: String(cString: strerror(errno)), advice: DescriptorLimit.advice)
       }
       taken.append(descriptor)
     }

@@ -1,7 +1,6 @@
 import Foundation
 import GraphHub
 import GraphModel
-import GraphStore
 import GraphWire
 import Logging
 import NIOCore
@@ -27,7 +26,7 @@ public struct GraphServer: Service {
     /// The name in `Welcome.server` and in the output of `stickies status`.
     public var name: String
     /// Threads, at least 1, that read the store for clients; one session uses at most half of them. Keep this below the store's
-    /// `maximumReaders`, because the server reads on one further thread.
+    /// `SQLiteStore.Options.maximumReaders`, because the server reads on one further thread.
     public var readerThreads = 4
     /// The history to keep; nil keeps all of it.
     public var history: HistoryPolicy?
@@ -44,14 +43,16 @@ public struct GraphServer: Service {
     }
   }
 
-  private let store: SQLiteStore
+  private let store: any GraphStoring
   private let configuration: Configuration
   private let log: Logger
   private let ready: @Sendable ([ServerAddress]) -> Void
 
-  /// - Parameter ready: called once with the bound addresses, in which port 0 is replaced by the assigned port.
+  /// - Parameters:
+  ///   - store: the open store, such as a `SQLiteStore`; the server closes it at the end.
+  ///   - ready: called once with the bound addresses, in which port 0 is replaced by the assigned port.
   public init(
-    store: SQLiteStore, configuration: Configuration, log: Logger,
+    store: any GraphStoring, configuration: Configuration, log: Logger,
     ready: @escaping @Sendable ([ServerAddress]) -> Void = { _ in }
   ) {
     self.store = store
@@ -65,7 +66,7 @@ public struct GraphServer: Service {
   public func run() async throws {
     // Checked first, so that a server that listens can also answer.
     try DescriptorReserve.check(
-      DescriptorReserve.count(connections: store.maximumConnections, addresses: configuration.addresses.count))
+      DescriptorReserve.count(store: store.maximumDescriptors, addresses: configuration.addresses.count))
     try ServerThread.start("start") {}
     // Read before anything can be committed, so that all newer commits are from this run.
     let start = try PruningSchedule.reading(store)

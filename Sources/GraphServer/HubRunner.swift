@@ -1,7 +1,6 @@
 import Foundation
 import GraphHub
 import GraphModel
-import GraphStore
 import GraphWire
 import Logging
 import NIOCore
@@ -43,7 +42,7 @@ final class HubRunner: @unchecked Sendable {
   /// Batches that the writer's thread is running or has queued.
   private var batches = [StoreRequestID: BatchTask]()
   private var lastSession: SessionID = 0
-  private let logLimiter = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
+  private var logLimiter = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
   /// Failed batches since the last successful one.
   private var refusedBatches = 0
   private let finished: EventLoopPromise<Void>

@@ -1,6 +1,5 @@
 import Foundation
 import GraphModel
-import GraphStore
 import Logging
 import NIOCore
 
@@ -15,7 +14,7 @@ import NIOCore
 ///
 /// `@unchecked Sendable`: mutable state is used on the runner's loop only; the rest are constants of Sendable types.
 final class PruningSchedule: @unchecked Sendable {
-  private let store: SQLiteStore
+  private let store: any GraphStoring
   private let runner: HubRunner
   private let internalReaders: ReaderPool
   private let policy: HistoryPolicy
@@ -37,7 +36,7 @@ final class PruningSchedule: @unchecked Sendable {
 
   /// - Parameter start: a reading of the clocks from before the first commit of this run.
   init(
-    store: SQLiteStore, runner: HubRunner, internalReaders: ReaderPool, policy: HistoryPolicy,
+    store: any GraphStoring, runner: HubRunner, internalReaders: ReaderPool, policy: HistoryPolicy,
     start: PruningClock.Reading,
     log: Logger
   ) {
@@ -65,7 +64,7 @@ final class PruningSchedule: @unchecked Sendable {
   }
 
   /// Reads the clocks and the time of the newest commit.
-  static func reading(_ store: SQLiteStore) throws -> PruningClock.Reading {
+  static func reading(_ store: any GraphStoring) throws -> PruningClock.Reading {
     let newest = try store.revision(at: .max)
     // CLOCK_MONOTONIC stops during suspend, so a resume would look like a jump of the wall clock.
     var time = timespec()

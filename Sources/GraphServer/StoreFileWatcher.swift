@@ -1,5 +1,4 @@
 import GraphModel
-import GraphStore
 import Logging
 import Synchronization
 
@@ -12,13 +11,13 @@ final class StoreFileWatcher: Sendable {
     var failure: StoreFailure?
   }
 
-  private let store: SQLiteStore
+  private let store: any GraphStoring
   private let internalReaders: ReaderPool
   private let log: Logger
   /// Guarded by its mutex: the loop starts a check, and the thread of `internalReaders` finishes it.
   private let state = Mutex(State())
 
-  init(store: SQLiteStore, internalReaders: ReaderPool, log: Logger) {
+  init(store: any GraphStoring, internalReaders: ReaderPool, log: Logger) {
     self.store = store
     self.internalReaders = internalReaders
     self.log = log

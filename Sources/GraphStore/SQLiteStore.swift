@@ -35,8 +35,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let log: Logger
   let options: Options
   let scans: ScanReporter
-  /// Limits the log lines of consecutive commit failures.
-  let lines: LogRateLimiter
+  /// Limits the log lines of consecutive commit failures; guarded like `writer`.
+  var lines: LogRateLimiter
   let damage: DamageReporter
   /// The connections that read past states.
   let pastReaders: PastReaders
@@ -186,8 +186,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The models of the store's earlier versions, oldest first.
   public var olderModels: [Model] { layout.versions.dropLast().map(\.model) }
 
-  /// The maximum number of connections that the store opens, including the writer's.
-  public var maximumConnections: Int { 1 + options.maximumReaders + options.maximumPastReaders }
+  /// The maximum number of file descriptors that reads and commits open: two for each connection, the writer's included.
+  public var maximumDescriptors: Int { 2 * (1 + options.maximumReaders + options.maximumPastReaders) }
 
   /// Includes effects on this query in commit records from the next batch on. `number` is the hub's number for the
   /// query.

@@ -18,7 +18,7 @@ import Testing
     "GraphReplica": ["GraphModel", "GraphWire"],
     "GraphControllers": ["GraphModel", "GraphReplica"],
     "TerminalApplication": ["TerminalCells"],
-    "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory"],
+    "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "FreedMemory"],
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica"],
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [

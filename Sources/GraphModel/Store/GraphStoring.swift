@@ -5,6 +5,12 @@
 public protocol GraphStoring: Sendable {
   /// The model that the store was created with, or one of equal hash.
   var model: Model { get }
+  /// The models of the store's earlier versions, oldest first.
+  var olderModels: [Model] { get }
+  /// The data directory; the server also keeps the temporary files of large requests there.
+  var directory: String { get }
+  /// The maximum number of file descriptors that reads and commits open in addition to those that are open now.
+  var maximumDescriptors: Int { get }
   /// The newest committed state.
   var head: Token { get throws }
 
@@ -66,6 +72,17 @@ public protocol GraphStoring: Sendable {
   /// The oldest revision that can be read; 0 unless history was pruned.
   var oldestRevision: Revision { get throws }
 
+  /// Returns the commits that a policy would remove now, without changing anything.
+  /// - Parameters:
+  ///   - now: the time from which ages are counted, in microseconds since 1970.
+  ///   - ceiling: the last revision that may be removed.
+  func pruning(_ policy: HistoryPolicy, now: Timestamp, through ceiling: Revision) throws -> HistoryPruning
+
+  /// Removes a slice of history. Only the caller of `commit` may call it, between commits.
+  /// - Parameter target: the last revision to remove; the newest commit is always kept.
+  /// - Returns: whether there is more to remove.
+  func prune(through target: Revision) throws -> Bool
+
   /// Whether the store's history contains this state.
   func recognizes(_ token: Token) throws -> Bool
 
@@ -75,6 +92,14 @@ public protocol GraphStoring: Sendable {
 
   /// Removes the query from the effects in commit records.
   func unwatch(_ number: UInt64)
+
+  /// Checks that the store's files were not moved, replaced or removed, as each commit does. May be called from any
+  /// thread.
+  /// - Returns: the reason why commits are refused; nil if they are accepted.
+  func fileFailure() -> StoreFailure?
+
+  /// Closes the store. Call it when no read or write is running; further calls do nothing.
+  func close() throws
 
   /// The statistics for `stickies status`.
   func statistics() throws -> StoreStatistics

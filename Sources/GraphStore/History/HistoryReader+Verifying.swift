@@ -15,12 +15,12 @@ extension HistoryReader {
   }
 
   private func fingerprint(of row: Row, changes: [UInt8]) throws -> UInt64 {
-    try FingerprintInput(
-      previous: previous(row), revision: row.integer(0), time: row.integer(1), author: row.text(2),
+    try CommitRow(
+      revision: row.integer(0), time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       model: row.integer(10), undoes: row.isNull(6) ? nil : row.integer(6), undo: row.blob(7), outcome: row.blob(11),
       counters: row.blob(12), changes: changes
-    ).fingerprint
+    ).fingerprint(after: previous(row))
   }
 
   /// The fingerprint of the preceding commit; for the oldest commit in history, from the floor.

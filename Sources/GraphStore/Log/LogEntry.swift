@@ -15,25 +15,16 @@ public enum LogEntry: Equatable, Sendable {
   /// A commit, after its parts if it is a large batch.
   case commit(Commit)
 
-  /// The content of a row of `_commit`, with names in place of the numbers that the store assigns to them.
+  /// The row of a commit, its fingerprint, and the objects that it inserts.
   public struct Commit: Equatable, Sendable {
-    /// The revision of the commit.
-    public var revision: Revision
-    var time: Timestamp
-    var author: String
-    var transaction: TransactionID
-    /// The number of the model version at the commit.
-    var model: Int64
-    /// The fingerprint, which covers all other fields but `inserted`, and all earlier commits.
-    public var fingerprint: UInt64 = 0
-    var undoes: Revision?
-    var undo = [UInt8]()
-    var outcome = [UInt8]()
-    var counters: [UInt8]
-    /// The changes, or the summary of the parts.
-    var changes: [UInt8]
+    package var row: CommitRow
+    /// The fingerprint, which covers the row and all earlier commits.
+    public var fingerprint: UInt64
     /// The inserted and revived objects, in the order of their changes.
     var inserted = [ObjectImage]()
+
+    /// The revision of the commit.
+    public var revision: Revision { row.revision }
   }
 
   /// The content of a row of `_part`.
@@ -59,16 +50,6 @@ public enum LogEntry: Equatable, Sendable {
 
   /// Whether the entry completes a commit.
   public var isLast: Bool { if case .commit = self { true } else { false } }
-}
-
-extension LogEntry.Commit {
-  /// The fingerprint of this commit behind a state with another one.
-  func fingerprint(after previous: UInt64) -> UInt64 {
-    FingerprintInput(
-      previous: previous, revision: revision, time: time, author: author, transaction: transaction, model: model,
-      undoes: undoes, undo: undo, outcome: outcome, counters: counters, changes: changes
-    ).fingerprint
-  }
 }
 
 // MARK: - Binary form
@@ -97,41 +78,23 @@ extension LogEntry: BinaryCodable {
 
 extension LogEntry.Commit: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, revision)
-    writer.field(2, time)
-    writer.field(3, author)
-    writer.field(4, transaction)
-    writer.field(5, model)
-    writer.fixed(6, fingerprint)
-    if let undoes { writer.field(7, undoes) }
-    writer.field(8, undo)
-    writer.field(9, outcome)
-    writer.field(10, counters)
-    writer.field(11, changes)
-    for image in inserted { writer.field(12, image) }
+    writer.field(1, row)
+    writer.fixed(2, fingerprint)
+    for image in inserted { writer.field(3, image) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init(
-      revision: 0, time: 0, author: "", transaction: TransactionID(replica: .zero, sequence: 0), model: 0,
-      counters: [], changes: [])
+    var (row, fingerprint, inserted) = (CommitRow?.none, UInt64(0), [ObjectImage]())
     while let (number, field) = try reader.next() {
       switch number {
-      case 1: revision = try field.integer()
-      case 2: time = try field.integer()
-      case 3: author = try field.string()
-      case 4: transaction = try field.form()
-      case 5: model = try field.integer()
-      case 6: fingerprint = try field.fixed64()
-      case 7: undoes = try field.integer()
-      case 8: undo = try field.array()
-      case 9: outcome = try field.array()
-      case 10: counters = try field.array()
-      case 11: changes = try field.array()
-      case 12: inserted.append(try field.form())
+      case 1: row = try field.form()
+      case 2: fingerprint = try field.fixed64()
+      case 3: inserted.append(try field.form())
       default: break
       }
     }
+    guard let row else { throw MalformedMessage("a logged commit lacks its row") }
+    self.init(row: row, fingerprint: fingerprint, inserted: inserted)
   }
 }
 

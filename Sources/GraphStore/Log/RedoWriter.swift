@@ -70,16 +70,16 @@ final class RedoWriter {
 
   private func apply(_ commit: LogEntry.Commit) throws {
     try checkPlace(of: commit)
-    guard try CommitPartSummary(commit.changes) == nil else {
+    guard try CommitPartSummary(commit.row.changes) == nil else {
       throw Self.mismatch(.commit(commit), "the parts of its batch are missing")
     }
     writer.objects.beginTrail()
     defer { writer.objects.endTrail() }
-    var ids = writer.assignedIDs(at: commit.time)
-    let recorded = try HistoryChange.decode(commit.changes).map { $0.present(layout, version: nil) }
+    var ids = writer.assignedIDs(at: commit.row.time)
+    let recorded = try HistoryChange.decode(commit.row.changes).map { $0.present(layout, version: nil) }
     let changes = try self.changes(recorded, inserted: commit.inserted, in: .commit(commit), &ids)
     let conflicts =
-      commit.outcome.isEmpty ? [] : layout.numbers.present(try CommitResult(binary: commit.outcome)).conflicts
+      commit.row.outcome.isEmpty ? [] : layout.numbers.present(try CommitResult(binary: commit.row.outcome)).conflicts
     var size = 0
     let sums = try self.sums(of: changes, recorded, &size, in: .commit(commit))
     try RowWriter(
@@ -91,10 +91,10 @@ final class RedoWriter {
   }
 
   private func checkPlace(of commit: LogEntry.Commit) throws {
-    guard commit.model == writer.modelNumber else {
+    guard commit.row.model == writer.modelNumber else {
       throw Self.mismatch(.commit(commit), "it belongs to another version of the model")
     }
-    guard commit.fingerprint(after: writer.fingerprint) == commit.fingerprint else {
+    guard commit.row.fingerprint(after: writer.fingerprint) == commit.fingerprint else {
       throw Self.mismatch(.commit(commit), "its fingerprint does not follow that of revision \(writer.revision)")
     }
   }
@@ -222,7 +222,7 @@ final class RedoWriter {
     self.batch = nil
     defer { writer.objects.underway = nil }
     try checkPlace(of: commit)
-    guard let summary = try CommitPartSummary(commit.changes), summary.count == batch.parts.count,
+    guard let summary = try CommitPartSummary(commit.row.changes), summary.count == batch.parts.count,
       summary.changes == batch.parts.changes, summary.sum == batch.parts.sum
     else { throw Self.mismatch(.commit(commit), "the parts of its batch differ from its summary") }
     var size = 0

@@ -27,7 +27,7 @@ extension StoreWriter {
     _ commit: LogEntry.Commit, _ changes: [ObjectChange], keyframes ids: [ObjectID], conflicts: [Conflict], size: Int,
     _ assigned: AssignedIDs
   ) throws {
-    try insertRow(of: commit)
+    try insert(commit.row, commit.fingerprint)
     for id in ids { try keyframes.write(id, in: commit.revision, connection) }
     try OverwrittenValues(connection: connection, numbers: layout.numbers).record(conflicts, of: commit.revision)
     fullText.recordCommit(changes: changes.count, size: size)
@@ -39,13 +39,13 @@ extension StoreWriter {
 
   /// Completes a repeated batch whose rows and parts are written.
   func finishBatch(_ commit: LogEntry.Commit, _ assigned: AssignedIDs) throws {
-    try insertRow(of: commit)
+    try insert(commit.row, commit.fingerprint)
     try advance(past: commit, assigned)
   }
 
   private func advance(past commit: LogEntry.Commit, _ assigned: AssignedIDs) throws {
-    advanceHead(to: commit.revision, commit.fingerprint, time: commit.time)
-    sequences = try SequenceCounters.decode(commit.counters, layout.numbers)
+    advanceHead(to: commit.revision, commit.fingerprint, time: commit.row.time)
+    sequences = try SequenceCounters.decode(commit.row.counters, layout.numbers)
     lastIDHigh = assigned.next
   }
 }

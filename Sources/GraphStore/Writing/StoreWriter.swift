@@ -312,18 +312,18 @@ final class StoreWriter {
       outcome.identities.allSatisfy { $0.temporary.isTemporary && !$0.permanent.isTemporary },
       "an insert turns a temporary id into a permanent one")
     let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
-    var commit = LogEntry.Commit(
+    var row = CommitRow(
       revision: next, time: time, author: author, transaction: transaction.id, model: modelNumber, undoes: undoes,
       outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
       counters: SequenceCounters.encode(counters, layout.numbers), changes: changes)
-    if let undo = transaction.undo { commit.undo = undo.binary }
-    commit.fingerprint = commit.fingerprint(after: fingerprint)
-    try insertRow(of: commit)
+    if let undo = transaction.undo { row.undo = undo.binary }
+    let commit = LogEntry.Commit(row: row, fingerprint: row.fingerprint(after: fingerprint))
+    try insert(row, commit.fingerprint)
     return commit
   }
 
   /// Writes the row of a commit, and what follows from it: new names, and whether the clock went back.
-  func insertRow(of commit: LogEntry.Commit) throws {
+  func insert(_ commit: CommitRow, _ fingerprint: UInt64) throws {
     let author = try number(ofAuthor: commit.author)
     let replica = try number(of: commit.transaction)
     let row = try connection.statement(Self.insertCommit)
@@ -333,7 +333,7 @@ final class StoreWriter {
     row.bind(4, replica)
     row.bind(5, Int64(bitPattern: commit.transaction.sequence))
     row.bind(6, commit.model)
-    row.bind(7, Int64(bitPattern: commit.fingerprint))
+    row.bind(7, Int64(bitPattern: fingerprint))
     if let undoes = commit.undoes { row.bind(8, undoes) } else { row.bindNull(8) }
     if commit.undo.isEmpty { row.bindNull(9) } else { row.bind(9, commit.undo) }
     if commit.outcome.isEmpty { row.bindNull(10) } else { row.bind(10, commit.outcome) }

@@ -58,8 +58,8 @@ struct CommitChainChecker {
       if row.integer(0) != revision + 1 { store.report(.history, place, "does not follow revision \(revision)") }
       revision = row.integer(0)
       let undoes = row.isNull(6) ? nil : Optional(row.integer(6))
-      let seal = FingerprintInput(
-        previous: previous, revision: revision, time: row.integer(1), author: row.text(2),
+      let commit = CommitRow(
+        revision: revision, time: row.integer(1), author: row.text(2),
         transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
         model: row.integer(12), undoes: undoes, undo: row.blob(7), outcome: row.blob(10), counters: row.blob(11),
         changes: row.blob(8))
@@ -70,8 +70,9 @@ struct CommitChainChecker {
         }
       }
       time = row.integer(1)
+      let expected = commit.fingerprint(after: previous)
       previous = UInt64(bitPattern: row.integer(5))
-      if previous != seal.fingerprint { store.report(.fingerprint, place, "has changed since it was committed") }
+      if previous != expected { store.report(.fingerprint, place, "has changed since it was committed") }
       // The fingerprint can't represent 0 or less.
       if let undoes, undoes < 1 || undoes >= revision {
         store.report(.fingerprint, place, "undoes revision \(undoes), which is not an earlier one")

@@ -299,10 +299,10 @@ public struct StoreMigration: Sendable {
     let database = connection.database
     let id = TransactionID(replica: UniqueID(high: options.random(), low: options.random()), sequence: 1)
     let undo = UndoGroup(scope: id.replica, group: 0, name: name).binary
-    let seal = FingerprintInput(
-      previous: head.fingerprint, revision: head.revision + 1, time: max(now, head.time), author: options.author,
-      transaction: id, model: number, undoes: nil, undo: undo, outcome: [], counters: head.counters, changes: [])
-    try database.execute(sql: "INSERT OR IGNORE INTO _author (name) VALUES (?)", arguments: [seal.author])
+    let row = CommitRow(
+      revision: head.revision + 1, time: max(now, head.time), author: options.author, transaction: id, model: number,
+      undo: undo, counters: head.counters, changes: [])
+    try database.execute(sql: "INSERT OR IGNORE INTO _author (name) VALUES (?)", arguments: [row.author])
     try database.execute(sql: "INSERT INTO _replica (id) VALUES (?)", arguments: [Data(id.replica.bytes)])
     try database.execute(
       sql: """
@@ -310,8 +310,8 @@ public struct StoreMigration: Sendable {
         VALUES (?, ?, (SELECT number FROM _author WHERE name = ?), last_insert_rowid(), 1, ?, ?, ?, ?, ?)
         """,
       arguments: [
-        seal.revision, seal.time, seal.author, number, Int64(bitPattern: seal.fingerprint), Data(undo),
-        Data(seal.counters), Data(),
+        row.revision, row.time, row.author, number, Int64(bitPattern: row.fingerprint(after: head.fingerprint)),
+        Data(undo), Data(row.counters), Data(),
       ])
   }
 }

@@ -1,10 +1,8 @@
-import Synchronization
-
 /// A rate limit for log lines that a failing disk would cause hundreds of times per second.
 ///
 /// The first line of a kind is written at once, then one per `intervalNanoseconds`, with the number of lines omitted
 /// before it. A kind without lines for an interval starts over. Kinds are few: failure codes, never texts.
-public final class LogRateLimiter: Sendable {
+public struct LogRateLimiter: Sendable {
   private struct LineState {
     var written: Int64
     var omitted = 0
@@ -14,25 +12,22 @@ public final class LogRateLimiter: Sendable {
   public static let intervalNanoseconds: Int64 = 10_000_000_000
 
   private let clock: @Sendable () -> Int64
-  /// Guarded by its mutex, because any thread may log.
-  private let lines = Mutex<[String: LineState]>([:])
+  private var lines = [String: LineState]()
 
   /// - Parameter clock: returns nanoseconds on a monotonic clock.
   public init(clock: @escaping @Sendable () -> Int64) { self.clock = clock }
 
   /// Determines whether a line may be written now.
   /// - Returns: nil if the line is omitted; otherwise the number of lines of its kind omitted since the last one.
-  public func omitted(before kind: String) -> Int? {
+  public mutating func omitted(before kind: String) -> Int? {
     let now = clock()
-    return lines.withLock { lines in
-      let last = lines[kind]
-      if var last, now - last.written < Self.intervalNanoseconds {
-        last.omitted += 1
-        lines[kind] = last
-        return nil
-      }
-      lines[kind] = LineState(written: now)
-      return if let last { last.omitted } else { 0 }
+    let last = lines[kind]
+    if var last, now - last.written < Self.intervalNanoseconds {
+      last.omitted += 1
+      lines[kind] = last
+      return nil
     }
+    lines[kind] = LineState(written: now)
+    return if let last { last.omitted } else { 0 }
   }
 }

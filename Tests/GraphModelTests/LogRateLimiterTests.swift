@@ -1,4 +1,4 @@
-import GraphStore
+import GraphModel
 import Synchronization
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
 
   @Test func lineIsLoggedImmediatelyThenOncePerInterval() {
     let clock = Clock()
-    let lines = LogRateLimiter { clock.now.withLock { $0 } }
+    var lines = LogRateLimiter { clock.now.withLock { $0 } }
     #expect(lines.omitted(before: "full") == 0)
     for _ in 0..<330 { #expect(lines.omitted(before: "full") == nil) }
     // Another kind is no repetition.
