@@ -98,6 +98,10 @@ public protocol GraphStoring: Sendable {
   /// - Returns: the reason why commits are refused; nil if they are accepted.
   func fileFailure() -> StoreFailure?
 
+  /// Completes work that commits leave for a quiet moment, so that other programs see all commits. May be called from any
+  /// thread, about once a second.
+  func settle()
+
   /// Closes the store. Call it when no read or write is running; further calls do nothing.
   func close() throws
 

@@ -71,6 +71,8 @@ final class GatheredCommits: @unchecked Sendable {
     let records = group.map { LogRecord(revision: $0.revision, isLast: $0.isLast, body: $0.binary) }
     for record in records { bytes += record.body.count }
     try log.append(records)
+    // A log that the next start does not find holds nothing.
+    try log.verify()
     isPending.store(true, ordering: .releasing)
   }
 
