@@ -58,6 +58,7 @@ struct Bench {
       case .idle: try measureIdleConnections()
       case .snapshot: try measureSnapshot()
       case .start: try measureStart()
+      case .apply: try measureApply()
       case .notes: try measureStoredNotes()
       case .queries: try measureLiveQueries()
       case .fetch: try measureFetch()

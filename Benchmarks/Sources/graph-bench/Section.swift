@@ -1,6 +1,6 @@
 extension Bench {
   enum Section: String, CaseIterable {
-    case commits, mixed, latency, fanout, idle, snapshot, start, notes, queries
+    case commits, mixed, latency, fanout, idle, snapshot, start, apply, notes, queries
     case fetch, predicates, transactions, cascades, relations, paths, past
     case migration, history, backup, pruning, windows, controllers, terminal
 
@@ -22,6 +22,8 @@ extension Bench {
       case .commits: ["1", "16", "64", "100"]
       case .mixed: ["own", "8"]
       case .fanout: ["1", "16"]
+      case .start: ["kill", "cut", "log", "command"]
+      case .apply: ["1", "100", "move"]
       case .queries: ["equality", "range"]
       default: []
       }
@@ -36,6 +38,7 @@ extension Bench {
       case .idle: "the server's memory for an idle connection"
       case .snapshot: "100,000 notes to one client: time and memory"
       case .start: "the daemon's start, also after a crash and a power cut, its memory and its log; a command's start"
+      case .apply: "applying the entries of the commit log"
       case .notes: "the cost of a commit at 1,000 to 1,000,000 stored notes"
       case .queries: "the cost of a commit beside 0 to 10,000 live queries"
       case .fetch: "20 of 1,000,000 objects by an index"
