@@ -1,7 +1,7 @@
 import Foundation
 
-/// A row of the report: our figure, the limit, the required ratio, and the peers' figures. The rows are Markdown, as
-/// in docs/performance.md.
+/// A row of the report: our figure, the limit, the required ratio, the baseline's figure, and those of the peers. The
+/// rows are Markdown, as in docs/performance.md.
 struct Figure {
   enum Aim {
     case atLeast(Double)
@@ -21,6 +21,8 @@ struct Figure {
   let name: String
   let unit: String
   let ours: Double
+  /// The figure of the other build of the daemon; nil without one, and in rows that only explain another row.
+  var baseline: Double?
   var limit: Double?
   var aim = Aim.none
   /// The peers' figures; empty in sections without peers, and in rows that only explain another row.
@@ -29,8 +31,9 @@ struct Figure {
   var peerAims = [Peer: Aim]()
 
   /// Returns the head of a table.
-  static func header(withPeers: Bool) -> String {
+  static func header(withBaseline: Bool, withPeers: Bool) -> String {
     var names = ["what", "unit", "ours", "limit", "ratio", "aim"]
+    if withBaseline { names += ["baseline", "ours / baseline"] }
     if withPeers { names += Peer.allCases.flatMap { [$0.rawValue, "ours / \($0.rawValue)"] } }
     return row(names) + "\n" + row(names.map { _ in "---" })
   }
@@ -43,8 +46,19 @@ struct Figure {
       name, unit, Self.text(ours), limit.map(Self.text) ?? "–", ratio.map { String(format: "%.2f", $0) } ?? "–",
       ratio.flatMap { aim.verdict($0) } ?? "–",
     ]
+    if let baseline { cells += [Self.text(baseline), baselineVerdict(baseline)] }
     if !peers.isEmpty { cells += Peer.allCases.flatMap(peerCells) }
     say(Self.row(cells))
+  }
+
+  /// A difference from the baseline above this is not noise.
+  private static let noise = 0.05
+
+  private func baselineVerdict(_ baseline: Double) -> String {
+    let ratio = ours / baseline
+    // Of rates the larger one is better, of all other figures the smaller one.
+    let isSlower = unit.hasSuffix("/s") ? ratio < 1 - Self.noise : ratio > 1 + Self.noise
+    return String(format: "%.2f", ratio) + (isSlower ? ", worse" : "")
   }
 
   private func peerCells(_ peer: Peer) -> [String] {

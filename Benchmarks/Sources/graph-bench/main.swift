@@ -9,7 +9,7 @@ do {
   case "echo-server" where arguments.count == 2: try EchoServer.run(path: arguments[1])
   case "snapshot-client" where arguments.count == 2: try await SnapshotClient.run(address: arguments[1])
   case "transaction" where arguments.count == 4: try OneTransaction.run(Array(arguments.dropFirst()))
-  default: try Bench(arguments: arguments).run()
+  default: try Bench(Bench.Options(arguments)).run()
   }
 } catch {
   print("failed: \(error)")

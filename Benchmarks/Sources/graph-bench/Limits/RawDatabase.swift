@@ -5,8 +5,8 @@ import Foundation
 final class RawDatabase {
   let handle: OpaquePointer
 
-  /// The pragmas of the daemon's connections: GraphStore/SQLiteStore.swift sets these after opening, and GRDB's pool
-  /// sets WAL and foreign keys. The page size is stored in the file, which the daemon created.
+  /// The pragmas of the connections of a store without a commit log: GraphStore/StoreOpener.swift sets these after
+  /// opening, and GRDB's pool sets WAL and foreign keys. The page size is stored in the file, which the daemon created.
   private static let pragmas = [
     "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000", "cache_size=-8192", "foreign_keys=ON",
     "temp_store=MEMORY",

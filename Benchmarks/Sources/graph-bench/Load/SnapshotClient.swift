@@ -9,7 +9,7 @@ import GraphWire
 enum SnapshotClient {
   static func run(address text: String) async throws {
     let address = try ServerAddress(parsing: text)
-    let model = try model(at: address)
+    let model = try WireClient(address).model()
     guard let entity = model.entity(named: "Note") else { throw BenchmarkError(description: "there are no notes") }
     let client = try await GraphClient.connect(to: address, model: model, options: .init(author: "bench"))
     try ProcessFigures.forgetPeak(getpid())
@@ -21,14 +21,5 @@ enum SnapshotClient {
     let growth = ProcessFigures.value(of: "VmHWM", in: "/proc/self/status") - before
     say("\(count) \(seconds) \(growth)")
     await client.close()
-  }
-
-  private static func model(at address: ServerAddress) throws -> Model {
-    let client = try WireClient(address)
-    try client.send(.model)
-    guard case .model(let source, _) = try client.next().body else {
-      throw BenchmarkError(description: "the daemon does not tell its model")
-    }
-    return try Model(parsing: source.utf8)
   }
 }

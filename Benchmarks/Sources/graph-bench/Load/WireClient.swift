@@ -157,6 +157,15 @@ final class WireClient: @unchecked Sendable {
     return committed
   }
 
+  /// Returns the daemon's model.
+  func model() throws -> Model {
+    try send(.model)
+    guard case .model(let source, _) = try next().body else {
+      throw BenchmarkError(description: "the daemon does not send its model")
+    }
+    return try Model(parsing: source.utf8)
+  }
+
   // MARK: - Notes
 
   func number(of entity: String) -> EntityNumber { entities[entity]?.number ?? 0 }

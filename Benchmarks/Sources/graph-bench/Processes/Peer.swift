@@ -30,7 +30,7 @@ protocol PeerClient: AnyObject, Sendable {
 extension Bench {
   /// Runs a body against each installed peer, on a new server each time, and appends its result to that peer's.
   func append<Result>(to results: inout [Peer: [Result]], _ body: (any PeerServer) throws -> Result) throws {
-    for peer in Peer.allCases {
+    for peer in peers {
       guard let server = try peer.start(self) else { continue }
       defer { server.stop() }
       results[peer, default: []].append(try body(server))

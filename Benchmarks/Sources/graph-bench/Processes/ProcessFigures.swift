@@ -58,32 +58,43 @@ enum ProcessFigures {
   }
 }
 
-/// Counts the frames of a store's write-ahead log from its index, without involving the daemon.
-final class LogFrames {
+/// Counts the frames of SQLite's write-ahead log from its index, without involving the daemon.
+final class WriteAheadLogFrames {
+  private struct State {
+    /// `mxFrame` of the index's header: the frames since the log's last restart.
+    var frames: UInt32
+    /// The first part of the log's salt, which each restart changes.
+    var salt: UInt32
+  }
+
   private let file: Int32
-  private var last: UInt32
+  private var last: State
 
   /// - Parameter data: the data directory of a daemon that has committed something.
   init(data: String) throws {
     file = open(data + "/graph.sqlite-shm", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw BenchmarkError(description: "the store in \(data) has no log") }
+    guard file >= 0 else { throw BenchmarkError(description: "the store in \(data) has no write-ahead log") }
     last = Self.read(file)
   }
 
-  /// Reads `mxFrame` of the index's header: the frames since the log's last restart.
-  private static func read(_ file: Int32) -> UInt32 {
-    var count: UInt32 = 0
-    _ = pread(file, &count, 4, 16)
-    return count
+  private static func read(_ file: Int32) -> State {
+    var state = State(frames: 0, salt: 0)
+    _ = pread(file, &state.frames, 4, 16)
+    _ = pread(file, &state.salt, 4, 32)
+    return state
   }
 
   /// Returns the pages written since the last call; `restarted` if the log has restarted, as after a finished
   /// checkpoint.
   func advance() -> (pages: Int, restarted: Bool) {
-    let count = Self.read(file)
-    defer { last = count }
-    return count < last ? (Int(count), true) : (Int(count - last), false)
+    let state = Self.read(file)
+    defer { last = state }
+    let restarted = state.salt != last.salt
+    return (Int(restarted ? state.frames : state.frames - min(last.frames, state.frames)), restarted)
   }
+
+  /// The frames since the last restart, as of the last call of `advance`.
+  var frames: Int { Int(last.frames) }
 
   deinit { close(file) }
 }

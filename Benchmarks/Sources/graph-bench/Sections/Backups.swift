@@ -19,15 +19,19 @@ extension Bench {
   /// Measures `stickiesd backup`, including verification, while 16 clients write through the daemon.
   func measureBackup() throws {
     let runs = try Self.backedUpCounts.map { try backupRun($0) }
+    let baseline = try baseline?.backupRun(Self.backedUpCounts[1])
     guard let few = runs.first, let many = runs.last else { return }
     Figure(
-      name: "16 clients during a backup of 1,000,000 objects", unit: "commits/s", ours: many.beside, limit: many.alone,
-      aim: .atLeast(0.7)
+      name: "16 clients during a backup of 1,000,000 objects", unit: "commits/s", ours: many.beside,
+      baseline: baseline?.beside, limit: many.alone, aim: .atLeast(0.7)
     ).report()
     Figure(
       name: "– of 100,000 objects", unit: "commits/s", ours: few.beside, limit: few.alone, aim: .atLeast(0.7)
     ).report()
-    Figure(name: "– how long that of 1,000,000 took, verified", unit: "s", ours: many.seconds).report()
+    Figure(
+      name: "– how long that of 1,000,000 took, verified", unit: "s", ours: many.seconds,
+      baseline: baseline?.seconds
+    ).report()
     Figure(
       name: "memory of the backup at most, 1,000,000 objects beside 100,000", unit: "KiB", ours: many.peak,
       limit: few.peak, aim: .atMost(1.3)

@@ -1,18 +1,20 @@
-/// The cost of commits in a daemon, over complete rounds of its log: from one restart to the next, so that each
-/// commit includes its share of the checkpoint, in time and in bytes.
+/// The cost of commits in a daemon, over complete rounds of SQLite's write-ahead log: from one restart to the next, so
+/// that each commit includes its share of the checkpoint, in time and in bytes.
 struct CommitCost {
   var processorMicroseconds: Double
-  /// Pages written to the log.
+  /// Pages written to the write-ahead log.
   var pages: Double
-  /// Kilobytes written to the disk, including checkpoints.
+  /// Kilobytes written to the disk, including the commit log and checkpoints.
   var kilobytes: Double
 
   /// The maximum number of commits in a round; beyond it the log does not restart.
-  private static let most = 50_000
+  private static let most = 100_000
+  /// The minimum number of commits in a round: a daemon with a commit log writes pages for many commits at once.
+  private static let least = 1_000
 
-  /// Returns the median over three rounds of the log, separately for each figure.
+  /// Returns the median over five rounds, separately for each figure.
   static func measure(_ daemon: Daemon, data: String, commit: () throws -> Void) throws -> CommitCost {
-    let log = try LogFrames(data: data)
+    let log = try WriteAheadLogFrames(data: data)
     _ = try round(log, daemon, commit)
     let rounds = try (0..<Bench.rounds).map { _ in try round(log, daemon, commit) }
     return CommitCost(
@@ -20,7 +22,9 @@ struct CommitCost {
       kilobytes: median(rounds.map(\.kilobytes)))
   }
 
-  private static func round(_ log: LogFrames, _ daemon: Daemon, _ commit: () throws -> Void) throws -> CommitCost {
+  private static func round(_ log: WriteAheadLogFrames, _ daemon: Daemon, _ commit: () throws -> Void) throws
+    -> CommitCost
+  {
     let before = (daemon.process.processorSeconds, daemon.process.bytesWritten)
     var (count, pages) = (0, 0)
     while count < most {
@@ -28,13 +32,13 @@ struct CommitCost {
       count += 1
       let step = log.advance()
       pages += step.pages
-      guard step.restarted else { continue }
+      guard step.restarted, count >= least else { continue }
       let commits = Double(count)
       return CommitCost(
         processorMicroseconds: (daemon.process.processorSeconds - before.0) * 1e6 / commits,
         pages: Double(pages) / commits, kilobytes: (daemon.process.bytesWritten - before.1) / 1024 / commits)
     }
-    throw BenchmarkError(description: "the log did not begin anew in \(most) commits")
+    throw BenchmarkError(description: "the write-ahead log did not restart in \(most) commits")
   }
 }
 
@@ -55,7 +59,7 @@ struct Curve {
     say("\n| \(name) | \(points.map(\.label).joined(separator: " | ")) | factor |")
     say("|" + String(repeating: " --- |", count: points.count + 2))
     report("processor time, µs", \.processorMicroseconds)
-    report("pages to the log", \.pages)
+    report("pages to the write-ahead log", \.pages)
     report("KiB to the disk", \.kilobytes)
   }
 

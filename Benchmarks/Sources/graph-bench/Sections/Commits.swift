@@ -2,6 +2,7 @@ import GraphModel
 
 extension Bench {
   private struct Shape {
+    let row: String
     let name: String
     let clients: Int
     let notes: Int
@@ -13,19 +14,19 @@ extension Bench {
   }
 
   private static let shapes = [
-    Shape(name: "one client, one note a commit", clients: 1, notes: 1, aim: 0.75, redisAim: 1.1),
-    Shape(name: "16 clients, one note a commit", clients: 16, notes: 1, aim: 0.5, redisAim: 1.3),
-    Shape(name: "64 clients, one note a commit", clients: 64, notes: 1, aim: 0.5, redisAim: 1),
-    Shape(name: "one client, 100 notes a commit", clients: 1, notes: 100, aim: 0.5, redisAim: 1),
+    Shape(row: "1", name: "one client, one note a commit", clients: 1, notes: 1, aim: 0.75, redisAim: 1.1),
+    Shape(row: "16", name: "16 clients, one note a commit", clients: 16, notes: 1, aim: 0.5, redisAim: 1.3),
+    Shape(row: "64", name: "64 clients, one note a commit", clients: 64, notes: 1, aim: 0.5, redisAim: 1),
+    Shape(row: "100", name: "one client, 100 notes a commit", clients: 1, notes: 100, aim: 0.5, redisAim: 1),
   ]
 
   /// Measures durable notes per second over the Unix-domain socket, beside raw SQLite and a bare log.
   func measureCommits() throws {
-    for shape in Self.shapes {
-      var (ours, sqlite, log, peers) = ([Double](), [Double](), [Double](), [Peer: [Double]]())
+    for shape in Self.shapes where selection.includes(.commits, shape.row) {
+      var (daemons, sqlite, log, peers) = (Builds<Double>(), [Double](), [Double](), [Peer: [Double]]())
       var recordBytes = 0
       for _ in 0..<Self.rounds {
-        ours.append(try ourRate(shape))
+        try daemons.measure(self) { try $0.ourRate(shape) }
         let database = try RawSQLite.fresh(notesEach: shape.notes, in: self)
         sqlite.append(
           rate(for: seconds, [{ try database.transaction(clients: shape.clients) }]) * shape.notesAtOnce)
@@ -36,13 +37,14 @@ extension Bench {
           try rate(for: seconds, writers(shape.clients, of: server, notes: shape.notes)) * Double(shape.notes)
         }
       }
+      let (ours, baseline) = daemons.median
       Figure(
-        name: shape.name, unit: "notes/s", ours: median(ours), limit: median(sqlite), aim: .atLeast(shape.aim),
-        peers: peers.mapValues(median), peerAims: [.redis: .atLeast(shape.redisAim), .postgres: .atLeast(1)]
+        name: shape.name, unit: "notes/s", ours: ours, baseline: baseline, limit: median(sqlite),
+        aim: .atLeast(shape.aim), peers: peers.mapValues(median),
+        peerAims: [.redis: .atLeast(shape.redisAim), .postgres: .atLeast(1)]
       ).report()
       Figure(
-        name: "– beside the same bytes, appended and synchronized", unit: "notes/s", ours: median(ours),
-        limit: median(log)
+        name: "– beside the same bytes, appended and synchronized", unit: "notes/s", ours: ours, limit: median(log)
       ).report()
       Figure(name: "– bytes of a commit", unit: "bytes", ours: Double(recordBytes)).report()
     }

@@ -3,38 +3,55 @@ import GraphWire
 
 extension Bench {
   private static let watcherCount = 1_000
-  private static let windows = [1, 16]
-  /// The required ratios to Redis's rate, for each window.
-  private static let redisAims = [1.0, 1.5]
+
+  private struct Window {
+    /// The number of updates in flight.
+    let updates: Int
+    /// The required ratio to Redis's rate.
+    let redisAim: Double
+
+    var row: String { "\(updates)" }
+  }
+
+  private static let allWindows = [Window(updates: 1, redisAim: 1), Window(updates: 16, redisAim: 1.5)]
+
+  /// The selected windows.
+  private var windows: [Window] { Self.allWindows.filter { selection.includes(.fanout, $0.row) } }
 
   /// Measures deliveries per second to 1,000 connections over TCP: ours, with each update durable and matched against
   /// live queries; those of a bare SwiftNIO server with the same bytes; and Redis's, with each update durable and
   /// published.
   func measureFanOut() throws {
-    var (ours, bare, redis) = ([[Double]](), [[Double]](), [[Double]]())
+    var (daemons, bare, redis) = (Builds<[Double]>(), [[Double]](), [[Double]]())
     var size = 0
     for _ in 0..<Self.rounds {
-      let (rates, delta) = try ourFanOut()
-      ours.append(rates)
+      var delta = [UInt8]()
+      try daemons.measure(self) { bench in
+        let (rates, frame) = try bench.ourFanOut()
+        // The peers send what our daemon sends.
+        if delta.isEmpty { delta = frame }
+        return rates
+      }
       size = delta.count
       bare.append(try bareFanOut(delta))
       if let rates = try redisFanOut(delta) { redis.append(rates) }
     }
-    for (index, window) in Self.windows.enumerated() {
-      let name = window == 1 ? "one update at a time" : "\(window) updates in flight"
+    for (index, window) in windows.enumerated() {
+      let (ours, baseline) = daemons.median { $0[index] }
+      let name = window.updates == 1 ? "one update at a time" : "\(window.updates) updates in flight"
       Figure(
-        name: "1,000 watchers, \(name)", unit: "deliveries/s", ours: median(ours.map { $0[index] }),
+        name: "1,000 watchers, \(name)", unit: "deliveries/s", ours: ours, baseline: baseline,
         limit: median(bare.map { $0[index] }), aim: .atLeast(0.7),
         peers: redis.isEmpty ? [:] : [.redis: median(redis.map { $0[index] })],
-        peerAims: [.redis: .atLeast(Self.redisAims[index])]
+        peerAims: [.redis: .atLeast(window.redisAim)]
       ).report()
     }
     Figure(name: "– size of an update", unit: "bytes", ours: Double(size)).report()
   }
 
   private func rates(_ watchers: Watchers, send: (Int) throws -> Void) throws -> [Double] {
-    try Self.windows.map { window in
-      try watchers.deliveries(to: Self.watcherCount, window: window, seconds: seconds, send: send)
+    try windows.map { window in
+      try watchers.deliveries(to: Self.watcherCount, window: window.updates, seconds: seconds, send: send)
     }
   }
 

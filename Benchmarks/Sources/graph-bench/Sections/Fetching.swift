@@ -19,7 +19,7 @@ extension Bench {
     }
     // Far apart, and equal for all.
     let wanted = (0..<Self.fetches).map { Int64($0 * 7_919 % teams) }
-    var (ours, limit, kept, trips) = ([Double](), [Double](), [Double](), [Double]())
+    var (ours, limit, kept, trips) = ([Double](), [Double](), [Double](), Builds<Double>())
     for _ in 0..<Self.rounds {
       let staff = try StaffStore(data)
       ours.append(try fetchTime(staff, wanted))
@@ -27,14 +27,15 @@ extension Bench {
       let raw = try RawFetch(data + "/graph.sqlite")
       limit.append(try median(wanted.map { team in try timed { try check(raw.fetch(team: team, keeping: false)) } }))
       kept.append(try median(wanted.map { team in try timed { try check(raw.fetch(team: team, keeping: true)) } }))
-      trips.append(try fetchRoundTrip(data, wanted))
+      try trips.measure(self) { try $0.fetchRoundTrip(data, wanted) * 1e6 }
     }
     Figure(
       name: "20 of 1,000,000 objects by an indexed equality", unit: "µs", ours: median(ours) * 1e6,
       limit: median(limit) * 1e6, aim: .atMost(1.5)
     ).report()
     Figure(name: "– the limit, its statement made once", unit: "µs", ours: median(kept) * 1e6).report()
-    Figure(name: "– the round trip to a daemon", unit: "µs", ours: median(trips) * 1e6).report()
+    let trip = trips.median
+    Figure(name: "– the round trip to a daemon", unit: "µs", ours: trip.ours, baseline: trip.baseline).report()
     remove(data)
   }
 

@@ -8,10 +8,10 @@ extension Bench {
   /// Measures the time from a client's commit until another client has read it, over the Unix-domain socket.
   func measureLatency() throws {
     // Each element holds the times of one run.
-    var (ours, redis) = ([[Double]](), [[Double]]())
+    var (daemons, redis) = (Builds<[Double]>(), [[Double]]())
     var (commits, appends, trips) = ([Double](), [Double](), [Double]())
     for _ in 0..<Self.rounds {
-      ours.append(try ourLatencies())
+      try daemons.measure(self) { try $0.ourLatencies() }
       let database = try RawSQLite.fresh(notesEach: 1, in: self)
       commits.append(median(try times { try database.transaction(clients: 1) }))
       let log = try RawLog(recordBytes: database.commitBytes, in: self)
@@ -24,8 +24,9 @@ extension Bench {
       withPeers: Bool = true
     ) -> Figure {
       let limits = limit.map { zip($0, trips).map { ($0 + Self.roundTrips * $1) * 1e6 } }
+      let (ours, baseline) = daemons.median { value($0) * 1e6 }
       return Figure(
-        name: name, unit: "µs", ours: median(ours.map(value)) * 1e6, limit: limits.map(median), aim: aim,
+        name: name, unit: "µs", ours: ours, baseline: withPeers ? baseline : nil, limit: limits.map(median), aim: aim,
         peers: redis.isEmpty || !withPeers ? [:] : [.redis: median(redis.map(value)) * 1e6],
         peerAims: [.redis: .atMost(0.95)])
     }

@@ -7,15 +7,15 @@ extension Bench {
 
   /// Measures commits and fetches by an index that run beside each other, over the Unix-domain socket.
   func measureMixedWork() throws {
-    try measureOwnReads()
-    try measureReadersBesideWriters()
+    if selection.includes(.mixed, "own") { try measureOwnReads() }
+    if selection.includes(.mixed, "8") { try measureReadersBesideWriters() }
   }
 
   /// One client that commits a note and then fetches it, so that no commit can wait for a later one.
   private func measureOwnReads() throws {
-    var (ours, peers) = ([Double](), [Peer: [Double]]())
+    var (daemons, peers) = (Builds<Double>(), [Peer: [Double]]())
     for _ in 0..<Self.rounds {
-      ours.append(try ourOwnReads())
+      try daemons.measure(self) { try $0.ourOwnReads() }
       try append(to: &peers) { server in
         let client = try server.client()
         var number = 0
@@ -27,8 +27,9 @@ extension Bench {
         return rate(for: seconds, [pair])
       }
     }
+    let (ours, baseline) = daemons.median
     Figure(
-      name: "one client, a commit and a fetch of its note", unit: "pairs/s", ours: median(ours),
+      name: "one client, a commit and a fetch of its note", unit: "pairs/s", ours: ours, baseline: baseline,
       peers: peers.mapValues(median), peerAims: [.postgres: .atLeast(1)]
     ).report()
   }
@@ -61,9 +62,9 @@ extension Bench {
 
   /// Eight clients that commit notes, beside eight that fetch other notes.
   private func measureReadersBesideWriters() throws {
-    var (ours, peers) = ([MixedRates](), [Peer: [MixedRates]]())
+    var (daemons, peers) = (Builds<MixedRates>(), [Peer: [MixedRates]]())
     for _ in 0..<Self.rounds {
-      ours.append(try ourMixedRates())
+      try daemons.measure(self) { try $0.ourMixedRates() }
       try append(to: &peers) { server in
         let filler = try server.client()
         for _ in 0..<(Self.fetchedNotes / 100) { try filler.write(notes: 100) }
@@ -75,12 +76,13 @@ extension Bench {
           rates(for: seconds, try writers(Self.mixedClients, of: server, notes: 1) + readers))
       }
     }
+    let (commits, fetches) = (daemons.median(\.commits), daemons.median(\.fetches))
     Figure(
-      name: "8 writers beside 8 readers, commits", unit: "notes/s", ours: median(ours.map(\.commits)),
+      name: "8 writers beside 8 readers, commits", unit: "notes/s", ours: commits.ours, baseline: commits.baseline,
       peers: peers.mapValues { median($0.map(\.commits)) }, peerAims: [.postgres: .atLeast(1)]
     ).report()
     Figure(
-      name: "– fetches of a note by an index", unit: "fetches/s", ours: median(ours.map(\.fetches)),
+      name: "– fetches of a note by an index", unit: "fetches/s", ours: fetches.ours, baseline: fetches.baseline,
       peers: peers.mapValues { median($0.map(\.fetches)) }
     ).report()
   }

@@ -43,12 +43,11 @@ extension Bench {
   /// Measures a commit beside 10,000 distinct live queries with key paths: a commit that touches none, one that
   /// changes values on their paths and touches none, and one that touches one.
   func measurePaths() throws {
-    let birthday = try pathCost(nil, renaming: false)
-    let renaming = try pathCost(nil, renaming: true)
+    let (birthday, renaming) = (try pathCost(nil, renaming: false), try pathCost(nil, renaming: true))
     for kind in PathKind.allCases {
       Figure(
         name: "a person's age beside 10,000 \(kind.entity) queries `\(kind.rawValue)`", unit: "µs",
-        ours: try pathCost(kind, renaming: false),
+        ours: try pathCost(kind, renaming: false), baseline: try baseline?.pathCost(kind, renaming: false),
         limit: birthday, aim: .atMost(1.5)
       ).report()
     }
@@ -56,7 +55,8 @@ extension Bench {
     for kind in [PathKind.toOne, .part] {
       Figure(
         name: "a name of a department of 20 beside 10,000 × `\(kind.rawValue)`", unit: "µs",
-        ours: try pathCost(kind, renaming: true), limit: renaming, aim: .atMost(1.5)
+        ours: try pathCost(kind, renaming: true), baseline: try baseline?.pathCost(kind, renaming: true),
+        limit: renaming, aim: .atMost(1.5)
       ).report()
     }
     Figure(

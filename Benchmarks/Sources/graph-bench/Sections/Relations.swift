@@ -32,8 +32,12 @@ extension Bench {
   /// Measures the cost of saving one changed property against the number of related objects, and the rows that such a
   /// commit writes.
   func measureRelations() throws {
+    for bench in builds { try bench.measureRelationsOfBuild() }
+  }
+
+  private func measureRelationsOfBuild() throws {
     for relation in Self.relations {
-      var curve = Curve("one property, against \(relation.name)")
+      var curve = Curve("one property, against \(relation.name)\(suffix)")
       var rows = [Int64]()
       for count in Self.relatedCounts {
         let data = place("related")

@@ -5,76 +5,84 @@ import GraphWire
 extension Bench {
   static let largeStore = 100_000
 
-  /// The seconds, and the growth of memory in KiB, of each run.
-  private struct SnapshotRuns {
-    var (ours, limit, library) = ([Double](), [Double](), [Double]())
-    var (peaks, pausedPeaks, libraryPeaks) = ([Double](), [Double](), [Double]())
-    /// PostgreSQL's, by SELECT and by COPY; empty without PostgreSQL.
+  /// The seconds, and the growth of memory in KiB, of one run.
+  private struct SnapshotRun {
+    let ours: Double
+    let limit: Double
+    let library: Double
+    let peak: Double
+    let pausedPeak: Double
+    let libraryPeak: Double
+  }
+
+  /// The seconds of PostgreSQL's runs; empty without PostgreSQL.
+  private struct PostgresRuns {
     var (selects, copies) = ([Double](), [Double]())
   }
 
   /// Measures 100,000 notes to one client over the Unix-domain socket, beside SQLite and the encoder alone, and
   /// beside PostgreSQL.
   func measureSnapshot() throws {
-    let data = try filledStore(Self.largeStore)
+    let stores = try filledStores(Self.largeStore)
     let postgres = try filledPostgres()
     defer {
       postgres?.stop()
-      remove(data)
+      for store in stores { remove(store.data) }
     }
-    var runs = SnapshotRuns()
+    var (runs, postgresRuns) = (Builds<SnapshotRun>(), PostgresRuns())
     for _ in 0..<Self.rounds {
-      try addOurSnapshot(of: data, to: &runs)
-      if let postgres {
-        let client = try postgres.postgresClient()
-        runs.selects.append(try timed { try check(client.readAll(), of: "PostgreSQL's SELECT") })
-        runs.copies.append(try timed { try check(client.copyAll(), of: "PostgreSQL's COPY") })
-      }
+      try runs.measure(stores) { try $0.ourSnapshot(of: $1) }
+      guard let postgres else { continue }
+      let client = try postgres.postgresClient()
+      postgresRuns.selects.append(try timed { try check(client.readAll(), of: "PostgreSQL's SELECT") })
+      postgresRuns.copies.append(try timed { try check(client.copyAll(), of: "PostgreSQL's COPY") })
     }
-    report(runs)
+    report(runs, postgresRuns)
   }
 
-  private func addOurSnapshot(of data: String, to runs: inout SnapshotRuns) throws {
+  private func ourSnapshot(of data: String) throws -> SnapshotRun {
     let daemon = try Daemon(self, data: data)
     defer { daemon.stop() }
     let client = try WireClient(daemon.unix)
-    runs.peaks.append(
-      try peakGrowth(of: daemon.process) { runs.ours.append(try timed { try snapshot(client, pausing: 0) }) })
+    var ours = 0.0
+    let peak = try peakGrowth(of: daemon.process) { ours = try timed { try snapshot(client, pausing: 0) } }
     // A client that pauses after its first chunk.
     let patient = try WireClient(daemon.unix)
-    runs.pausedPeaks.append(try peakGrowth(of: daemon.process) { try snapshot(patient, pausing: 1) })
+    let pausedPeak = try peakGrowth(of: daemon.process) { try snapshot(patient, pausing: 1) }
 
-    let limit = try RawSnapshot(data + "/graph.sqlite", client: client)
-    runs.limit.append(try timed { try check(limit.run().count, of: "the limit") })
+    let raw = try RawSnapshot(data + "/graph.sqlite", client: client)
+    let limit = try timed { try check(raw.run().count, of: "the limit") }
 
     let reader = try ServerProcess(mode: ["snapshot-client", "\(daemon.unix)"])
     let words = try reader.line().split(separator: " ").compactMap { Double($0) }
     reader.wait()
     guard words.count == 3 else { throw BenchmarkError(description: "the client library's reader fails") }
     try check(Int(words[0]), of: "the client library")
-    runs.library.append(words[1])
-    runs.libraryPeaks.append(words[2])
+    return SnapshotRun(
+      ours: ours, limit: limit, library: words[1], peak: peak, pausedPeak: pausedPeak, libraryPeak: words[2])
   }
 
-  private func report(_ runs: SnapshotRuns) {
-    let (ours, hasPostgres) = (median(runs.ours) * 1e3, !runs.selects.isEmpty)
+  private func report(_ runs: Builds<SnapshotRun>, _ postgres: PostgresRuns) {
+    let ((ours, baseline), hasPostgres) = (runs.median { $0.ours * 1e3 }, !postgres.selects.isEmpty)
     Figure(
-      name: "snapshot of 100,000 notes, last chunk read", unit: "ms", ours: ours, limit: median(runs.limit) * 1e3,
-      aim: .atMost(1.5), peers: hasPostgres ? [.postgres: median(runs.selects) * 1e3] : [:],
-      peerAims: [.postgres: .atMost(1)]
+      name: "snapshot of 100,000 notes, last chunk read", unit: "ms", ours: ours, baseline: baseline,
+      limit: median(runs.ours.map(\.limit)) * 1e3, aim: .atMost(1.5),
+      peers: hasPostgres ? [.postgres: median(postgres.selects) * 1e3] : [:], peerAims: [.postgres: .atMost(1)]
     ).report()
     if hasPostgres {
       Figure(
-        name: "– beside PostgreSQL's COPY, which does not sort", unit: "ms", ours: ours,
-        peers: [.postgres: median(runs.copies) * 1e3]
+        name: "– beside PostgreSQL's COPY, which does not sort", unit: "ms", ours: ours, baseline: baseline,
+        peers: [.postgres: median(postgres.copies) * 1e3]
       ).report()
     }
-    Figure(name: "– daemon's memory above its start, at most", unit: "KiB", ours: median(runs.peaks)).report()
-    Figure(name: "– the same, a client that pauses for a second", unit: "KiB", ours: median(runs.pausedPeaks)).report()
-    Figure(name: "– read with the client library, decoded", unit: "ms", ours: median(runs.library) * 1e3).report()
-    Figure(
-      name: "– that client's memory above its start, at most", unit: "KiB", ours: median(runs.libraryPeaks)
-    ).report()
+    func report(_ name: String, _ unit: String, _ value: (SnapshotRun) -> Double) {
+      let (ours, baseline) = runs.median(value)
+      Figure(name: name, unit: unit, ours: ours, baseline: baseline).report()
+    }
+    report("– daemon's memory above its start, at most", "KiB") { $0.peak }
+    report("– the same, a client that pauses for a second", "KiB") { $0.pausedPeak }
+    report("– read with the client library, decoded", "ms") { $0.library * 1e3 }
+    report("– that client's memory above its start, at most", "KiB") { $0.libraryPeak }
   }
 
   /// Creates a store with this many notes and stops its daemon properly.
@@ -89,7 +97,7 @@ extension Bench {
 
   /// Returns PostgreSQL with as many notes, or nil without PostgreSQL.
   private func filledPostgres() throws -> PostgresServer? {
-    guard let server = try PostgresServer(self) else { return nil }
+    guard peers.contains(.postgres), let server = try PostgresServer(self) else { return nil }
     let client = try server.postgresClient()
     for _ in 0..<(Self.largeStore / 1_000) { try client.write(notes: 1_000) }
     // Otherwise the first reader would pay for marking all rows as committed.

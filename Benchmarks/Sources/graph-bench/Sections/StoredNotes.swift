@@ -6,12 +6,18 @@ extension Bench {
   /// The same number of notes is moved at each size, distributed over the store. Notes are also added for a round of
   /// the log each time, so the store of 1,000 notes has some 3,000 after its measurement.
   func measureStoredNotes() throws {
+    for bench in builds { try bench.measureStoredNotesOfBuild() }
+  }
+
+  private func measureStoredNotesOfBuild() throws {
     let data = place("growing")
     let daemon = try Daemon(self, data: data)
     defer { daemon.stop() }
     let client = try WireClient(daemon.unix)
     var filler = try StoreFiller(client)
-    var (moves, inserts) = (Curve("a move against stored notes"), Curve("an insert against stored notes"))
+    var (moves, inserts) = (
+      Curve("a move against stored notes\(suffix)"), Curve("an insert against stored notes\(suffix)")
+    )
     for size in Self.storeSizes {
       try filler.fill(to: size)
       var mover = filler.mover()
