@@ -50,7 +50,7 @@ let package = Package(
     // Where a commit becomes durable: records in segment files.
     .target(name: "GraphLog", dependencies: ["GraphModel"]),
     .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
-    // Check, migration, backup and compaction of a store's files; the server imports the engine only.
+    // Check, migration, backup and compaction of a store's files. The server knows a store by a protocol only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),

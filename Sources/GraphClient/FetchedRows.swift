@@ -39,7 +39,7 @@ public final class RowStream: AsyncSequence {
     return chunk.rows.map { FetchedRow(columns: columns, values: $0) }
   }
 
-  /// Consumes chunks of the stream that made it; all its iterators share them.
+  /// Reads the chunks of a stream. The iterators of one stream share them: each chunk goes to one iterator.
   public struct Iterator: AsyncIteratorProtocol {
     let stream: RowStream
 
@@ -82,7 +82,7 @@ public final class PageSequence<Object>: AsyncSequence {
     return page
   }
 
-  /// Consumes pages of the sequence that made it; all its iterators share them.
+  /// Reads the pages of a sequence. The iterators of one sequence share them: each page goes to one iterator.
   public struct Iterator: AsyncIteratorProtocol {
     let pages: PageSequence<Object>
 

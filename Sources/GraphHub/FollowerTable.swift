@@ -2,9 +2,10 @@
 import GraphModel
 import GraphWire
 
-/// The requests that wait at the head of the store for the next commit.
+/// The requests of clients that have received all commits and wait for the next one.
 ///
-/// Clients that follow the whole store from a token request one part at a time, so a slow client costs nothing.
+/// A client that follows the whole store asks for one part after another, each from a token, so a slow client costs
+/// nothing.
 struct FollowerTable {
   private let limits: HubLimits
   /// The requests of each session, by their number.

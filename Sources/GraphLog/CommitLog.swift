@@ -14,15 +14,17 @@ public protocol CommitLog: Sendable {
   ///
   /// The caller makes the group durable elsewhere and begins the log again, as after a failed `append`.
   /// - Throws: `StoreFailure(.moved)` if a file with such records, or the folder, was moved, replaced or removed. The log
-  ///   then accepts no group before `restart`, which creates the folder again. `LogRefusal.needsRestart` before that.
+  ///   then accepts no group before `restart`, which creates the folder again. `LogRefusal.needsRestart` if a restart is
+  ///   needed already.
   func verify() throws
-  /// Passes the records after a revision to `body`, in order; after a failed `append` without those of its group.
+  /// Passes the records after a revision to `body`, in order. After a failed `append`, the records of its group are
+  /// left out.
   ///
   /// A log that ends before the revision passes nothing. It has lost entries, but the store holds them: the caller
   /// compares `status.last`, makes the store durable, and begins the log again.
   /// - Throws: `StoreFailure(.corrupt)` if an entry after the revision is missing or damaged.
   func read(after revision: Revision, _ body: (LogRecord) throws -> Void) throws
-  /// Allows the reuse of the space of records through a revision, because the store holds them durably.
+  /// Releases the space of the records up to and including a revision; the store must hold their commits durably.
   /// - Throws: `StoreFailure` if the space can't be prepared; the log still accepts groups.
   func forget(through revision: Revision) throws
   /// Begins again after a state: `records` supersede everything in the log.

@@ -58,13 +58,16 @@ enum LogFailure {
   /// - Parameter missing: the path of the segment before the first one; nil if the log began with that one.
   static func gap(_ folder: String, after revision: Revision, through start: Revision, missing: String?) -> StoreFailure
   {
-    StoreFailure(
+    let cause =
+      if let missing { "the log segment \(missing) is missing or was reused" } else {
+        "the log began after revision \(start)"
+      }
+    return StoreFailure(
       .corrupt,
       start == revision + 1
         ? "the log \(folder) lacks the commit of revision \(start)"
         : "the log \(folder) lacks the commits of revisions \(revision + 1) to \(start)",
-      cause: missing.map { "the log segment \($0) is missing or was reused" }
-        ?? "the log began after revision \(start)",
+      cause: cause,
       advice: "Put missing segments back, or restore a backup with its log; nothing was touched.")
   }
 

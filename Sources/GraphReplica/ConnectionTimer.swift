@@ -72,8 +72,7 @@ struct ConnectionTimer {
       // The first tick only sets the clock.
       (lastReceived, lastRequested) = (milliseconds, milliseconds)
     } else if let due = due(in: phase), milliseconds - due > heartbeat {
-      // So late a tick means that this process was suspended and could not receive: that time is not silence of the
-      // server.
+      // A tick this late means that the process was suspended and could not receive. The server was not silent then.
       lastReceived += milliseconds - now
       if case .since(let time) = debt { debt = .since(time + milliseconds - now) }
     }
@@ -87,7 +86,7 @@ struct ConnectionTimer {
   var isPingDue: Bool { now - lastRequested >= heartbeat }
 
   /// Records a long silence.
-  /// - Returns: whether one has begun, of which the owner has to be notified.
+  /// - Returns: true if a silence has begun; the caller then notifies the owner.
   mutating func beginSilence() -> Bool {
     guard !isSilent, case .since(let time) = debt, now - time >= Replica.silenceMilliseconds else { return false }
     isSilent = true
@@ -109,7 +108,7 @@ struct ConnectionTimer {
     heartbeat = Int64(clamping: min(max(milliseconds, 100), 600_000))
   }
 
-  /// Records that a request was sent that has an answer.
+  /// Records that a request was sent that the server answers.
   mutating func recordRequest() {
     if case .nothing = debt { debt = .sinceNextTick }
     lastRequested = now
@@ -123,7 +122,7 @@ struct ConnectionTimer {
   }
 
   /// Ends a silence, because a message arrived or the connection ended.
-  /// - Returns: whether there was one, of whose end the owner has to be notified.
+  /// - Returns: true if there was one; the caller then notifies the owner of its end.
   mutating func endSilence() -> Bool {
     debt = .nothing
     defer { isSilent = false }

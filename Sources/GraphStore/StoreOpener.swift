@@ -68,7 +68,7 @@ struct StoreOpener {
     }
   }
 
-  /// The configuration of a connection that reads the past. It is read-only, which still allows writes to TEMP
+  /// The configuration of a connection that reads the past. A read-only connection can still write to TEMP
   /// tables.
   var pastConfiguration: Configuration {
     var configuration = Configuration()

@@ -45,7 +45,8 @@ enum FaultInjectionVFS {
     sqlite3_vfs_register(layer, 1)
   }
 
-  /// Whether a connection from before the crash still has files open. A file that it deletes belongs to the next one.
+  /// Whether a connection from before the crash still has files open. It must not delete a file, which belongs to the
+  /// connection after the crash.
   private static func isDead(_ path: String) -> Bool {
     guard let folder = CrashableFiles.folder(of: path) else { return false }
     return files.withLock { files in

@@ -31,7 +31,7 @@ struct Backup: AsyncParsableCommand {
 
   func validate() throws {
     if file.isEmpty { throw ValidationError("the name of the backup is empty; name a file") }
-    // A slower copy never ends, and a faster one needs no limit.
+    // A copy below this range practically never ends, and above it the limit has no effect.
     if let throttle, !(0.001...1_000_000).contains(throttle) {
       throw ValidationError("--throttle takes megabytes per second, from 0.001 to 1000000")
     }

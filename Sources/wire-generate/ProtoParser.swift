@@ -129,7 +129,7 @@ struct ProtoParser {
     file.enumerations.insert(name.text)
   }
 
-  /// Every field has a type that exists, and no list is one that other writers would pack.
+  /// Checks that the type of every field exists, and that no repeated field has a type that other encoders pack.
   private func checkTypes() throws(SourceError) {
     let known = Set(file.messages.map(\.name)).union(file.enumerations).union(ScalarType.all.keys)
     for field in file.messages.flatMap(\.fields) {

@@ -40,6 +40,7 @@ import Testing
   /// asserted.
   private static let assertions = [
     "stickies": 2, "stickiesd": 1, "StickiesFiles": 1, "TerminalCells": 1, "TerminalApplication": 1,
+    "StickiesTerminal": 1, "GraphControllers": 3,
   ]
   private static let usualAssertions = 5
 
@@ -47,7 +48,8 @@ import Testing
   private static let returns = [
     "GraphStore": 35, "GraphStoreTools": 11, "GraphHub": 13, "GraphReplica": 27, "GraphWire": 0, "GraphServer": 11,
     "GraphClient": 2, "GraphModel": 85, "GraphShell": 22, "stickies": 7, "stickiesd": 3, "StickiesFiles": 13,
-    "TerminalCells": 8, "TerminalApplication": 12,
+    "TerminalCells": 8, "TerminalApplication": 12, "StickiesTerminal": 224,
+    "GraphControllers": 37, "GraphLog": 2,
   ]
 
   @Test(arguments: returns.keys.sorted())

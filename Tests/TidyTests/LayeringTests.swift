@@ -203,6 +203,16 @@ import Testing
     }
   }
 
+  @Test func everyFunctionOfTourIsInItsFile() throws {
+    let tour = try Self.file("docs/tour.md")
+    let steps = tour.matches(of: #/`\w+\.(\w+)` in\s+`(Sources/[^`\s]+)`/#)
+    #expect(steps.count >= 8)
+    for step in steps {
+      let text = try Self.file(String(step.output.2))
+      #expect(text.contains("func \(step.output.1)("), "docs/tour.md: \(step.output.2) has no \(step.output.1)")
+    }
+  }
+
   @Test func everyTargetIsInArchitecture() throws {
     let page = try Self.file("docs/architecture.md")
     let targets = PackageManifest(try Self.file("Package.swift")).targets

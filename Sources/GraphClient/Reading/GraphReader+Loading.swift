@@ -37,8 +37,8 @@ extension GraphReader {
 
   /// The object that a path of to-ones leads to, with its values.
   ///
-  /// If it is not held, it is loaded, together with what the path leads to from the objects that arrived with this
-  /// one: a loop over a list sends one load for each thousand.
+  /// An object that is not held is loaded. The request also loads the destinations of the objects that arrived with
+  /// `object`, so a loop over a list sends one request for each thousand objects.
   /// - Returns: nil when the path leads to no object.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func load<Object: ManagedObject, Destination: ManagedObject>(

@@ -95,9 +95,10 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
   }
 
   private func start(_ number: RequestLedger.Number) {
+    // The view may have cancelled it when it was notified that it is busy.
     guard let request = running[number]?.request else { return }
     let perform = perform
-    running[number]?.task = Task { @concurrent [weak self] in
+    let task: Task<Void, Never> = Task { @concurrent [weak self] in
       let outcome: CompletedRequest<Request, Answer>.Outcome
       do {
         outcome = .answered(try await perform(request))
@@ -106,6 +107,7 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
       }
       await self?.finish(number, outcome)
     }
+    running[number] = (request, task)
   }
 }
 

@@ -134,9 +134,11 @@ private struct DifferenceBuilder {
     if let after { insertions.append(TouchedRow(id: after.0.id, row: after.0, position: after.1, retained: retained)) }
   }
 
-  /// Returns the ids of the objects in both snapshots that moved relative to the others. An object moved if its
-  /// section changed, or the number of rows before it in its section that kept their sort values. Of the remaining
-  /// ones that changed their mutual order, as few as possible count as moved.
+  /// Returns the ids of the objects in both snapshots that moved relative to the others.
+  ///
+  /// An object moved if its section changed, or if the number of rows before it in its section changed, where only rows
+  /// that kept their sort values count. If the remaining objects are in another order than before, as few of them as
+  /// possible count as moved.
   mutating func moved() -> Set<ObjectID> {
     removals.sort { $0.position < $1.position }
     insertions.sort { $0.position < $1.position }

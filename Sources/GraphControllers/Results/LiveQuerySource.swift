@@ -33,7 +33,7 @@ public final class LiveQuerySource: ResultsSource {
 
   public var totalCount: Int { window?.total ?? snapshot.count }
 
-  public var offset: Int { window?.offset ?? 0 }
+  public var offset: Int { if let window { window.offset } else { 0 } }
 
   private var window: (offset: Int, limit: Int, total: Int)? { query.flatMap { context.windowPlace(of: $0) } }
 

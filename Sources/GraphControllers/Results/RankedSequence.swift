@@ -66,9 +66,9 @@ struct RankedSequence<Element: RankedElement>: Sendable {
     return (0..<parts).map { count * $0 / parts..<count * ($0 + 1) / parts }
   }
 
-  var count: Int { root?.count ?? 0 }
+  var count: Int { if let root { root.count } else { 0 } }
 
-  var weight: Int { root?.weight ?? 0 }
+  var weight: Int { if let root { root.weight } else { 0 } }
 
   // MARK: - Finding
 
@@ -251,7 +251,7 @@ extension RankedSequence: Sequence {
     private var leaf = [Element]()
     private var index = 0
 
-    init(_ root: Node?) { waiting = root.map { [$0] } ?? [] }
+    init(_ root: Node?) { waiting = if let root { [root] } else { [] } }
 
     mutating func next() -> Element? {
       while index == leaf.count {

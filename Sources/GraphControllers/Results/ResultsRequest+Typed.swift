@@ -13,7 +13,7 @@ extension ResultsRequest {
     section: ((ObjectPath<Object, ExactlyOne>) -> TypedSortKey)? = nil, prefetching: RelationshipTree = .none
   ) {
     guard let entity = model.entity(named: type.entityName) else { return nil }
-    let sections = [SortKey](type, section.map { [$0] } ?? [])
+    let sections = [SortKey](type, [section].compactMap(\.self))
     self.init(
       entity: entity.number, predicate: GraphPredicate(type, where: predicate),
       sort: sections + [SortKey](type, sort), section: sections.first?.path, prefetching: prefetching)

@@ -73,7 +73,7 @@ extension WindowSet {
     let (old, new) = (identity.temporary, identity.permanent)
     if closedByUser.remove(old) != nil { closedByUser.insert(new) }
     guard let controller = controllers.removeValue(forKey: old) else { return }
-    var reason = removalReasons.removeValue(forKey: old)
+    let reason = removalReasons.removeValue(forKey: old)
     unconfirmedInserts.removeHeld(new)
     // A uniqueness constraint mapped the insert to an object that already has a window. Keep only the window in which
     // the user types.
@@ -83,8 +83,11 @@ extension WindowSet {
       order.removeAll { $0 == new }
     }
     closedByUser.remove(new)
-    reason?.id = new
-    removalReasons[new] = reason
+    removalReasons[new] = nil
+    if var reason {
+      reason.id = new
+      removalReasons[new] = reason
+    }
     controllers[new] = controller
     order = order.map { $0 == old ? new : $0 }
     focused = focused.map { $0 == old ? new : $0 }

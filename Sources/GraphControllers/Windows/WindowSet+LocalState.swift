@@ -26,9 +26,9 @@ extension WindowSet {
   }
 
   /// Returns the stacking order that puts a window on top; its own if it is on top already. To raise the window on
-  /// every client, set the value on the object.
+  /// every client, set the value on the object. An object without a shape has the height 0.
   public func topHeight(for id: ObjectID, _ shapes: some WindowShapeSource) -> Double {
-    let own = shapes.shape(of: id)?.z ?? 0
+    let own = if let shape = shapes.shape(of: id) { shape.z } else { 0.0 }
     var top = (z: own, id: id)
     for other in order where other != id {
       guard let z = shapes.shape(of: other)?.z, (z, other) > top else { continue }

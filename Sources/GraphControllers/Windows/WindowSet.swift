@@ -111,9 +111,9 @@ public struct WindowSet<Controller: WindowControlling> {
     _ id: ObjectID, _ controller: Controller, _ kind: WindowRemovalReason.Kind, _ cause: ArrangementCause,
     _ changes: inout [WindowChange<Controller>]
   ) -> Bool {
+    let text = if let text = controller.editedText ?? controller.unsentText { text } else { "" }
     let reason = WindowRemovalReason(
-      id: id, kind: kind, author: cause.author.isEmpty ? nil : cause.author, revision: cause.revision,
-      text: controller.editedText ?? controller.unsentText ?? "")
+      id: id, kind: kind, author: cause.author.isEmpty ? nil : cause.author, revision: cause.revision, text: text)
     removalReasons[id] = reason
     changes.append(.objectRemoved(controller, reason))
     return true

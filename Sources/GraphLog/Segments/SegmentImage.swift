@@ -58,7 +58,7 @@ struct SegmentExtent {
     guard chain == end else {
       throw LogFailure.damaged(image.path, at: chain, "a later segment proves that \(end) bytes were synced")
     }
-    hasLeftovers = lastComplete.map { $0.end < end } ?? true
+    if let lastComplete { hasLeftovers = lastComplete.end < end } else { hasLeftovers = true }
   }
 
   /// Finds the end of the newest segment: its first bad record.

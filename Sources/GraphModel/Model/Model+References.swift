@@ -1,5 +1,5 @@
-/// The parts of a model that other parts of it refer to by number. The linker has resolved these numbers, so the model
-/// has what they name. A number from a file or a message may be unknown; ``Model/entity(_:)`` is for those.
+/// Lookups of the numbers by which the parts of a model refer to each other. They cannot fail, because the linker has
+/// checked these numbers. Look up a number from a file or a message with ``Model/entity(_:)``: it may be unknown.
 extension Model {
   /// The entity that a part of this model refers to.
   package func ownEntity(_ number: EntityNumber) -> Entity {
@@ -27,7 +27,7 @@ extension Model {
   package func family(of entity: Entity) -> [Entity] { entity.family.map { ownEntity($0) } }
 }
 
-/// The names of what a message mentions. The other side of a connection may have sent an unknown number.
+/// Names for messages to users, also for a number that the model does not have: another program may have sent it.
 extension Model {
   /// The entity's name; its number if the model does not have it.
   package func entityName(_ number: EntityNumber) -> String {

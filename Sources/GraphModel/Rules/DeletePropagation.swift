@@ -1,8 +1,12 @@
-/// Deleting objects: the delete rules propagate the deletes, also in cycles; `deny` is checked last, on the final set.
+/// Applies the delete rules to the deletes of a transaction.
+///
+/// It follows `cascade` first, also in cycles. Then the set of deleted objects is final, and a reference that remains
+/// under `deny`, or would dangle under `noAction`, is a violation. `DeleteSet` of the store applies the same rules to the
+/// deletes of a batch, without reading whole objects.
 struct DeletePropagation {
   /// Objects to be deleted, the last one next.
   private var pending = [ObjectID]()
-  /// References that forbid a delete if they remain, by deleted object.
+  /// References under `deny` and `noAction`; each is checked when the set of deleted objects is final.
   private var undeletedReferences = [(id: ObjectID, property: Property, others: [ObjectID])]()
   private var removedMembers = RemovedMembers()
   /// The relationships to follow from an entity. Objects that are deleted together mostly have one entity.
@@ -42,6 +46,7 @@ struct DeletePropagation {
     for (property, relationship, others) in related {
       switch relationship.deleteRule {
       case .cascade: pending += others
+      // `checkRemainingReferences` decides: the transaction may delete the other objects, too.
       case .deny, .noAction: undeletedReferences.append((id, property, others))
       case .nullify: try nullify(others, from: id, property, relationship, in: &graph)
       }
@@ -106,6 +111,7 @@ struct DeletePropagation {
     }
   }
 
+  /// Finds the references that `deny` and `noAction` forbid, once the set of deleted objects is final.
   private func checkRemainingReferences(in graph: inout DraftGraph, _ findings: inout PlanFindings) {
     for (id, property, others) in undeletedReferences {
       let remaining = others.filter { !graph.isDeleted($0) }

@@ -86,7 +86,7 @@ extension TransactionPlanner {
         let wanted = wanted(edit, stored, since)
         let property = graph.model.property(edit.property)
         if let property, property.slot != nil, stored[property] == wanted { continue }
-        // A property that others have not changed is decided by another one.
+        // If others have not changed this property, their change of another property of the object decides.
         let last = property.flatMap { merger.conflictingChange($0, since) }
         record(
           edit.property, of: stored, mine: wanted, last ?? conflict.decision, mineWon: false, isCollateral: last == nil)
@@ -139,8 +139,8 @@ extension TransactionPlanner {
     try applyUncontested(Edit(edit.property, .set(wanted)), to: draft, since: base)
   }
 
-  /// Whether the replica committed several edits of a property from one base. Its text can then only be found by
-  /// merging.
+  /// Whether the replica committed several edits of a property from one base. The text that its author saw
+  /// can then only be found by merging.
   private func hasOwnEdit(_ property: PropertyNumber, _ past: [PastChange]) -> Bool {
     past.contains { change in
       change.replica == merger.replica && change.edits.contains { $0.property == property }

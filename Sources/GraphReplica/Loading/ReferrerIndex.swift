@@ -1,8 +1,8 @@
 // Tests: OneToOneTests.swift, FaultTests.swift
 import GraphModel
 
-/// An index from an object to the held objects that refer to it by a to-one or a stored to-many. A to-many that is
-/// stored at its other end is read from it.
+/// An index from an object to the held objects that refer to it by a to-one or a stored to-many. The index answers
+/// reads of to-manys that are stored at their other end.
 ///
 /// It is built for a property on first use and discarded on any change: reading the members of a thousand objects
 /// scans the held objects once, not a thousand times. A context has two, because its own view and the server's differ

@@ -113,24 +113,9 @@ package struct CommandContext {
     "\(model.entityName(image.id.entity)) \(image.id.description.prefix(8)) \(title(image))"
   }
 
-  /// A short description of an object for users. It is the object's text, name or title, otherwise its first
-  /// non-empty string, otherwise the first two of its other non-null attributes.
+  /// The title of an object in a message, shortened; "(empty)" if it has none.
   package func title(_ image: ObjectImage) -> String {
-    guard let entity = model.entity(image.id.entity) else { return Self.noTitle }
-    let texts = entity.attributes.filter { [.string, .text].contains($0.attribute?.kind) }
-    let named = ["text", "name", "title"].compactMap { name in texts.first { $0.name == name } }
-    for property in named.isEmpty ? texts : named {
-      guard let text = image[property].stringValue else { continue }
-      let line = String(TextTable.firstLine(text).prefix(60))
-      if !line.isEmpty { return line }
-    }
-    let others = entity.attributes.filter { attribute in
-      ![.string, .text, .data, .json].contains(attribute.attribute?.kind) && attribute.slot != nil
-        && !image[attribute].isNull
-    }
-    let values = others.prefix(2).map { "\($0.name) \(image[$0].json(kind: $0.attribute?.kind).text)" }
-    return named.isEmpty && !values.isEmpty ? values.joined(separator: ", ") : Self.noTitle
+    guard let title = ObjectTitle.text(image, in: model) else { return "(empty)" }
+    return String(title.prefix(60))
   }
-
-  private static let noTitle = "(empty)"
 }

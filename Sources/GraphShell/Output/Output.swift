@@ -69,9 +69,8 @@ package struct Output {
     let name = "\(model.entityName(image.id.entity)) \(image.id.description.prefix(8))"
     guard let entity = model.entity(image.id.entity) else { return name }
     if let line = program.line(image, of: entity, isColored: usesColor) { return line }
-    let texts = ["text", "name", "label"].compactMap { entity.property(named: $0).flatMap { image[$0].stringValue } }
-    guard let text = texts.first.map(TextTable.firstLine), !text.isEmpty else { return name }
-    return "\(name) \(text)"
+    guard let title = ObjectTitle.text(image, in: model) else { return name }
+    return "\(name) \(title)"
   }
 
   /// One line for a change of a commit. The daemon may have omitted the object because the commit is too large.

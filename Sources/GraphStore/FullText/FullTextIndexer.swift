@@ -97,7 +97,7 @@ package final class FullTextIndexer {
     reset(to: head)
   }
 
-  /// Updates the indexes up to a revision before history up to it is pruned.
+  /// Updates the indexes up to a revision. Pruning calls it before it removes the history up to that revision.
   func update(upTo floor: Revision, head: Revision) throws {
     try invariant(floor < head, "the newest commit is never pruned")
     // The indexes already cover the commits that are pruned.
@@ -120,7 +120,7 @@ package final class FullTextIndexer {
 
   /// Completes the indexes at the end of a batch.
   func endBatch(head: Revision) throws {
-    // A batch that no slice made due stays pending, like a commit.
+    // If no slice has reached the bound, the batch stays pending, like a commit.
     guard isNeeded, isInBatch else { return }
     changes = max(changes, limit)
     try updateIfDue(head: head)

@@ -89,7 +89,7 @@ package struct TableNames: Sendable {
 
   func column(_ stored: PropertyNumber) -> String { columns[stored] ?? Self.ended(stored) }
 
-  /// The column of a property that the present model lacks. It is kept, so that rows written with it keep their
-  /// checksums and are not rewritten.
+  /// The column of a property that the present model lacks. The table keeps it, so that the checksums of older
+  /// rows stay valid and no row is rewritten.
   package static func ended(_ stored: PropertyNumber) -> String { "_ended.\(stored)" }
 }

@@ -3,7 +3,7 @@ import GraphModel
 
 /// Advice about attributes that need an index, derived from the condition and the order alone.
 ///
-/// It is given only if it holds for any data. An AND can use an index if one of its parts can, an OR only if each of
+/// The advice holds for any data; otherwise there is none. An AND can use an index if one of its parts can, an OR only if each of
 /// its parts can.
 enum IndexAdvice {
   /// The attributes without an index, as `Entity.attribute` of the declaring entity, in order of appearance.

@@ -29,11 +29,12 @@ extension BoardScreen {
     board(
       command,
       state: { [weak self] in
-        let notes = self?.notes.targets ?? []
+        guard let self else { return .disabled }
+        let targets = notes.targets
         return CommandState(
-          isEnabled: self?.notes.hasTargets == true && self?.pages.allowsEditing == true,
-          isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
-          title: self?.toolBar.title(of: command))
+          isEnabled: notes.hasTargets && pages.allowsEditing,
+          isChecked: !targets.isEmpty && targets.allSatisfy { check?($0) == true },
+          title: toolBar.title(of: command))
       }, perform)
   }
 
@@ -102,8 +103,8 @@ extension BoardScreen {
   private func answerPlaces() {
     board(.nextNote) { [weak self] in self?.navigation.focusNext(by: 1) }
     board(.previousNote) { [weak self] in self?.navigation.focusNext(by: -1) }
-    board(.notesOn) { [weak self] in self?.navigation.focusFar(by: self?.navigation.notesPerPage ?? 1) }
-    board(.notesBack) { [weak self] in self?.navigation.focusFar(by: -(self?.navigation.notesPerPage ?? 1)) }
+    board(.notesOn) { [weak self] in self?.navigation.focusPage(by: 1) }
+    board(.notesBack) { [weak self] in self?.navigation.focusPage(by: -1) }
     board(.firstNote) { [weak self] in self?.navigation.focusFar(by: -.max) }
     board(.lastNote) { [weak self] in self?.navigation.focusFar(by: .max) }
     board(.nextHidden) { [weak self] in self?.navigation.showNextHidden() }

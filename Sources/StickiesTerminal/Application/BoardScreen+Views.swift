@@ -18,7 +18,7 @@ extension BoardScreen {
     view(.search) { [weak self] in self?.search.open() }
     view(.filter, isChecked: { [weak self] in self?.filtering.filter.isOn == true }) { [weak self] in self?.openFilter()
     }
-    view(.showAll) { [weak self] in self?.filtering.filter = BoardFilter() }
+    view(.showAll) { [weak self] in self?.filtering.showAll() }
     view(.history) { [weak self] in self?.history.open() }
     view(.list, isChecked: { [weak self] in self?.list.isOpen == true }) { [weak self] in self?.list.toggle() }
     on(.groupList) { [weak self] in

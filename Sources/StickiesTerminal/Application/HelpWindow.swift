@@ -54,7 +54,8 @@ final class HelpWindow: ModalWindow {
   ]
 
   private func turn(to page: Int) {
-    self.page = max(0, min(page, (view?.pages(in: frame) ?? 1) - 1))
+    guard let view else { return }
+    self.page = max(0, min(page, view.pages(in: frame) - 1))
     setNeedsDisplay()
   }
 

@@ -82,7 +82,9 @@ class StickiesApplication: Application {
     }
   }
 
-  override func drawBackground(into grid: inout Grid) { screen?.renderer.drawBackground(into: &grid) }
+  override func drawBackground(into grid: inout Grid) {
+    screen?.renderer.drawBackground(into: &grid, unseenKeys: unseenKeys)
+  }
 }
 
 /// A read-only application, for a screen on a wall: a stray key changes nothing.

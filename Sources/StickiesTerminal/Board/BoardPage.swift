@@ -80,30 +80,24 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
 
   /// The notes of a board, in the order of creation.
   static func notes(of board: ObjectID, in model: Model) -> ResultsRequest {
-    guard let entity = model.entity(named: "Note"), let property = entity.property(named: "board") else {
-      preconditionFailure("the built-in model has no Note.board")
-    }
-    return ResultsRequest(
-      entity: entity.number, predicate: .equal(property, .object(board)),
+    ResultsRequest(
+      entity: model.builtIn(Note.self).number,
+      predicate: .equal(model.builtIn(Note.self, "board"), .object(board)),
       sort: [SortKey](Note.self, [\.number.ascending]), prefetching: RelationshipTree(Note.self, [\.tags]))
   }
 
   /// The links that begin at notes of a board.
   static func links(of board: ObjectID, in model: Model) -> ResultsRequest {
-    guard let entity = model.entity(named: "Link"), let from = entity.property(named: "from"),
-      let property = model.entity(named: "Note")?.property(named: "board")
-    else { preconditionFailure("the built-in model has no Link.from") }
+    let (from, property) = (model.builtIn(Link.self, "from"), model.builtIn(Note.self, "board"))
     let path = GraphPredicate.Path(hops: [from.number], end: .property(property.number))
     return ResultsRequest(
-      entity: entity.number,
+      entity: model.builtIn(Link.self).number,
       predicate: .comparison(.init(.one, path, .equal, .value(.object(board)))))
   }
 
   /// The links that begin or end at a note; with `other`, only those between the two notes.
   static func links(at id: ObjectID, and other: ObjectID?, in model: Model) -> GraphPredicate {
-    guard let entity = model.entity(named: "Link"), let from = entity.property(named: "from"),
-      let to = entity.property(named: "to")
-    else { preconditionFailure("the built-in model has no Link.from") }
+    let (from, to) = (model.builtIn(Link.self, "from"), model.builtIn(Link.self, "to"))
     func leads(_ start: Property, _ end: Property) -> GraphPredicate {
       let begins = GraphPredicate.equal(start, .object(id))
       return other.map { .and([begins, .equal(end, .object($0))]) } ?? begins
@@ -235,9 +229,11 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   private func follow(_ difference: ResultsDifference) {
     var cause = ArrangementCause.here
     if difference.revision > 0 {
-      let deleted = lastChange?.revision == difference.revision ? lastChange?.deleted ?? [] : []
+      var deleted = Set<ObjectID>()
+      // The last change can be of another commit.
+      if let lastChange, lastChange.revision == difference.revision { deleted.formUnion(lastChange.deleted) }
       cause = ArrangementCause(
-        revision: difference.revision, author: difference.author, deleted: Set(deleted),
+        revision: difference.revision, author: difference.author, deleted: deleted,
         isOwn: UTF8Comparison.equal(difference.author, link.user))
     }
     reconcileOrGrowStale(after: cause)

@@ -31,10 +31,11 @@ final class BoardRenderer: BoardPart {
     (history, toolBar, quitting) = (screen.history, screen.toolBar, screen.quitting)
   }
 
-  func drawBackground(into grid: inout Grid) {
+  /// Draws the board with its bars.
+  /// - Parameter unseenKeys: a sentence about the effect of keys, for a screen that is too small.
+  func drawBackground(into grid: inout Grid, unseenKeys: @autoclosure () -> String) {
     guard !TooSmallMessage.isTooSmall(grid.size) else {
-      let keys = (application as? StickiesApplication)?.unseenKeys ?? ""
-      return TooSmallMessage(keys: keys).draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
+      return TooSmallMessage(keys: unseenKeys()).draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
     }
     if pages.pageScroll != nil, let pager = pages.pager {
       drawScroll(pager, into: &grid)
@@ -191,8 +192,8 @@ final class BoardRenderer: BoardPart {
     state.revision = past?.shown.map { UInt64(clamping: $0) }
     // The history shows all notes, without the filter.
     if filtering.filter.isOn, past?.shown == nil { state.filter = .init(filtering.filter.words, hidden: hiddenCount) }
-    state.message =
-      services.status.current?.text ?? (quitting.isWaiting ? QuitController.leavesLater : navigation.crowdMessage ?? "")
+    let lasting = quitting.isWaiting ? QuitController.leavesLater : navigation.crowdMessage
+    if let message = services.status.current?.text ?? lasting { state.message = message }
     state.people = presence.neighbors.all.map(presence.person)
     return state
   }

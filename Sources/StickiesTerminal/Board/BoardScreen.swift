@@ -85,7 +85,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     mouseInput.openFilter = { [weak self] in self?.openFilter() }
     mouseInput.showMenu = { [weak self] in self?.openMenu($0) }
     pages.delegate = self
-    viewport.listWidth = { [weak self] in self?.list.frame.size.width ?? 0 }
+    viewport.listWidth = { [weak list] in if let list { list.frame.size.width } else { 0 } }
     viewport.isSearchOpen = { [weak self] in self?.search.window != nil }
     answerCommands()
   }

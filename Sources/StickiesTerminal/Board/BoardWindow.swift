@@ -103,7 +103,10 @@ final class BoardWindow {
   var total: Int? { list.state == .loaded ? list.totalCount : nil }
 
   /// The number of notes in the piece's region that are left out because they are below the uppermost ones.
-  var leftOut: Int { shown.map { max(0, $0.notes.totalCount - $0.notes.count) } ?? 0 }
+  var leftOut: Int {
+    guard let shown else { return 0 }
+    return max(0, shown.notes.totalCount - shown.notes.count)
+  }
 
   /// The notes that get windows; nil until the first piece has arrived.
   var ids: [ObjectID]? {
@@ -124,7 +127,7 @@ final class BoardWindow {
   }
 
   /// Whether all notes of the visible area are loaded.
-  func covers(_ seen: Rect) -> Bool { shown?.parameters.region.covers(seen) ?? false }
+  func covers(_ seen: Rect) -> Bool { shown?.parameters.region.covers(seen) == true }
 
   // MARK: - Visible area
 

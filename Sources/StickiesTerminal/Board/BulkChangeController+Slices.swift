@@ -72,8 +72,10 @@ extension BulkChangeController {
             change: BulkChangeDescription(doing: "Tagging", done: "tagged"), name: "Tag", notes: without, total: count,
             locked: locked, token: token,
             body: { [weak self] note in
-              tag = tag ?? self?.tags.tag(named: name)
-              if let tag { self?.tags.attach(tag, to: note) }
+              guard let self else { return }
+              let added = tag ?? tags.tag(named: name)
+              tag = added
+              tags.attach(added, to: note)
             })
         changeNextSlice(update)
       }
@@ -144,7 +146,8 @@ extension BulkChangeController {
   }
 
   private func end(_ update: SlicedUpdate, _ result: Result<[Note], Refusal>) {
-    let queued = slicedUpdate?.queued ?? []
+    // Changes are queued behind a change of `changeEach`, and not behind tagging.
+    let queued = if let slicedUpdate { slicedUpdate.queued } else { [(Note) -> Void]() }
     endEach(update.token)
     // A refused save has already shown its message.
     guard saving.refusedInARow == 0 else { return }
@@ -164,6 +167,7 @@ extension BulkChangeController {
   /// Ends a change of all notes.
   /// - Parameter result: the outcome of a request before the first note was changed.
   private func endEach(_ token: BusyToken, _ result: Result<Int, Refusal>? = nil) {
+    assert(isChanging, "the change that ends has begun")
     (isChanging, slicedUpdate, progress, isRestAbandoned) = (false, nil, nil, false)
     busy.end(token)
     if case .failure(let refusal)? = result { report("nothing was changed: \(refusal.message)", isTrouble: true) }

@@ -84,6 +84,7 @@ final class BulkChangeController: BoardPart {
   private func endChange(
     _ change: BulkChangeDescription, _ token: BusyToken, _ result: Result<NoteBatchResult?, Refusal>
   ) {
+    assert(isChanging, "the change that ends has begun")
     isChanging = false
     busy.end(token)
     switch result {

@@ -14,8 +14,8 @@ final class ClickCounter {
   /// The number of successive presses on one cell, including this one.
   func count(_ point: Point) -> Int {
     let now = application.now
-    let isNext = last.map { $0.point == point && now - $0.time <= Self.doubleClickMilliseconds } ?? false
-    let count = isNext ? (last?.count ?? 0) + 1 : 1
+    var count = 1
+    if let last, last.point == point, now - last.time <= Self.doubleClickMilliseconds { count += last.count }
     last = (point, now, count)
     return count
   }

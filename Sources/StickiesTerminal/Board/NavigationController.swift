@@ -79,8 +79,9 @@ final class NavigationController: BoardPart, SearchNavigator {
     if let timer { application.cancel(timer) }
     timer = part.nextLook.map { due in
       application.schedule(at: due) { [weak self] in
-        self?.timer = nil
-        self?.application.setNeedsDisplay()
+        guard let self else { return }
+        timer = nil
+        application.setNeedsDisplay()
       }
     }
   }
@@ -210,12 +211,17 @@ final class NavigationController: BoardPart, SearchNavigator {
     show(order[max(0, min((here ?? (step > 0 ? -1 : order.count)) + most, order.count - 1))])
   }
 
+  /// Focuses the note that many pages of the list further.
+  func focusPage(by pages: Int) { focusFar(by: pages * notesPerPage) }
+
   /// The number of rows of the list, whether it is open or not.
   var notesPerPage: Int { max(1, application.screenSize.height - 4) }
 
+  /// The sort key of a note: from top to bottom, then from left to right. A note that is not loaded counts as one at
+  /// the origin.
   func readingPosition(of id: ObjectID) -> (Double, Double, ObjectID) {
-    let shape = pages.page.shape(of: id)
-    return (shape?.y ?? 0, shape?.x ?? 0, id)
+    guard let shape = pages.page.shape(of: id) else { return (0, 0, id) }
+    return (shape.y, shape.x, id)
   }
 
   /// Focuses a note and scrolls to it.
@@ -255,7 +261,7 @@ final class NavigationController: BoardPart, SearchNavigator {
   /// Notes that are not visible at all, in reading order.
   var hidden: [ObjectID] {
     let seen = viewport.seen
-    return shownIDs.filter { id in boardFrame(of: id).map { $0.intersection(seen).isEmpty } ?? false }
+    return shownIDs.filter { id in boardFrame(of: id).map { $0.intersection(seen).isEmpty } == true }
       .sorted { readingPosition(of: $0) < readingPosition(of: $1) }
   }
 

@@ -12,7 +12,7 @@ extension NoteCommands {
   func askForTag() {
     guard connection.allowsChanges, hasTargets else { return }
     tags.names.ask()
-    let offers: (String) -> [String] = { [weak self] in self?.tags.names.all.matching($0) ?? [] }
+    let offers: (String) -> [String] = { [names = tags.names] in names.all.matching($0) }
     let mark = targetMark
     let window = PromptWindow("Tag", maximum: Self.maximumTag, with: services, offers: offers) { [weak self] name in
       if self?.isStillMeant(mark) == true { self?.tag(name) }
@@ -32,8 +32,9 @@ extension NoteCommands {
     // A new tag is created with its first note: one commit, and one undo step.
     var tag = worn.first
     change(notes, "Tag") { note in
-      tag = tag ?? self.tags.tag(named: name)
-      if let tag { tags.attach(tag, to: note) }
+      let added = tag ?? tags.tag(named: name)
+      tag = added
+      tags.attach(added, to: note)
     }
   }
 }

@@ -33,7 +33,8 @@ final class NoteCommands: BoardPart {
     if selection.mode.isEditing {
       return pages.page.windows.ids.filter { selection.isSelected($0) }.compactMap { pages.page.note($0) }
     }
-    return pages.focused?.note.map { [$0] } ?? []
+    guard let note = pages.focused?.note else { return [] }
+    return [note]
   }
 
   /// Changes the targets in one undo step.
@@ -156,7 +157,8 @@ final class NoteCommands: BoardPart {
   func changeColor() {
     let colors = StickiesKit.Color.allCases
     func next(_ note: Note) -> StickiesKit.Color {
-      colors[((colors.firstIndex(of: note.color) ?? 0) + 1) % colors.count]
+      guard let place = colors.firstIndex(of: note.color) else { preconditionFailure("allCases has every color") }
+      return colors[(place + 1) % colors.count]
     }
     if let all = selection.all {
       return bulk.change(all, BulkChangeDescription(doing: "Coloring", done: "colored")) {
@@ -165,8 +167,9 @@ final class NoteCommands: BoardPart {
     }
     var color: StickiesKit.Color?
     change("Color") { note in
-      color = color ?? next(note)
-      note.color = color ?? note.color
+      let new = color ?? next(note)
+      color = new
+      note.color = new
     }
   }
 

@@ -85,7 +85,7 @@ final class NoteController: WindowController, WindowControlling {
     return edit(.paste(paste))
   }
 
-  override func mouse(_ mouse: MouseEvent) -> Bool { screen?.mouseInput.noteMouse(mouse, on: self) ?? false }
+  override func mouse(_ mouse: MouseEvent) -> Bool { screen?.mouseInput.noteMouse(mouse, on: self) == true }
 
   // MARK: - Commands of the editor
 

@@ -40,8 +40,9 @@ struct QuestionText {
     let answers = choices.map {
       QuestionView.Button($0.title, key: $0.key == doubted ? "\($0.key) once more" : String($0.key))
     }
+    let offer = if let text { text() } else { "" }
     return QuestionView(
-      title, message: lines.joined(separator: " "), offer: text?() ?? "",
+      title, message: lines.joined(separator: " "), offer: offer,
       buttons: withAnswers ? answers + (cancel == nil ? [] : [.init("Cancel", key: "Esc")]) : [])
   }
 }
@@ -69,8 +70,9 @@ final class QuestionWindow: ModalWindow {
     let application = controller.application
     if let pause { application.cancel(pause) }
     pause = application.schedule(at: application.now + controller.pauseMilliseconds) { [weak self] in
-      self?.pause = nil
-      self?.setNeedsDisplay()
+      guard let self else { return }
+      pause = nil
+      setNeedsDisplay()
     }
   }
 

@@ -72,14 +72,18 @@ final class SelectAllState {
 
   /// Whether a loaded note is in the range of this selection, including notes that were deselected.
   func contains(_ id: ObjectID) -> Bool {
-    context.storedObjects.image(of: id).map { membership.matches($0, in: context.storedObjects) } ?? false
+    guard let image = context.storedObjects.image(of: id) else { return false }
+    return membership.matches(image, in: context.storedObjects)
   }
 
   /// The predicate of the selected notes.
   func selected(_ target: SelectionTarget<ObjectID>) -> GraphPredicate {
     let newest = newest
     let older = GraphPredicate(Note.self) { $0.number <= newest }
-    guard case .all(let except, let also) = target else { return .never }
+    guard case .all(let except, let also) = target else {
+      assertionFailure("the selection of all has the form *all except some*")
+      return .never
+    }
     let all = GraphPredicate.all([filter, older, except.isEmpty ? .always : .not(.identifiers(except))])
     return .all([board.predicate, also.isEmpty ? all : .or([all, .identifiers(also)])])
   }
@@ -88,15 +92,17 @@ final class SelectAllState {
 
   /// The number of selected notes; nil while unknown.
   var count: Int? {
-    guard let all = found.map(Self.total) ?? part.total, let rest = unselected.flatMap(Self.total),
-      let more = beside.map(Self.total) ?? 0
-    else { return nil }
-    return all - rest + more
+    guard let all = found.map(Self.total) ?? part.total, let rest = unselected.flatMap(Self.total) else { return nil }
+    // No note beside those of the filter was selected.
+    guard let beside else { return all - rest }
+    return Self.total(beside).map { all - rest + $0 }
   }
 
   /// Replaces the counting queries after notes were deselected or added.
   func follow(_ target: SelectionTarget<ObjectID>) {
-    guard case .all(let except, let also) = target else { return }
+    guard case .all(let except, let also) = target else {
+      return assertionFailure("the selection of all has the form *all except some*")
+    }
     unselected?.stop()
     beside?.stop()
     let newest = newest

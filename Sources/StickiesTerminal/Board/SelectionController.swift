@@ -50,7 +50,8 @@ final class SelectionController: BoardPart {
   var all: SelectAllState? { mode.selection.isAll ? allNotes : nil }
 
   func isSelected(_ id: ObjectID) -> Bool {
-    mode.selection.contains(id, isListed: all?.contains(id) ?? true)
+    guard let all else { return mode.selection.contains(id) }
+    return mode.selection.contains(id, isListed: all.contains(id))
   }
 
   /// Toggles the selection of a loaded note.
@@ -134,7 +135,9 @@ final class SelectionController: BoardPart {
     // While disconnected, additions may have compensated for deletes.
     guard wasDisconnected || wasFiltered || checkedTotal.map({ total < $0 }) == true else { return }
     (wasDisconnected, wasFiltered) = (false, false)
-    guard case .some(let all) = mode.selection.target else { return }
+    guard case .some(let all) = mode.selection.target else {
+      return assertionFailure("a selection that is not of all names its notes")
+    }
     let selected = all.filter { !$0.isTemporary }
     isChecking = true
     part.requests.identify(pages.page.notes(where: .all([.identifiers(selected), filtering.filter.predicate]))) {

@@ -66,7 +66,9 @@ final class SelectionToolBar: BoardPart {
 
   private var view: ToolBarView {
     func key(_ command: Command) -> String {
-      application.menuBar.commands.first { $0.command == command }?.key?.description ?? ""
+      // The menu of the history does not have these commands.
+      guard let item = application.menuBar.commands.first(where: { $0.command == command }) else { return "" }
+      return item.keyName
     }
     let items =
       others.map { ToolBarView.Item($0.title, key: key($0.command)) }

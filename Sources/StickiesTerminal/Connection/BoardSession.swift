@@ -149,8 +149,8 @@ public final class BoardSession {
 
   /// Writes the texts that are not on the server into a file.
   private func keepUnsent() -> String? {
-    let texts = screen?.quitting.unsavedTexts ?? []
-    return texts.isEmpty ? nil : keepTexts(texts)
+    guard let texts = screen?.quitting.unsavedTexts, !texts.isEmpty else { return nil }
+    return keepTexts(texts)
   }
 
   /// Waits a moment for the pending answers, after the terminal was restored.
@@ -278,7 +278,8 @@ public final class BoardSession {
   private func scheduleMemoryRelease() {
     if let memoryTimer { application.cancel(memoryTimer) }
     memoryTimer = application.schedule(at: Self.now + Self.quietMilliseconds) { [weak self] in
-      self?.memoryTimer = nil
+      guard let self else { return }
+      memoryTimer = nil
       releaseFreedMemory()
     }
   }
@@ -317,7 +318,7 @@ public final class BoardSession {
       leaveEditor = nil
       done(result)
       // After the last turn nothing is sent, so the editor's file is kept.
-      if case .success(let text) = result, !isEnding || taken.map({ UTF8Comparison.equal(text, $0) }) ?? false {
+      if case .success(let text) = result, !isEnding || taken.map({ UTF8Comparison.equal(text, $0) }) == true {
         editor.discard()
       }
     }
@@ -325,14 +326,7 @@ public final class BoardSession {
 }
 
 extension GraphClient {
-  var noteEntity: Entity {
-    get throws {
-      guard let entity = context.model.entity(named: Note.entityName) else {
-        throw Refusal(.malformed, "the model has no Note")
-      }
-      return entity
-    }
-  }
+  var noteEntity: Entity { context.model.builtIn(Note.self) }
 
   fileprivate func answer(_ question: BoardRequest, _ batches: NoteBatches) async throws -> BoardResponse {
     switch question {
@@ -351,17 +345,16 @@ extension GraphClient {
   private func find(_ search: NoteSearch) async throws -> [ObjectImage] {
     var notes = [ObjectImage]()
     let stream = images(
-      of: try noteEntity, where: search.predicate, sort: search.sort, limit: search.limit, after: search.after)
+      of: noteEntity, where: search.predicate, sort: search.sort, limit: search.limit, after: search.after)
     for try await chunk in stream { notes += chunk }
     return notes
   }
 
   private func links(where predicate: GraphPredicate, limit: Int) async throws -> [ObjectImage] {
-    guard let entity = context.model.entity(named: Link.entityName) else {
-      throw Refusal(.malformed, "the model has no Link")
-    }
     var links = [ObjectImage]()
-    for try await chunk in images(of: entity, where: predicate, limit: limit) { links += chunk }
+    for try await chunk in images(of: context.model.builtIn(Link.self), where: predicate, limit: limit) {
+      links += chunk
+    }
     return links
   }
 

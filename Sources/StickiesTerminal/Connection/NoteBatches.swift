@@ -58,7 +58,7 @@ final class NoteBatches {
   }
 
   private func perform(_ batch: NoteBatch, over own: GraphClient) async throws -> NoteBatchResult {
-    let entity = try own.noteEntity
+    let entity = own.noteEntity
     let free = GraphPredicate(Note.self) { $0.locked == false }
     let locked = GraphPredicate(Note.self) { $0.locked == true }
     let meant = batch.sparesLocked ? GraphPredicate.all([batch.notes, free]) : batch.notes
@@ -68,7 +68,7 @@ final class NoteBatches {
     let saved: GraphClient.BatchResult
     switch batch.work {
     case .set(let name, let value):
-      guard let property = entity.property(named: name) else { throw Refusal(.malformed, "a note has no \(name)") }
+      let property = own.context.model.builtIn(Note.self, name)
       saved = try await own.batchUpdate(entity, where: meant, set: [(property, .value(value))]) { progress in
         // Other clients may have committed in between, so the count is taken from the server.
         if progress.total > 0 { count = progress.total }

@@ -1,4 +1,5 @@
 import GraphModel
+import StickiesKit
 import TerminalApplication
 import TerminalCells
 
@@ -41,7 +42,7 @@ final class PresenceController: BoardPart {
   /// Handles the presence of another session.
   func receive(_ state: [UInt8]?, of session: UInt64, _ author: String) {
     let presence = state.flatMap {
-      BoardPresence($0, boards: pages.page.board.id.entity, notes: context.model.entity(named: "Note")?.number ?? 0)
+      BoardPresence($0, boards: pages.page.board.id.entity, notes: context.model.builtIn(Note.self).number)
     }
     // A new session has not received our presence, so it is sent again.
     if neighbors.receive(presence, of: session, author, hasLeft: state == nil) { shown = nil }
@@ -62,8 +63,9 @@ final class PresenceController: BoardPart {
     guard due <= now else {
       guard timer == nil else { return }
       timer = application.schedule(at: due) { [weak self] in
-        self?.timer = nil
-        self?.update()
+        guard let self else { return }
+        timer = nil
+        update()
       }
       return
     }

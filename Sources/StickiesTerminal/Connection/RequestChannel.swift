@@ -93,7 +93,11 @@ final class RequestChannel {
     waiting[number] = { result in
       done(
         result.flatMap {
-          answer($0).map { .success($0) } ?? .failure(Refusal(.malformed, "the answer is of another kind"))
+          guard let answer = answer($0) else {
+            assertionFailure("an answer has the kind of its request")
+            return .failure(Refusal(.malformed, "the answer is of another kind"))
+          }
+          return .success(answer)
         })
     }
   }

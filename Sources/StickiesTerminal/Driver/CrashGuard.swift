@@ -60,7 +60,8 @@ enum CrashGuard {
     for signal in fatal {
       var action = sigaction()
       action.__sigaction_handler.sa_sigaction = { number, info, _ in
-        CrashGuard.die(number, wasSent: info.map { CrashGuard.wasSent(number, code: $0.pointee.si_code) } ?? true)
+        let wasSent = if let info { CrashGuard.wasSent(number, code: info.pointee.si_code) } else { true }
+        CrashGuard.die(number, wasSent: wasSent)
       }
       // Runs on the alternate stack, if the thread has one: its own may have overflowed.
       action.sa_flags = SA_ONSTACK | SA_SIGINFO

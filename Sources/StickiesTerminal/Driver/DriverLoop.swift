@@ -111,6 +111,9 @@ struct DriverLoop {
     }
   }
 
+  /// The timeout with which `poll` waits without a limit.
+  private static let noLimit: CInt = -1
+
   /// Waits until something happens and returns the events.
   mutating func wait() -> [DriverEvent] {
     var waited = [
@@ -121,7 +124,7 @@ struct DriverLoop {
     ]
     // Other threads may wake poll earlier, so the time is checked, not the return value.
     let left = !unhandled.isEmpty ? 0 : isHeld ? deadline.map { max(0, $0 - Self.now) } : nil
-    let count = poll(&waited, 2, left.map { CInt(clamping: $0) } ?? -1)
+    let count = poll(&waited, 2, left.map { CInt(clamping: $0) } ?? Self.noLimit)
     if count < 0 { return [] }
     var events = [DriverEvent]()
     if let deadline, isHeld, Self.now >= deadline, waited[1].revents == 0 {

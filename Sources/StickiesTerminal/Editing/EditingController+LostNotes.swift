@@ -39,7 +39,7 @@ extension EditingController {
 
   private func askAboutMovedNote(_ loss: WindowRemovalReason, _ controller: NoteController, to board: ObjectID) {
     let place = pages.directory.number(of: board)
-    let name = place.flatMap { pages.directory.board(at: $0) }.map { " “\($0.name)”" } ?? ""
+    let name = if let there = place.flatMap({ pages.directory.board(at: $0) }) { " “\(there.name)”" } else { "" }
     questions.ask(
       QuestionText(
         title: "The note has moved",
@@ -94,7 +94,7 @@ extension EditingController {
         lines: [loss.sentence + ".", "It is still on the board, and your text still goes into it."],
         choices: [
           .init(key: "w", title: "Keep writing", isEscape: true) {},
-          .init(key: "s", title: "Show all notes") { [weak self] in self?.filtering.filter = BoardFilter() },
+          .init(key: "s", title: "Show all notes") { [weak self] in self?.filtering.showAll() },
           .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
             self?.services.clipboard.copy(controller?.editedText ?? loss.text)
           },

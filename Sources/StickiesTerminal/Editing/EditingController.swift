@@ -161,7 +161,7 @@ final class EditingController: BoardPart {
 
   func newNote(text: String, at place: (x: Double, y: Double)) {
     end()
-    guard let note = context.insert(Note.self) else { return }
+    let note = context.insertBuiltIn(Note.self)
     (note.x, note.y) = place
     note.z = topHeight + 1
     note.board = pages.page.board
@@ -181,7 +181,11 @@ final class EditingController: BoardPart {
     if !isUnsent { saving.touch(id) }
   }
 
-  private var topHeight: Double { pages.page.windows.ids.compactMap { pages.page.shape(of: $0)?.z }.max() ?? 0 }
+  /// The height of the topmost note; 0 on an empty board. Lowered notes can have negative heights.
+  private var topHeight: Double {
+    guard let top = pages.page.windows.ids.compactMap({ pages.page.shape(of: $0)?.z }).max() else { return 0 }
+    return top
+  }
 
   /// Asks what to do with a text whose note is deleted.
   func offer(_ text: String, _ sentence: String) {

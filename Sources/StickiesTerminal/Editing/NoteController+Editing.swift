@@ -34,8 +34,8 @@ extension NoteController {
     guard var editor, let screen else { return false }
     editor.width = textFrame.size.width
     editor.clipboard = screen.services.clipboard.text
+    let before = editor.text
     let outcome = editor.handle(event, rows: max(1, textFrame.size.height))
-    let before = self.editor?.text ?? ""
     let count = editor.text.utf8.count
     guard count <= Self.maximumText || count <= before.utf8.count else {
       screen.report("a note can have at most \(Self.maximumText >> 20) MiB of text", isTrouble: true)

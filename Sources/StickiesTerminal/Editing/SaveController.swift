@@ -82,8 +82,9 @@ final class SaveController: BoardPart {
     if due <= now { return save() }
     guard timer == nil else { return }
     timer = application.schedule(at: due) { [weak self] in
-      self?.timer = nil
-      self?.saveSoon()
+      guard let self else { return }
+      timer = nil
+      saveSoon()
     }
   }
 
@@ -112,7 +113,9 @@ final class SaveController: BoardPart {
     var texts = [ObjectID: String]()
     for id in unsent.all {
       guard let note = context.fault(id) as? Note, !note.isDeleted, !note.isFault else { continue }
-      if !UTF8Comparison.equal(note.text, storedText(of: id) ?? "") { texts[id] = note.text }
+      let isSaved =
+        if let stored = storedText(of: id) { UTF8Comparison.equal(note.text, stored) } else { note.text.isEmpty }
+      if !isSaved { texts[id] = note.text }
     }
     return texts
   }
@@ -142,7 +145,7 @@ final class SaveController: BoardPart {
       written = written.filter { unsent.contains($0.key) }
     case .failure(let refusal):
       page.withdraw(made)
-      _ = unsent.refuse(number)
+      unsent.refuse(number)
       let isGone = forgetMissing(refusal, texts)
       if !isGone {
         report("not saved: \(refusal.message)", isTrouble: true)
@@ -212,7 +215,8 @@ final class SaveController: BoardPart {
   /// Removes a tag that no longer exists on the server from a note.
   /// - Returns: false if the violation has another cause.
   private func detachDeletedTag(_ violation: Violation) -> Bool {
-    guard let property = tags.property, violation.property == property, let note = context.fault(violation.id) as? Note,
+    let property = tags.property
+    guard violation.property == property, let note = context.fault(violation.id) as? Note,
       let tag = note.tags.first(where: { .object($0.id) == violation.value })
     else { return false }
     note.remove(tag, from: property)
@@ -239,33 +243,31 @@ final class SaveController: BoardPart {
   private func setAside(_ violations: [Violation]) -> Bool {
     var sentences = [String]()
     var texts = [String]()
+    let text = context.model.builtIn(Note.self, "text").number
     for (id, broken) in Dictionary(grouping: violations, by: \.id).sorted(by: { $0.key < $1.key }) {
-      guard let note = context.fault(id) as? Note, let text = context.model.entity(id.entity)?.property(named: "text"),
-        broken.allSatisfy({ $0.property == text.number }), let rule = broken.first
+      guard let note = context.fault(id) as? Note, broken.allSatisfy({ $0.property == text }), let rule = broken.first
       else { continue }
-      let title = note.text.split(whereSeparator: \.isNewline).first.map { String($0.prefix(40)) } ?? ""
-      sentences.append("“\(title)”: \(rule.message).")
+      sentences.append("“\(note.text.firstLine.prefix(40))”: \(rule.message).")
       texts.append(note.text)
       if editedNote?.id == id { delegate?.saveControllerDiscardsEdit(self) }
       if note.isInserted {
         context.delete(note)
         pages.page.drop(id)
         pages.page.reconcile()
-      } else {
-        note.text = context.storedObjects.image(of: id)?[text].stringValue ?? ""
+      } else if let stored = storedText(of: id) {
+        note.text = stored
       }
       unsent.forget(id)
     }
     guard !texts.isEmpty else { return false }
     // The question replaces the message.
     services.status.clear()
-    let kept = link.keep(texts)
+    let place =
+      if let file = link.keep(texts) { "Your text is in \(file)." } else { "Your text could not be kept in a file." }
     questions.ask(
       QuestionText(
         title: "Not saved",
-        lines: sentences + [
-          kept.map { "Your text is in \($0)." } ?? "Your text could not be kept in a file."
-        ],
+        lines: sentences + [place],
         choices: [.init(key: "o", title: "OK") {}]
           + texts.prefix(1).map { text in
             .init(key: "c", title: "Copy it") { [weak self] in self?.services.clipboard.copy(text) }
@@ -309,7 +311,7 @@ final class SaveController: BoardPart {
       let seen = ["x", "y", "z", "width", "height"]
       let won = conflicts.first { conflict in
         conflict.mineWon && conflict.kind == .changed
-          && !seen.contains(context.model.property(conflict.property)?.name ?? "")
+          && context.model.property(conflict.property).map { seen.contains($0.name) } != true
       }
       if let won { reportReplaced(won) }
       return

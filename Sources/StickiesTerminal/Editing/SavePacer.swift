@@ -20,7 +20,10 @@ struct SavePacer: Hashable {
     return lastSent.map { $0 + Self.intervalMilliseconds } ?? .min
   }
 
-  func isDue(at now: Int64) -> Bool { due.map { $0 <= now } ?? false }
+  func isDue(at now: Int64) -> Bool {
+    guard let due else { return false }
+    return due <= now
+  }
 
   /// Records that all changes were sent.
   mutating func sent(at now: Int64) {
@@ -29,5 +32,8 @@ struct SavePacer: Hashable {
   }
 
   /// Records an answer.
-  mutating func answered() { inFlight = max(0, inFlight - 1) }
+  mutating func answered() {
+    assert(inFlight > 0, "an answer belongs to a save")
+    inFlight -= 1
+  }
 }

@@ -34,7 +34,8 @@ struct UnsentChanges: Hashable {
   }
 
   mutating func confirm(_ save: Int, _ identities: [CommitResult.IDAssignment]) {
-    sent[save] = nil
+    let ids = sent.removeValue(forKey: save)
+    assert(ids != nil, "save \(save) is unanswered")
     func renamed(_ ids: Set<ObjectID>) -> Set<ObjectID> {
       Set(ids.map { id in identities.first { $0.temporary == id }?.permanent ?? id })
     }
@@ -43,10 +44,10 @@ struct UnsentChanges: Hashable {
   }
 
   /// Marks the changes of a refused save as unsaved again.
-  /// - Returns: the objects of the save.
-  mutating func refuse(_ save: Int) -> Set<ObjectID> {
-    let ids = sent.removeValue(forKey: save) ?? []
+  mutating func refuse(_ save: Int) {
+    guard let ids = sent.removeValue(forKey: save) else {
+      return assertionFailure("save \(save) is unanswered")
+    }
     touched.formUnion(ids)
-    return ids
   }
 }

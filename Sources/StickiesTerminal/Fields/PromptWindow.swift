@@ -63,9 +63,9 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
       guard let chosen else { return field.take(key) }
       choose(chosen)
     case .tab:
-      if shown > 0 { field.replace(with: names[chosen ?? 0]) }
-    case .down where shown > 0: chosen = chosen.map { ($0 + 1) % shown } ?? 0
-    case .up where shown > 0: chosen = chosen.map { ($0 + shown - 1) % shown } ?? shown - 1
+      if let name = chosen.map({ names[$0] }) ?? names.first { field.replace(with: name) }
+    case .down where shown > 0: chosen = if let chosen { (chosen + 1) % shown } else { 0 }
+    case .up where shown > 0: chosen = if let chosen { (chosen + shown - 1) % shown } else { shown - 1 }
     default: return field.take(key)
     }
     return true

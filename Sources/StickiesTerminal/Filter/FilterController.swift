@@ -9,6 +9,9 @@ final class FilterController {
 
   init(tags: TagController) { self.tags = tags }
 
+  /// Shows all notes again.
+  func showAll() { filter = BoardFilter() }
+
   /// Gives a new note a color and a tag that pass the filter, so that it stays visible.
   func apply(to note: Note) {
     if !filter.colors.isEmpty, !filter.colors.contains(note.color),
@@ -16,7 +19,6 @@ final class FilterController {
     {
       note.color = color
     }
-    guard let name = filter.tags.sorted().first, let tag = tags.tag(named: name.text) else { return }
-    tags.attach(tag, to: note)
+    if let name = filter.tags.sorted().first { tags.attach(tags.tag(named: name.text), to: note) }
   }
 }

@@ -12,25 +12,24 @@ final class TagController: BoardPart {
   }
 
   /// The number of the property that contains a note's tags.
-  var property: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }
+  var property: PropertyNumber { context.model.builtIn(Note.self, "tags").number }
 
   /// The tag with a name; a new one if none is known here. The server merges it with an existing tag of that name.
-  func tag(named name: String) -> Tag? {
+  func tag(named name: String) -> Tag {
     if let tag = names[name] { return tag }
-    let tag = context.insert(Tag.self)
-    tag?.name = name
+    let tag = context.insertBuiltIn(Tag.self)
+    tag.name = name
     return tag
   }
 
   /// Adds a tag to a note, unless the note has one of that name.
   func attach(_ tag: Tag, to note: Note) {
-    guard let property, !note.tags.contains(where: { UTF8Comparison.equal($0.name, tag.name) }) else { return }
-    note.add(tag, to: property)
+    let isAttached = note.tags.contains { UTF8Comparison.equal($0.name, tag.name) }
+    if !isAttached { note.add(tag, to: property) }
   }
 
   /// Removes a tag from a note by name.
   func detach(_ name: String, from note: Note) {
-    guard let property else { return }
     for tag in note.tags where UTF8Comparison.equal(tag.name, name) { note.remove(tag, from: property) }
   }
 }

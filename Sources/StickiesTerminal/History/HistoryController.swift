@@ -72,10 +72,10 @@ final class HistoryController: BoardPart {
 
   /// The list as of the shown revision; nil while the present is shown.
   var listPane: ListPane? {
-    guard let past = window?.past, let rows = pastRows else { return nil }
+    guard let past = window?.past, let rows = pastRows, let board = past.boardName else { return nil }
     let most = max(0, rows.count - (list.frame.size.height - 1))
     return ListPane(
-      heading: past.contents.region == nil ? past.boardName ?? "" : "In Sight", count: rows.count,
+      heading: past.contents.region == nil ? board : "In Sight", count: rows.count,
       top: min(list.state.top, most), noteCount: rows.count { $0.note != nil }
     ) { rows[$0].row }
   }

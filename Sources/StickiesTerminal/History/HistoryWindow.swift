@@ -128,10 +128,11 @@ final class HistoryWindow: ModalWindow {
     guard let reach = past.reach else { return nil }
     // Author and time of a revision are unknown until it has been loaded.
     let commit = past.contents.commit.flatMap { $0.revision == past.revision ? $0 : nil }
+    let (time, author): (String, String) =
+      if let commit { (LocalTime.text(commit.time), commit.author) } else { ("", "") }
     return HistoryScrubber(
       first: UInt64(clamping: reach.lowerBound), last: UInt64(clamping: reach.upperBound),
-      current: UInt64(clamping: past.revision), time: commit.map { LocalTime.text($0.time) } ?? "",
-      author: commit?.author ?? "")
+      current: UInt64(clamping: past.revision), time: time, author: author)
   }
 
   private func state(_ note: PastNote) -> NoteState {

@@ -77,7 +77,8 @@ final class PastReader {
   }
 
   private func update(_ known: ClosedRange<Revision>) {
-    let isAtEnd = reach.map { $0.upperBound == revision } ?? true
+    // The newest revision is shown first.
+    let isAtEnd = reach == nil || reach?.upperBound == revision
     let newest = max(known.upperBound, reported)
     reach = known.lowerBound...newest
     revision = isAtEnd ? newest : max(known.lowerBound, min(revision, newest))
@@ -153,13 +154,19 @@ final class PastReader {
     status.show("can't show revision \(wanted): \(refusal.message)", isTrouble: true)
   }
 
-  /// Whether the visible area is loaded.
-  private var isHere: Bool { contents.region.map { $0.covers(viewport.seen) } ?? true }
+  /// Whether the visible area is loaded; contents without a region are the whole board.
+  private var isHere: Bool {
+    guard let region = contents.region else { return true }
+    return region.covers(viewport.seen)
+  }
 
   // MARK: - Contents
 
   /// The name of the board at that time; nil until a revision has been loaded.
-  var boardName: String? { shown == nil ? nil : contents.name ?? "did not exist" }
+  var boardName: String? {
+    guard shown != nil else { return nil }
+    return if let name = contents.name { name } else { "did not exist" }
+  }
 
   /// The notes; for a large board the visible ones.
   var notes: [PastNote] {

@@ -86,7 +86,7 @@ final class LinkController: BoardPart {
     if let line { return unlink(line) }
     guard connection.allowsChanges, !from.isDeleted, !to.isDeleted else { return }
     step(named: "Link") {
-      guard let line = context.insert(Link.self) else { return }
+      let line = context.insertBuiltIn(Link.self)
       (line.from, line.to) = (from, to)
       saving.touch(line.id)
     }
@@ -209,9 +209,8 @@ final class LinkController: BoardPart {
   /// The links of a board; with `shown`, only those between these notes.
   func lines(on page: BoardPage, among shown: Set<ObjectID>?) -> [NoteLinkState] {
     page.links.snapshot.enumerated().compactMap { index, id -> NoteLinkState? in
-      guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id,
-        shown.map({ $0.isSuperset(of: [from, to]) }) ?? true
-      else { return nil }
+      guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id else { return nil }
+      if let shown, !shown.contains(from) || !shown.contains(to) { return nil }
       return linkState(index, from, to, line.label, on: page)
     }
   }

@@ -97,14 +97,19 @@ final class ListPaneController: BoardPart, SearchedList {
     let wanted = isOpen && state.isGrouped && pages.page.part == nil ? pages.page.board.id : nil
     guard wanted != sections?.board else { return }
     sections?.stop()
-    sections = wanted.map { ListSections(of: $0, in: context, perform: link.perform) }
-    sections?.didChange = { [weak self] in self?.application.setNeedsDisplay() }
-    sections?.didFail = { [weak self] refusal in
+    sections = wanted.map(makeSections)
+  }
+
+  private func makeSections(of board: ObjectID) -> ListSections {
+    let sections = ListSections(of: board, in: context, perform: link.perform)
+    sections.didChange = { [weak self] in self?.application.setNeedsDisplay() }
+    sections.didFail = { [weak self] refusal in
       // A board that has grown too large is followed in parts, without sections.
       guard let self, pages.page.part == nil else { return }
       state.isGrouped = false
       report("the list has no sections: \(refusal.message)", isTrouble: true)
     }
+    return sections
   }
 
   private var pane: ListPane {
@@ -127,7 +132,7 @@ final class ListPaneController: BoardPart, SearchedList {
   private func row(for id: ObjectID) -> ListRow {
     guard let note = pages.page.values(of: id) else { return ListRow(.loading, "") }
     var row = ListRow(note)
-    row.matches = search.controller?.query?.offsets(in: row.title) ?? []
+    if let query = search.controller?.query { row.matches = query.offsets(in: row.title) }
     (row.marks, row.isChecked) = (saving.marks(of: id, note), selection.isSelected(id))
     return row
   }

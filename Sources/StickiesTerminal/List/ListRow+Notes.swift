@@ -1,10 +1,15 @@
 import StickiesKit
 
+extension String {
+  /// The first line that is not empty; empty if there is none.
+  var firstLine: Substring { drop(while: \.isNewline).prefix { !$0.isNewline } }
+}
+
 extension ListRow {
   /// A row for a note, with its first line.
   init(_ note: NoteValues) {
-    let title = note.text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    self.init(.note(note.color), title, detail: note.tags.first.map { "#\($0)" } ?? "", marks: note.marks)
+    let tag = if let first = note.tags.first { "#\(first)" } else { "" }
+    self.init(.note(note.color), String(note.text.firstLine), detail: tag, marks: note.marks)
   }
 
   /// The heading of a color's section.

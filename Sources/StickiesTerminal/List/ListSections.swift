@@ -26,9 +26,7 @@ final class ListSections: ResultsControllerDelegate {
   init(of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
     self.board = board
     var request = BoardPage.notes(of: board, in: context.model)
-    guard let color = context.model.entity(named: "Note")?.property(named: "color") else {
-      preconditionFailure("the built-in model has no Note.color")
-    }
+    let color = context.model.builtIn(Note.self, "color")
     request.section = GraphPredicate.Path(hops: [], end: .property(color.number))
     request.sort = BoardWindow.readingOrder
     request.maximumCount = BoardPage.maximumNotes
@@ -74,7 +72,8 @@ final class ListSections: ResultsControllerDelegate {
   /// Inserts by new positions: sections first, from first to last, then rows.
   private func putIn() {
     for case .inserted(let name, let place) in changes.sections {
-      guard case .string(let color)? = name else { continue }
+      // Without its section, the rows below would go into others.
+      guard case .string(let color)? = name else { preconditionFailure("every note has a color") }
       sections.insert(Section(color: color, ids: []), at: place)
     }
     let rows = changes.objects.compactMap { change -> (id: ObjectID, place: ResultsPosition)? in

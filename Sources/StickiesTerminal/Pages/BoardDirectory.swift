@@ -37,6 +37,9 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
 
   func number(of board: ObjectID) -> Int? { boards.position(of: board)?.offset }
 
+  /// The number of a board; that of the first board if it is not in the list.
+  func numberOrFirst(of board: ObjectID) -> Int { if let number = number(of: board) { number } else { 0 } }
+
   /// The page of a board: the open one, or a new one.
   func page(_ board: Board) -> BoardPage? {
     if let page = pages[board.id] { return page }

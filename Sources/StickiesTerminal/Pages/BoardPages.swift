@@ -101,7 +101,7 @@ final class BoardPages: BoardPart {
   }
 
   /// Whether notes can be edited: not before the board has loaded, but while a request is unanswered.
-  var allowsEditing: Bool { !boardIsGone && pager?.current.allowsEditing ?? true }
+  var allowsEditing: Bool { !boardIsGone && pager?.current.allowsEditing != false }
 
   /// Counts a new window.
   func nextNumber() -> Int {
@@ -133,7 +133,7 @@ final class BoardPages: BoardPart {
   private func boardsDidChange(_ difference: ResultsDifference) {
     application.setNeedsDisplay()
     if pager == nil {
-      pager = Pager(source: directory, page: directory.number(of: page.board.id) ?? 0, at: now) {
+      pager = Pager(source: directory, page: directory.numberOrFirst(of: page.board.id), at: now) {
         let controller = BoardPageController()
         controller.displayDidChange = { [weak self] in self?.application.setNeedsDisplay() }
         return controller
@@ -141,10 +141,10 @@ final class BoardPages: BoardPart {
       // The board may have been deleted before the list of boards arrived.
       guard directory.number(of: page.board.id) == nil else { return }
     }
-    if let goal = pageGoal {
+    if let goal = pageGoal, let current = pager?.current.page {
       // Boards before the destination were added or removed, so its number has changed.
       (pageScroll, pageGoal) = (nil, nil)
-      let place = directory.number(of: goal) ?? directory.number(of: page.board.id) ?? pager?.current.page ?? 0
+      let place = directory.number(of: goal) ?? directory.number(of: page.board.id) ?? current
       pager?.jump(to: place, at: now)
       if directory.number(of: page.board.id) != nil {
         pager?.sourceDidChange(at: now)
@@ -240,7 +240,7 @@ final class BoardPages: BoardPart {
   /// Whether a board can be left; while disconnected, only loaded boards can be shown.
   /// - Parameter place: the number of the destination; nil if it is yet to be chosen.
   func mayLeave(for place: Int? = nil) -> Bool {
-    guard !connection.state.isConnected, !(place.map(isHere) ?? false) else { return true }
+    guard !connection.state.isConnected, place.map(isHere) != true else { return true }
     report("other boards need the server", isTrouble: true)
     return false
   }
@@ -263,7 +263,8 @@ final class BoardPages: BoardPart {
 
   /// Closes all boards except those of the two controllers and the one that a scroll is leaving.
   private func closeOtherPages() {
-    let shown = pager.map { [$0.current, $0.next].compactMap { directory.board(at: $0.page)?.id } } ?? []
+    let places = [pager?.current.page, pager?.next.page].compactMap(\.self)
+    let shown = places.compactMap { directory.board(at: $0)?.id }
     for (board, other) in directory.pages where other !== page && !shown.contains(board) {
       delegate?.pages(self, windowsDidChange: other.close(), on: other)
       directory.forget(board)

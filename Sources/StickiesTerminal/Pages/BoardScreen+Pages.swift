@@ -34,7 +34,8 @@ extension BoardScreen: BoardPagesDelegate {
       }
     }
     // A field keeps the keys, also behind a question.
-    let isNoteKey = application.settledKeyWindow.map { $0 is NoteWindow } ?? true
+    let keyWindow = application.settledKeyWindow
+    let isNoteKey = keyWindow == nil || keyWindow is NoteWindow
     if !changes.isEmpty, isNoteKey, let focused = pages.focused { application.makeKey(focused.window) }
     application.setNeedsDisplay()
   }
@@ -65,8 +66,10 @@ extension BoardScreen: BoardPagesDelegate {
 
   /// Reports why a note disappeared while it was dragged.
   private func reportDisappearance(_ id: ObjectID, from page: BoardPage) {
-    let deletion = page.lastChange.flatMap { $0.deleted.contains(id) ? $0 : nil }
-    let author = deletion.map { $0.author.isEmpty ? "someone" : $0.author }
-    report(author.map { "\($0) has deleted the note" } ?? "the note is no longer on this board", isTrouble: true)
+    guard let deletion = page.lastChange, deletion.deleted.contains(id) else {
+      return report("the note is no longer on this board", isTrouble: true)
+    }
+    let author = deletion.author.isEmpty ? "someone" : deletion.author
+    report("\(author) has deleted the note", isTrouble: true)
   }
 }

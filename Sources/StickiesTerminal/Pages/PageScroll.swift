@@ -28,6 +28,7 @@ struct PageScroll: Hashable {
   /// Directs the scroll to a page, clamped to the existing ones.
   /// - Parameter count: the number of pages.
   mutating func turn(to page: Int, count: Int) {
+    assert(count > 0, "a scroll ends at a page")
     self.page = max(0, min(page, count - 1))
     goal = Double(self.page) + (page < 0 ? -Self.overshoot : page >= count ? Self.overshoot : 0)
     speed = abs(goal - offset) / Self.milliseconds

@@ -24,8 +24,9 @@ final class StatusMessages {
     current = Message(text: text, isTrouble: isTrouble, gone: gone)
     if let timer { application.cancel(timer) }
     timer = application.schedule(at: application.now + 6_000) { [weak self] in
-      self?.current = nil
-      self?.application.setNeedsDisplay()
+      guard let self else { return }
+      current = nil
+      application.setNeedsDisplay()
     }
     application.setNeedsDisplay()
   }

@@ -7,11 +7,10 @@ import TerminalCells
 
 /// Moves the focus among the notes that a search has found.
 protocol SearchNavigator: AnyObject {
-  /// The number of notes by which Page Down moves on.
-  var notesPerPage: Int { get }
   func show(_ id: ObjectID)
   func focusNext(by step: Int)
-  func focusFar(by step: Int)
+  /// Focuses the note that many pages of the list further.
+  func focusPage(by pages: Int)
   /// Delivers the queued keys.
   func releaseKeys()
 }
@@ -83,8 +82,7 @@ final class BoardSearch: BoardPart {
 
   /// The predicate of a search over all notes.
   func condition(of query: SearchQuery) -> GraphPredicate? {
-    guard let text = context.model.entity(named: "Note")?.property(named: "text") else { return nil }
-    return query.predicate(in: [.property(text.number)])
+    query.predicate(in: [.property(context.model.builtIn(Note.self, "text").number)])
   }
 
   /// Handles a change of the field's text.

@@ -42,18 +42,21 @@ final class SearchListener: SearchControllerDelegate {
   }
 
   func search(_ controller: SearchController, didFail refusal: Refusal) {
-    search?.answer = .failed(refusal.message)
-    search?.report(refusal.message, isTrouble: true)
-    search?.stopAwaitingFound()
+    guard let search else { return }
+    search.answer = .failed(refusal.message)
+    search.report(refusal.message, isTrouble: true)
+    search.stopAwaitingFound()
   }
 
   func stateToSave(for controller: SearchController) -> ListViewState {
     guard let search else { return ListViewState() }
     // While a result is shown, its rows have other positions; the list then returns by the focus.
     let first = search.found == nil ? search.list?.firstListed : nil
-    kept = (search.pages.page.scroll, search.list?.top ?? 0, first?.below ?? 0)
+    kept = (search.pages.page.scroll, top: 0, below: 0)
+    if let list = search.list { kept.top = list.top }
+    if let first { kept.below = first.below }
     focus = search.pages.page.windows.focus
-    return ListViewState(selection: focus.map { [$0] } ?? [], first: first?.id)
+    return ListViewState(selection: Set([focus].compactMap(\.self)), first: first?.id)
   }
 
   func search(_ controller: SearchController, didReturnTo place: ListViewState) {
@@ -65,7 +68,8 @@ final class SearchListener: SearchControllerDelegate {
     } else if focus == nil {
       search.pages.page.windows.clearFocus()
     }
-    search.list?.top = place.first.flatMap { search.list?.row(of: $0) }.map { $0 - kept.below } ?? kept.top
-    search.list?.focus = place.first == nil ? nil : search.pages.page.windows.focus
+    guard let list = search.list else { return }
+    list.top = place.first.flatMap { list.row(of: $0) }.map { $0 - kept.below } ?? kept.top
+    list.focus = place.first == nil ? nil : search.pages.page.windows.focus
   }
 }

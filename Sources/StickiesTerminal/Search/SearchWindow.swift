@@ -25,7 +25,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     switch key.key {
     case .escape: search?.close()
     case .pageUp, .pageDown:
-      search?.navigator?.focusFar(by: (search?.navigator?.notesPerPage ?? 1) * (key.key == .pageUp ? -1 : 1))
+      search?.navigator?.focusPage(by: key.key == .pageUp ? -1 : 1)
     case .tab, .up, .down: search?.navigator?.focusNext(by: key.key == .up || key.modifiers.contains(.shift) ? -1 : 1)
     default: return field.take(key)
     }

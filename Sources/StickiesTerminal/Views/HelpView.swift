@@ -54,7 +54,7 @@ public struct HelpView: Hashable, Sendable {
       lines += entries.map { .entry(key: $0.key, title: $0.title) }
     }
     for case .submenu(let menu) in menuBar.items {
-      add(menu.title, menu.commands.map { ($0.key?.description ?? "", $0.title) })
+      add(menu.title, menu.commands.map { ($0.keyName, $0.title) })
     }
     for section in others { add(section.title, section.entries) }
     if let symbols {

@@ -26,7 +26,7 @@ public struct EmptyBoardHint: Hashable, Sendable {
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme, color: PaperColor = .gray) {
     let frame = frame.clamped
     let clip = clip.intersection(frame)
-    let width = lines.map { TruncatedLine($0, width: frame.size.width, cut: theme.symbols.cut).width }.max() ?? 0
+    let width = lines.map { TruncatedLine($0, width: frame.size.width, cut: theme.symbols.cut).width }.reduce(0, max)
     let area = frame.centered(Size(width: width, height: lines.count))
     grid.hideCursor(in: clip.intersection(area))
     for (row, line) in lines.prefix(area.size.height).enumerated() {

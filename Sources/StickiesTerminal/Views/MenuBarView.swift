@@ -34,7 +34,10 @@ public struct MenuBarView {
   }
 
   /// The number of columns that the titles take in the first row.
-  var titlesWidth: Int { titles.last.map { $0.x + $0.width } ?? 0 }
+  var titlesWidth: Int {
+    guard let last = titles.last else { return 0 }
+    return last.x + last.width
+  }
 
   private var shown: Menu { tracking.map(\.menuBar) ?? menuBar }
 
@@ -72,18 +75,20 @@ public struct MenuBarView {
       let x = max(screen.minX, min(corner.x, screen.maxX - width))
       let y = max(screen.minY + 1, min(corner.y, screen.maxY - height))
       let rows = max(1, height - 2)
-      let first = max(0, min((chosen ?? 0) - rows / 2, menu.items.count - rows))
+      // The row that is kept in view.
+      let row = if let chosen { chosen } else { 0 }
+      let first = max(0, min(row - rows / 2, menu.items.count - rows))
       let frame = Rect(x: x, y: y, width: width, height: height)
       panels.append(
         Panel(frame: frame, menu: menu, path: Array(tracking.path.prefix(depth + 1)), chosen: chosen, first: first))
-      corner = Point(x: frame.maxX - 1, y: y + (chosen ?? 0) - first)
+      corner = Point(x: frame.maxX - 1, y: y + row - first)
     }
     return panels
   }
 
   private static func key(_ item: MenuItem) -> String {
     switch item {
-    case .command(let command): command.key?.description ?? ""
+    case .command(let command): command.keyName
     default: ""
     }
   }
@@ -98,8 +103,8 @@ public struct MenuBarView {
 
   /// The size for the current titles and the keys.
   private func size(of menu: Menu) -> Size {
-    let titles = menu.items.map { CellText.width(of: title($0)) }.max() ?? 0
-    let keys = menu.items.map { CellText.width(of: Self.key($0)) }.max() ?? 0
+    let titles = menu.items.map { CellText.width(of: title($0)) }.reduce(0, max)
+    let keys = menu.items.map { CellText.width(of: Self.key($0)) }.reduce(0, max)
     return Size(width: max(16, titles + keys + 9), height: menu.items.count + 2)
   }
 
@@ -176,4 +181,9 @@ public struct MenuBarView {
     let x = point.x - frame.minX
     return titles.first { x >= $0.x && x < $0.x + $0.width }.map { .title($0.place) }
   }
+}
+
+extension MenuCommand {
+  /// The name of the item's key; empty if it has none.
+  var keyName: String { if let key { key.description } else { "" } }
 }

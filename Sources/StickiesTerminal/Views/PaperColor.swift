@@ -9,7 +9,10 @@ public enum PaperColor: String, Hashable, Sendable, CaseIterable {
   public init(name: String) { self = PaperColor(rawValue: name) ?? .gray }
 
   /// The index in the palette.
-  var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+  var index: Int {
+    guard let index = Self.allCases.firstIndex(of: self) else { preconditionFailure("allCases has every color") }
+    return index
+  }
 
   /// The paper's color: pastel on a light background, deep on a dark one. With 16 colors, no two papers share a
   /// color.

@@ -56,7 +56,7 @@ public struct SearchField: Sendable {
     let left = frame.minX + 3
     let right = frame.maxX - (answerText.width == 0 ? 1 : answerText.width + 2) - (text.isEmpty ? 0 : 2)
     let area = Rect(x: left, y: frame.minY, width: right - left, height: min(1, frame.size.height))
-    let scroll = cursor.map { max(0, column(of: $0) - area.size.width + 1) } ?? 0
+    let scroll = if let cursor { max(0, column(of: cursor) - area.size.width + 1) } else { 0 }
     return (area, scroll, answerText)
   }
 

@@ -111,8 +111,11 @@ public struct Theme: Sendable {
       : Style(.standard, on: .standard, [.reverse, .bold, .underline])
   }
 
-  /// Whether a background color reported by a terminal is dark.
-  public static func isDark(_ background: Color) -> Bool { (background.luminance ?? 0) < 0.18 }
+  /// Whether a background color reported by a terminal is dark; the terminal's own color counts as dark.
+  public static func isDark(_ background: Color) -> Bool {
+    guard let luminance = background.luminance else { return true }
+    return luminance < 0.18
+  }
 
   /// The styles of a note of a color.
   public func note(_ color: PaperColor) -> NoteStyles { looks[color.index] }
@@ -145,10 +148,16 @@ struct ThemeColors {
     return exact(isDark ? dark : light)
   }
 
+  /// The contrast ratio of two colors; 0, which is never sufficient, if it is unknown.
+  private static func contrast(_ one: Color, _ other: Color) -> Double {
+    guard let contrast = one.contrast(with: other) else { return 0 }
+    return contrast
+  }
+
   /// Black or white, softened if the contrast remains sufficient.
   func ink(on background: Color) -> Color {
     guard background != .standard else { return .standard }
-    func contrast(_ color: Color) -> Double { color.contrast(with: background) ?? 0 }
+    func contrast(_ color: Color) -> Double { Self.contrast(color, background) }
     let (black, white) = (exact(0), exact(0xFFFFFF))
     let (soft, hard) =
       contrast(black) >= contrast(white) ? (exact(0x14181D), black) : (exact(0xF4F4F4), white)
@@ -159,7 +168,7 @@ struct ThemeColors {
   func legible(_ color: Color, on background: Color, _ contrast: Double = 4.5) -> Color {
     guard background != .standard else { return depth.nearest(to: color) }
     let found = depth.nearest(to: color.legible(on: background, contrast: contrast))
-    return (found.contrast(with: background) ?? 0) >= contrast ? found : ink(on: background)
+    return Self.contrast(found, background) >= contrast ? found : ink(on: background)
   }
 
   func text(on background: Color) -> Style { Style(ink(on: background), on: background) }
@@ -188,7 +197,7 @@ struct ThemeColors {
     let ink = ink(on: paper)
     // With 16 colors, none lies between a paper and its ink.
     let strip = depth == .sixteen ? paper : depth.nearest(to: paper.mixed(with: ink, 0.14))
-    let stripe = ink.contrast(with: strip) ?? 0 >= 4.5 ? strip : paper
+    let stripe = Self.contrast(ink, strip) >= 4.5 ? strip : paper
     let line = depth == .sixteen ? ink : legible(paper.mixed(with: ink, 0.5), on: paper, 2)
     let attributes: Style.Attributes = depth == .sixteen ? [.bold, .reverse] : .bold
     return Theme.NoteStyles(

@@ -33,14 +33,17 @@ public struct ToolBarView: Hashable, Sendable {
     self.slide = slide.isNaN ? 1 : min(max(slide, 0), 1)
   }
 
-  private func isEnabled(_ item: Item) -> Bool { !item.actsOnSelection || (count ?? 0) > 0 }
+  private func isEnabled(_ item: Item) -> Bool { !item.actsOnSelection || selected > 0 }
+
+  /// The number of selected notes; 0 outside edit mode.
+  private var selected: Int { if let count { count } else { 0 } }
 
   /// The titles of the buttons.
   /// - Parameter isTight: whether only the first action has the count.
   private func texts(isTight: Bool) -> [String] {
     let first = items.firstIndex(where: \.actsOnSelection)
     return items.enumerated().map { place, item in
-      item.actsOnSelection && (!isTight || place == first) ? "\(item.title) (\(count ?? 0))" : item.title
+      item.actsOnSelection && (!isTight || place == first) ? "\(item.title) (\(selected))" : item.title
     }
   }
 

@@ -39,7 +39,7 @@ final class NotePlacer: InsertPlacement {
       }
     }
     for board in homeless.keys { try await load(board) }
-    // A board that is read later contains these notes by then.
+    // A board that has not been read needs no update: these notes are committed before it is.
     for (board, frames) in positioned where occupied[board] != nil { occupied[board, default: []] += frames }
     for (board, notes) in homeless {
       for (note, frame) in zip(notes, try await frames(for: notes.map(\.size), on: board)) {
