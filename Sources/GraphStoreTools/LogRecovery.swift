@@ -21,7 +21,7 @@ enum LogRecovery {
     while true {
       let lock = try StoreLock(directory: directory)
       if try PendingRestore.finish(in: directory) { _ = try StoreFiles.kind(of: path) }
-      guard try isNeeded(byStoreAt: path) else { return lock }
+      guard try LogMark.isSet(inStoreAt: path) else { return lock }
       guard recoveries < maximumRecoveries else {
         throw StoreFailure(
           .inUse, "the data directory \(directory) is used by another program again and again",
@@ -34,22 +34,9 @@ enum LogRecovery {
     }
   }
 
-  /// Whether commits of a store may be in its commit log only; false if there is no store. Changes nothing.
-  static func isNeeded(byStoreAt path: String) throws -> Bool {
-    guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else { return false }
-    return try read(path) { try LogMark.isSet($0) }
-  }
-
-  /// Refuses a store whose write-ahead log has lost commits from its middle. The commit log of a store that needs it has
-  /// them: a power failure may leave such a gap.
-  static func refuseLoss(ofStoreAt path: String) throws {
-    guard try WriteAheadLogFile.loss(beside: path) != nil, try !isNeeded(byStoreAt: path) else { return }
-    try WriteAheadLogFile.refuseLoss(beside: path)
-  }
-
   /// The newest model that a store has had.
   static func newestModel(ofStoreAt path: String) throws -> Model {
-    try read(path) { database in
+    try IdleStore.read(path) { database in
       let source = try String.fetchOne(database, sql: "SELECT source FROM _model ORDER BY number DESC LIMIT 1")
       guard let model = source.flatMap({ try? Model(parsing: $0.utf8) }) else {
         throw StoreFailure(
@@ -57,28 +44,6 @@ enum LogRecovery {
           advice: "Run stickiesd check.")
       }
       return model
-    }
-  }
-
-  /// A connection that reads leaves an empty WAL and its index behind; one to an immutable file does not. No program
-  /// changes the file: the tool has the lock, or the file is a copy.
-  private static func name(forReading path: String) throws -> String {
-    let hasLogs = ["-wal", "-journal"].contains { StoreFiles.hasContent(path + $0) }
-    if !hasLogs, let name = ReadOnlyMedium.immutableName(of: path) { return name }
-    return try ReadOnlyMedium.name(forReading: path)
-  }
-
-  private static func read<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
-    var configuration = Configuration()
-    configuration.readonly = true
-    configuration.busyMode = .timeout(5)
-    do {
-      let queue = try DatabaseQueue(path: name(forReading: path), configuration: configuration)
-      let result = try queue.read(body)
-      try queue.close()
-      return result
-    } catch let error as DatabaseError {
-      throw SQLiteFailure.of(error, path: path)
     }
   }
 }

@@ -54,7 +54,7 @@ public enum StoreRestore {
     guard FileIdentity(of: file) != FileIdentity(of: path) else {
       throw StoreFailure(.alreadyThere, "\(file) is the store itself", advice: "Give a backup; nothing was touched.")
     }
-    try ofBackup(file) { try LogRecovery.refuseLoss(ofStoreAt: file) }
+    try ofBackup(file) { try LogMark.refuseLoss(ofStoreAt: file) }
     let draft = path + ".restore"
     let contents = try ofBackup(file) {
       try withoutActuallyEscaping(progress) { progress in

@@ -60,10 +60,10 @@ struct CommitLogChecker {
   /// Verifies a commit that the store lacks.
   private mutating func verify(_ commit: LogEntry.Commit, after previous: UInt64, model: Int64?) {
     unappliedCommits += 1
-    if commit.model != model {
+    if commit.row.model != model {
       report("the logged commit of revision \(commit.revision) belongs to another version of the model")
     }
-    if commit.fingerprint(after: previous) != commit.fingerprint {
+    if commit.row.fingerprint(after: previous) != commit.fingerprint {
       report("the logged commit of revision \(commit.revision) does not follow the commit before it")
     }
   }

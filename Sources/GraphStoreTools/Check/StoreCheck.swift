@@ -83,7 +83,7 @@ public enum StoreCheck {
     let findings = FindingList()
     var unapplied = 0
     // A store that can't be read is reported below.
-    let needsLog = (try? LogRecovery.isNeeded(byStoreAt: path)) == true
+    let needsLog = (try? LogMark.isSet(inStoreAt: path)) == true
     // After a power failure, the commit log has the commits that SQLite's log lacks.
     if !needsLog, let loss = try WriteAheadLogFile.loss(beside: path) {
       findings.add(.log, text: "commits are missing from the middle: \(WriteAheadLogFile.sentence(loss))")
