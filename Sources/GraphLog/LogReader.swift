@@ -1,9 +1,10 @@
-// Tests: LocalCommitLogTests.swift, LogDamageTests.swift
+// Tests: LocalCommitLogTests.swift, LogDamageTests.swift, ServedLogTests.swift
 import GraphModel
 
 /// Reads the records of a log without changing it; the memory that it needs is that of one segment.
 ///
-/// The log must not be written meanwhile: a group that is written during a read looks like damage.
+/// The log must not be written meanwhile: a group that is written during a read looks like damage. `attempt` is for a log
+/// that another program may be writing.
 package struct LogReader {
   private let disk: any LogDisk
   private let segments: [Segment]
@@ -20,6 +21,9 @@ package struct LogReader {
     precondition(!segments.isEmpty, "a log has a segment")
     (self.disk, self.segments) = (disk, segments)
   }
+
+  /// The state after which the log began.
+  package var beginning: LogPosition { segments[0].header.beginning }
 
   /// The log holds the entries after the first revision through the last one.
   package var extent: (after: Revision, last: Revision) {
@@ -65,5 +69,44 @@ package struct LogReader {
       try body(
         LogRecord(revision: record.revision, isLast: record.isLast, body: Array(image.bytes[record.body])))
     }
+  }
+}
+
+/// Reading beside the program that writes the log.
+extension LogReader {
+  /// Returns the records after a revision of a log that another program may be writing; they are durable.
+  ///
+  /// Nothing excludes the writer. While its files are read, it can write groups, recycle or remove segments, and begin the
+  /// log again. A torn last group only ends the log, as after a crash. The other events look like a missing file, a gap or
+  /// damage, so the caller tries again after a failure, with a new snapshot of the store.
+  ///
+  /// *Each failure that the writer causes is over when it is seen.* A record of a later group is written after the groups
+  /// before it were written: it is sound behind a bad record only if the read passed that place before, and the next read
+  /// finds both. A file that is missing was listed before it was renamed or removed, and the next list lacks it. Before
+  /// segments of a revision are recycled or superseded, the store holds that revision, so the next snapshot closes the
+  /// gap. Another failure needs another event, and recycling one segment takes the writer as long as filling one.
+  ///
+  /// *The result contains each commit that was acknowledged before the call and that the snapshot of the store lacks.* Its
+  /// record was synced, so each read of the file has it, and those before it. It is not in the result only if its segment
+  /// was recycled or superseded, which is a gap.
+  /// - Parameter revision: the revision of a snapshot of the store that was taken before the call.
+  /// - Throws: `StoreFailure` if the log is damaged, or if the writer has changed it meanwhile.
+  package static func attempt(
+    folder: String, store: UniqueID, after revision: Revision
+  ) throws -> [LogRecord] {
+    try attempt(LocalLogDisk(folder: folder), store, after: revision)
+  }
+
+  package static func attempt(
+    _ disk: any LogDisk, _ store: UniqueID, after revision: Revision
+  ) throws -> [LogRecord] {
+    let reader = try LogReader(disk, store)
+    var records = [LogRecord]()
+    try reader.read(after: revision) { records.append($0) }
+    // The newest group may not be synced yet. A recycled segment was in the store, durably, before it lost its name.
+    for segment in reader.segments where segment.last > revision {
+      try disk.open(segment.name, forWriting: false).synchronize()
+    }
+    return records
   }
 }

@@ -172,7 +172,9 @@ struct StoreOpener {
       if isUpToDate { return }
       try database.inTransaction(.immediate) {
         if mark.layout < StoreLayout.version {
-          for statement in StoreLayout.parts + StoreLayout.keyframes { try database.execute(sql: statement) }
+          for statement in StoreLayout.parts + StoreLayout.keyframes + [LogMark.creation] {
+            try database.execute(sql: statement)
+          }
         }
         if hasOldWords {
           let objects = ObjectReader(Connection(database), layout: layout)

@@ -137,7 +137,8 @@ struct Check: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Verify a store: SQLite's own check, the rules of the model, history, checksums.",
     discussion: """
-      Stop the daemon first. Prints "sound", or the findings. Exit codes: 0 sound, 1 findings or no store, 64 usage.
+      Stop the daemon first. Prints "sound", or the findings. Changes nothing: commits that are in the commit log only \
+      are verified and counted, and the next start applies them. Exit codes: 0 sound, 1 findings or no store, 64 usage.
       """)
 
   @OptionGroup var store: StoreFlags
@@ -149,15 +150,14 @@ struct Check: AsyncParsableCommand {
     try await StoreCommand.reportingFailures(json: json) {
       let settings = try await store.settings()
       let model = try ModelSource.load(folder: settings.schema)
-      let findings = try StoreCheck.run(directory: settings.data, model: model)
+      let report = try StoreCheck.report(directory: settings.data, model: model)
       if json {
-        Console.print(
-          JSON.object([.init("sound", .bool(findings.isEmpty)), .init("findings", FindingText.json(findings))]).text)
+        Console.print(CheckText.json(report))
       } else {
-        for finding in findings { Console.print(finding) }
-        if findings.isEmpty { Console.print("sound") }
+        for finding in report.findings { Console.print(finding) }
+        if report.findings.isEmpty { Console.print(CheckText.sound(report)) }
       }
-      guard findings.isEmpty else { throw ExitCode(1) }
+      guard report.findings.isEmpty else { throw ExitCode(1) }
     }
   }
 }

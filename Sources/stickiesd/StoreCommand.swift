@@ -51,6 +51,25 @@ enum StoreCommand {
   }
 }
 
+/// The result of a check as text and as JSON.
+enum CheckText {
+  /// The line for a report without findings.
+  static func sound(_ report: StoreCheck.Report) -> String {
+    switch report.unappliedCommits {
+    case 0: "sound"
+    case 1: "sound; 1 commit is in the commit log only, the next start applies it"
+    case let count: "sound; \(count) commits are in the commit log only, the next start applies them"
+    }
+  }
+
+  static func json(_ report: StoreCheck.Report) -> String {
+    JSON.object([
+      .init("sound", .bool(report.findings.isEmpty)), .init("findings", FindingText.json(report.findings)),
+      .init("unappliedCommits", .integer(Int64(report.unappliedCommits))),
+    ]).text
+  }
+}
+
 /// The findings of a check as JSON.
 enum FindingText {
   static func json(_ findings: [StoreFinding]) -> JSON {

@@ -7,6 +7,8 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: String, Sendable, CaseIterable {
     /// The write-ahead log has lost commits from its middle.
     case log
+    /// The commit log is missing or damaged, or belongs to another store or to another past of the store.
+    case commitLog = "commit log"
     /// SQLite's own check failed, or something can't be read or decoded.
     case integrity
     /// The tables and indexes differ from those that the model creates.

@@ -15,7 +15,7 @@ package enum PendingRestore {
   /// The name that decides a restore: the next program that opens the directory completes it.
   package static func intent(_ path: String, _ stamp: String) -> String { path + mark + stamp }
 
-  /// The name of the previous store.
+  /// The name of the previous store. Its WAL and its commit log have names that begin with it.
   package static func previous(_ path: String, _ stamp: String) -> String { path + ".before-" + stamp }
 
   /// The stamp of a restore that was decided but not completed.
@@ -37,10 +37,12 @@ package enum PendingRestore {
     // SQLite recreates the index from the WAL. A reader leaves an empty WAL behind.
     unlink(path + "-shm")
     if access(path + "-wal", F_OK) == 0, !StoreFiles.hasContent(path + "-wal") { unlink(path + "-wal") }
-    for suffix in ["-wal", "-journal", ""] where access(path + suffix, F_OK) == 0 {
-      guard rename(path + suffix, old + suffix) == 0 else {
-        throw StoreFiles.failure("\(path + suffix) can't be renamed", errno)
-      }
+    // The logs before the database: without it, a program would create a new store, which begins a log in the same
+    // folder. A database without its logs is refused, or the next run of this function finds it.
+    let logs = (StoreFiles.logFolder(ofStoreAt: path), StoreFiles.logFolder(ofStoreAt: old))
+    for (name, newName) in [logs] + ["-wal", "-journal", ""].map({ (path + $0, old + $0) })
+    where access(name, F_OK) == 0 {
+      guard rename(name, newName) == 0 else { throw StoreFiles.failure("\(name) can't be renamed", errno) }
     }
     // Synced before the second rename, because a power failure might preserve only that one.
     try StoreFiles.synchronize(directory: directory)

@@ -29,15 +29,19 @@ package enum ReadOnlyMedium {
       throw refusal(
         path, cause: "its newest commits are in \(path)-wal, which can only be read on a writable file system")
     }
-    guard sqlite3_compileoption_used("USE_URI") != 0 else {
-      throw refusal(path, cause: "this SQLite does not support immutable files")
+    guard let name = immutableName(of: path) else {
+      throw refusal(path, cause: "this SQLite does not support immutable files, or its path is not valid text")
     }
+    return name
+  }
+
+  /// The name under which SQLite opens a database that no program changes, without a lock, a WAL or its index; nil if it
+  /// can't.
+  package static func immutableName(of path: String) -> String? {
+    guard sqlite3_compileoption_used("USE_URI") != 0 else { return nil }
     var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
     allowed.insert(charactersIn: "/-._~")
-    guard let encoded = path.addingPercentEncoding(withAllowedCharacters: allowed) else {
-      throw refusal(path, cause: "its path is not valid text")
-    }
-    return "file:" + encoded + "?immutable=1"
+    return path.addingPercentEncoding(withAllowedCharacters: allowed).map { "file:" + $0 + "?immutable=1" }
   }
 
   package static func refusal(_ path: String, cause: String) -> StoreFailure {

@@ -13,6 +13,13 @@ package enum StoreFiles {
   /// The folder of the commit log.
   package static let logFolder = "log"
 
+  /// The folder of the commit log of a store at a path.
+  ///
+  /// A restore sets the previous store aside under another name, and its log under one that begins with that name.
+  package static func logFolder(ofStoreAt path: String) -> String {
+    lastName(of: path) == name ? folder(of: path) + "/" + logFolder : path + "-log"
+  }
+
   /// The failure for an error of a system call.
   package static func failure(_ sentence: String, _ code: Int32) -> StoreFailure { .system(sentence, code) }
 
@@ -109,8 +116,8 @@ package enum StoreFiles {
     guard mark.rawValue < 0 || mark.isKnown else {
       throw StoreFailure(
         .newerVersion, "\(path) was written by a newer stickiesd",
-        cause: mark.layout > StoreLayout.newestVersion
-          ? "its layout is \(mark.layout), this program knows up to \(StoreLayout.newestVersion)"
+        cause: mark.layout > StoreLayout.version
+          ? "its layout is \(mark.layout), this program knows up to \(StoreLayout.version)"
           : "its full-text index has version \(mark.words), this program knows up to \(WordSplitter.version)",
         advice: "Use the newer program; the store was not touched.")
     }

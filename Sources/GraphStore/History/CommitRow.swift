@@ -12,7 +12,7 @@ package struct CommitRow: Equatable, Sendable {
   package var author: String
   var transaction: TransactionID
   /// The number of the model version at the commit.
-  var model: Int64
+  package var model: Int64
   var undoes: Revision?
   var undo: [UInt8]
   var outcome: [UInt8]

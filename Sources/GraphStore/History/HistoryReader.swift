@@ -62,7 +62,8 @@ package struct HistoryReader {
     return (row.integer(0), UInt64(bitPattern: row.integer(1)))
   }
 
-  func fingerprint(of revision: Revision) throws -> UInt64? {
+  /// The fingerprint of a commit; nil if history has no commit of this revision, or no longer has it.
+  package func fingerprint(of revision: Revision) throws -> UInt64? {
     if revision == 0 { return 0 }
     let row = try connection.statement("SELECT fingerprint FROM _commit WHERE revision = ?")
     row.bind(1, revision)

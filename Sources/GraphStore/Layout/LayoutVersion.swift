@@ -21,7 +21,7 @@ package struct LayoutVersion: Equatable {
   var rawValue: Int32 { words << 8 | layout }
 
   /// Whether this program can read the store.
-  var isKnown: Bool { layout <= StoreLayout.newestVersion && words <= WordSplitter.version }
+  var isKnown: Bool { layout <= StoreLayout.version && words <= WordSplitter.version }
 
   package static func read(_ database: Database) throws -> LayoutVersion {
     LayoutVersion(rawValue: Int32(truncatingIfNeeded: try database.integerPragma("user_version")))

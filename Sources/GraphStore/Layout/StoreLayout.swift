@@ -6,10 +6,9 @@ package struct StoreLayout: Sendable {
   /// "Stky", big-endian: distinguishes a store from other SQLite files.
   static let applicationID: Int32 = 0x5374_6B79
   /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program
-  /// without it would take a batch for a commit without changes. 3 added `_whole`.
-  static let version: Int32 = 3
-  /// The highest layout that this program reads: that of a store with pruned history.
-  static let newestVersion: Int32 = HistoryFloor.layout
+  /// without it would take a batch for a commit without changes. 3 added `_whole`; 4 and 5 were those of stores that had
+  /// been migrated or pruned. 6 added `_log`: a program without it would ignore the commits that only the log has.
+  package static let version: Int32 = 6
 
   package let model: Model
   /// The numbers in rows and history.
@@ -130,7 +129,7 @@ package struct StoreLayout: Sendable {
       "CREATE TABLE _words (revision INTEGER NOT NULL)",
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
-      Self.overwrittenValues,
+      Self.overwrittenValues, LogMark.creation,
     ] + Self.parts + Self.keyframes + orderedTables.flatMap { $0.creation(model: model) }
   }
 

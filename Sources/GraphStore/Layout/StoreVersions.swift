@@ -3,14 +3,14 @@ import GRDB
 import GraphModel
 
 /// The model versions of a migrated store, kept in `_version` beside `_model`. A store that was never migrated has no
-/// such table and keeps its original layout, so that older programs can open it.
+/// such table.
 package enum StoreVersions {
   package static let creation = """
     CREATE TABLE IF NOT EXISTS _version (model INTEGER PRIMARY KEY, revision INTEGER NOT NULL, numbers TEXT NOT NULL, \
     sum INTEGER NOT NULL)
     """
 
-  /// The layout of a migrated store. A program that does not know it would take the numbers in rows for its model's.
+  /// The least layout of a migrated store. A program that does not know it would take the numbers in rows for its model's.
   package static let layout: Int32 = 4
 
   package static func sum(_ version: StoreVersion) -> Int64 {
@@ -32,7 +32,7 @@ package enum StoreVersions {
   /// - Throws: `StoreFailure(.corrupt)` if a version lacks one of its two rows: without a version, rows and commits of
   ///   its time would be read with the numbers of another one.
   static func load(_ database: Database, model: Model) throws -> [StoreVersion] {
-    // A pruned store has a higher layout, migrated or not.
+    // Stores that were never migrated have a higher layout, too.
     guard try LayoutVersion.read(database).layout >= layout,
       try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema WHERE name = '_version'") != nil
     else { return [] }

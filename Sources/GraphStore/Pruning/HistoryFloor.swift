@@ -10,7 +10,7 @@ import GraphModel
 /// - `_pruned` has, for each replica with pruned commits, the highest sequence number among them: a transaction at or
 ///   below it that is not in history is never taken for a new one.
 ///
-/// Only the first pruning creates these tables, so a store that was never pruned keeps its layout.
+/// Only the first pruning creates these tables.
 package struct HistoryFloor: Equatable {
   package var revision: Revision
   package var fingerprint: UInt64
@@ -18,8 +18,8 @@ package struct HistoryFloor: Equatable {
   /// The author's number in `_author`.
   var author: Int64
 
-  /// The layout of a pruned store. A program that does not know it would commit a transaction again whose outcome was
-  /// pruned.
+  /// The least layout of a pruned store. A program that does not know it would commit a transaction again whose outcome
+  /// was pruned.
   package static let layout: Int32 = 5
 
   package static let creation = [

@@ -35,7 +35,7 @@ extension SQLiteStore {
         let writer = try self.writer ?? makeWriter(database)
         self.writer = writer
         try commitGathered(writer)
-        try prepareForPruning(database, writer, through: min(target, writer.revision - 1))
+        try prepareForPruning(writer, through: min(target, writer.revision - 1))
         return try pruneSlice(writer, through: min(target, writer.revision - 1))
       }
     } catch let error as DatabaseError {
@@ -47,16 +47,14 @@ extension SQLiteStore {
     }
   }
 
-  /// Marks the store, before the first slice ever, as one that older programs must not open.
-  private func prepareForPruning(_ database: Database, _ writer: StoreWriter, through target: Revision) throws {
-    // Marked already, or nothing to remove yet.
+  /// Creates the tables before the first slice ever. The layout of an opened store already excludes programs that do not
+  /// know them.
+  private func prepareForPruning(_ writer: StoreWriter, through target: Revision) throws {
+    // The tables exist, or there is nothing to remove yet.
     guard !writer.isPruned, try target > writer.history.oldest() else { return }
     try inTransaction(writer) {
       for statement in HistoryFloor.creation { try writer.connection.run(statement) }
-      try writer.connection.run(LayoutVersion(layout: HistoryFloor.layout).statement)
     }
-    // An older program reads the layout from the database file, not from the WAL.
-    _ = try? database.checkpoint(.full)
     writer.isPruned = true
   }
 

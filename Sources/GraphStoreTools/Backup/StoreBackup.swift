@@ -10,7 +10,8 @@ import GraphStore
 
 /// `stickiesd backup`: writes the complete store at one revision into one file, with or without a running daemon.
 ///
-/// The backup reads the store's files itself, like any WAL reader: it needs no daemon, trusts none, and delays none.
+/// The backup reads the store's files itself, like any WAL reader: it needs no daemon, trusts none, and delays none. It
+/// contains every commit that was acknowledged before it began, also those that only the commit log has.
 /// The file gets its name only after it has been written, synced and checked; until then its name ends in `.partial`.
 public enum StoreBackup {
   /// The progress of a backup.
@@ -98,7 +99,7 @@ public enum StoreBackup {
     // Prevents a daemon from starting to serve the store that is replaced.
     let lock = try lock(storeAt: file)
     defer { withExtendedLifetime(lock) {} }
-    try refuseLossUnlessServed(path, directory: directory)
+    try prepareUnlessServed(path, directory: directory)
     return try withoutActuallyEscaping(progress) { progress in
       let copy = StoreCopy(source: path, draft: draft(of: file), model: model, pace: pace, report: progress)
       let contents = try copy.make()
@@ -154,7 +155,9 @@ public enum StoreBackup {
       guard let own = FileIdentity(of: directory + "/" + StoreFiles.name + suffix) else { return false }
       return FileIdentity(of: file) == own
     }
-    guard !isOfTheStore, !isBeside || !(name.hasPrefix(StoreFiles.name) || ["lock", "socket"].contains(name)) else {
+    guard !isOfTheStore,
+      !isBeside || !(name.hasPrefix(StoreFiles.name) || ["lock", "socket", StoreFiles.logFolder].contains(name))
+    else {
       throw StoreFailure(
         .alreadyThere, "\(file) is the store itself, or one of its files",
         advice: "Give the backup another name, preferably on another disk.")
@@ -215,13 +218,13 @@ public enum StoreBackup {
     try PendingRestore.finish(in: directory)
   }
 
-  /// Checks the WAL for lost commits before SQLite opens it, unless a daemon is running. A daemon checks it at its
-  /// start.
-  private static func refuseLossUnlessServed(_ path: String, directory: String) throws {
+  /// Brings the store up to date with its commit log, and checks the WAL for lost commits before SQLite opens it, unless
+  /// a daemon is running. A daemon does both at its start.
+  private static func prepareUnlessServed(_ path: String, directory: String) throws {
     // No daemon serves the store there, and no lock can be taken.
     if ReadOnlyMedium.holds(path) { return try WriteAheadLogFile.refuseLoss(beside: path) }
     do {
-      let lock = try StoreLock(directory: directory)
+      let lock = try LogRecovery.lock(directory)
       defer { withExtendedLifetime(lock) {} }
       try WriteAheadLogFile.refuseLoss(beside: path)
     } catch let failure as StoreFailure where failure.code == .inUse {

@@ -14,6 +14,9 @@ import GraphStore
 ///
 /// The pages are those of one read transaction, which stays open during the copy. So commits continue, and SQLite
 /// does not restart the copy. The cost is WAL space: newer frames stay in the WAL until the copy is done.
+///
+/// Commits that are in the commit log only are read when the transaction has begun, and applied to the copied pages
+/// (`StoreCopy+Log.swift`).
 struct StoreCopy {
   /// The path of the database to copy, including its WAL.
   let source: String
@@ -116,19 +119,18 @@ struct StoreCopy {
     configuration.readonly = true
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .timeout(5)
-    let head: Token
+    var head: Token
     do {
       let file = FileIdentity(of: source)
       let queue = try DatabaseQueue(
         path: ReadOnlyMedium.name(forReading: source), configuration: configuration)
-      head = try queue.read { database in
-        let head = try readHead(database)
+      let records: [LogRecord]?
+      (head, records) = try withSnapshot(queue) { database in
         // The first read has opened the WAL, which stays open as long as this connection reads.
         let log = FileIdentity(of: source + "-wal")
         try writeDraft(database)
         try Self.refuseMoved(source, file)
         try Self.refuseMoved(source + "-wal", log)
-        return head
       }
       try queue.close()
       // Without a WAL, the copy is a single file that can also be read on a read-only file system.
@@ -140,10 +142,9 @@ struct StoreCopy {
             .inputOutput, "\(self.draft) can't be finished", cause: "its journal_mode is \(PragmaText.of(mode))",
             advice: "Give a path on a local file system.")
         }
-        // The copy is the store's state at its revision; the commits that only the log has are not in it.
-        try LogMark.clear(database)
       }
       try draft.close()
+      if let records { try apply(records, &head) }
     } catch let error as DatabaseError {
       throw failure(error)
     }
@@ -151,7 +152,7 @@ struct StoreCopy {
   }
 
   /// Begins the read transaction with its first read: everything copied is from this state.
-  private func readHead(_ database: Database) throws -> Token {
+  func readHead(_ database: Database) throws -> Token {
     let hash = try Data.fetchOne(database, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1")
     guard let hash, Array(hash) == model.hash.bytes else {
       throw StoreFailure(

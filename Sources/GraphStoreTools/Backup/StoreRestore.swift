@@ -13,8 +13,11 @@ import GraphStore
 /// A store consists of a database and its WAL, and no system call renames two files at once. So the backup is first
 /// copied into the directory and checked. Then one rename decides: it gives the copy a name that marks a restore and
 /// contains its stamp. The next program that opens the directory and finds that name completes the restore, even
-/// after interruptions: it moves the old WAL and then the old database aside, and the new database takes its place.
-/// So one store's database is never opened with the other's WAL.
+/// after interruptions: it moves the old commit log, the old WAL and then the old database aside, and the new database
+/// takes its place. So one store's database is never opened with the other's logs. The restored store begins a commit
+/// log of its own.
+///
+/// The previous store can be restored as it was set aside: its log has the same name with `-log`.
 public enum StoreRestore {
   /// The result of a restore.
   public struct Report: Sendable, Hashable {
@@ -51,7 +54,7 @@ public enum StoreRestore {
     guard FileIdentity(of: file) != FileIdentity(of: path) else {
       throw StoreFailure(.alreadyThere, "\(file) is the store itself", advice: "Give a backup; nothing was touched.")
     }
-    try ofBackup(file) { try WriteAheadLogFile.refuseLoss(beside: file) }
+    try ofBackup(file) { try LogMark.refuseLoss(ofStoreAt: file) }
     let draft = path + ".restore"
     let contents = try ofBackup(file) {
       try withoutActuallyEscaping(progress) { progress in
@@ -61,7 +64,10 @@ public enum StoreRestore {
     do {
       if !replacesOther { try refuseOther(contents.head.store, beside: path, file: file) }
       var (name, number) = (stamp, 1)
-      while access(PendingRestore.previous(path, name), F_OK) == 0 {
+      func isTaken(_ previous: String) -> Bool {
+        access(previous, F_OK) == 0 || access(StoreFiles.logFolder(ofStoreAt: previous), F_OK) == 0
+      }
+      while isTaken(PendingRestore.previous(path, name)) {
         number += 1
         name = "\(stamp)-\(number)"
       }

@@ -45,7 +45,6 @@ struct SchemaChecker {
     }
     let isPruned = try HistoryFloor.tableExists(store.connection)
     let hasSetbacks = try ClockSetbacks.tableExists(store.connection)
-    let hasLogMark = try LogMark.tableExists(database)
     // Repeats the migrations without objects, which produces the same statements.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
@@ -57,12 +56,15 @@ struct SchemaChecker {
       }
       if isPruned { for statement in HistoryFloor.creation { try database.execute(sql: statement) } }
       if hasSetbacks { try database.execute(sql: ClockSetbacks.creation) }
-      if hasLogMark { try database.execute(sql: LogMark.creation) }
       return try Self.schema(of: database)
     }
     let present = try Self.schema(of: database)
     if try !store.hasPartTable() { expected = expected.filter { $0.value[1] != "_part" } }
     if try store.layoutVersion() < 3 { expected = expected.filter { $0.value[1] != "_whole" } }
+    // A store of an older layout gets this table with its first log.
+    if try present["_log"] == nil && store.layoutVersion() < StoreLayout.version {
+      expected = expected.filter { $0.value[1] != "_log" }
+    }
     // An older store gets this table with its first lost value.
     if present["_lost"] == nil { expected = expected.filter { $0.value[1] != "_lost" } }
     for (name, sql) in expected.sorted(by: { $0.key < $1.key }) where present[name] != sql {

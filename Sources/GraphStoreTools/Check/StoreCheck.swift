@@ -6,25 +6,46 @@ import GraphStore
 /// `stickiesd check`: verifies everything that a store's data can prove about itself.
 ///
 /// The steps are independent: each reports its findings and what it can't read, and the next one continues with the
-/// rest. They open the file read-only, so damage stays as it was found.
+/// rest. They open the file read-only, so damage stays as it was found. The commit log is read only if the store needs it
+/// (`LogMark`).
 public enum StoreCheck {
   /// The number of past objects in memory while history is read; the others are in a temporary file.
   public static let heldObjects = 50_000
 
-  /// Verifies the store in `directory`, which no daemon may be using.
-  ///
-  /// Changes no object and no commit. Finishes an interrupted restore first. A store without damage is then opened
-  /// writable for SQLite's check of the full-text indexes, and closing it may checkpoint the WAL.
-  /// - Parameter heldObjects: the number of past objects held in memory, at least 1.
-  /// - Returns: the findings, with the kinds in the order of `StoreFinding.Kind`: at most `maximumPerKind` of each, and
-  ///   a last one that counts the others. Empty for a sound store.
-  /// - Throws: `StoreFailure` if there is no store, or none that this program may open; `full` or `inputOutput` if
-  ///   the temporary file can't be written, which is no finding about the store.
+  /// The result of a check.
+  public struct Report: Sendable, Hashable {
+    /// The findings, with the kinds in the order of `StoreFinding.Kind`: at most `maximumPerKind` of each, and a last one
+    /// that counts the others. Empty for a sound store.
+    public var findings: [StoreFinding]
+    /// The number of commits that are in the commit log only. The next start applies them.
+    public var unappliedCommits = 0
+
+    /// Creates a report.
+    public init(findings: [StoreFinding], unappliedCommits: Int = 0) {
+      (self.findings, self.unappliedCommits) = (findings, unappliedCommits)
+    }
+  }
+
+  /// Verifies the store in `directory` as `report` does, and returns the findings.
   public static func run(
     directory: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
   ) throws -> [StoreFinding] {
+    try report(directory: directory, model: model, heldObjects: heldObjects).findings
+  }
+
+  /// Verifies the store in `directory`, which no daemon may be using, and its commit log if the store needs it.
+  ///
+  /// Changes no object and no commit, and applies no commit of the log. Finishes an interrupted restore first. A store
+  /// without damage is then opened writable for SQLite's check of the full-text indexes; closing it may checkpoint the
+  /// WAL, unless the store needs its commit log.
+  /// - Parameter heldObjects: the number of past objects held in memory, at least 1.
+  /// - Throws: `StoreFailure` if there is no store, or none that this program may open; `full` or `inputOutput` if
+  ///   the temporary file can't be written, which is no finding about the store.
+  public static func report(
+    directory: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
+  ) throws -> Report {
     let path = directory + "/" + StoreFiles.name
-    if ReadOnlyMedium.holds(path) { return try run(onReadOnlyMedium: path, directory, model, heldObjects) }
+    if ReadOnlyMedium.holds(path) { return try report(onReadOnlyMedium: path, directory, model, heldObjects) }
     func storeExists() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
     guard try storeExists() || PendingRestore.exists(in: directory) else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
@@ -32,28 +53,39 @@ public enum StoreCheck {
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
     if try PendingRestore.finish(in: directory) { _ = try storeExists() }
-    return try run(file: path, model: model, heldObjects: heldObjects)
+    return try report(file: path, model: model, heldObjects: heldObjects)
   }
 
   /// Checks a store on a read-only file system, without a lock. None can be taken there, and no daemon can have one.
-  private static func run(
+  private static func report(
     onReadOnlyMedium path: String, _ directory: String, _ model: Model, _ heldObjects: Int
-  ) throws -> [StoreFinding] {
+  ) throws -> Report {
     guard !PendingRestore.exists(in: directory) else {
       throw ReadOnlyMedium.refusal(path, cause: "a restore must be finished first")
     }
     guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
-    return try run(file: path, model: model, heldObjects: heldObjects)
+    return try report(file: path, model: model, heldObjects: heldObjects)
   }
 
-  /// Verifies a store at any path; no program may be writing it.
+  /// Verifies a store at any path, and returns the findings.
   static func run(
     file path: String, model: Model, heldObjects: Int = StoreCheck.heldObjects, temporaryPages: Int? = nil
   ) throws -> [StoreFinding] {
+    try report(file: path, model: model, heldObjects: heldObjects, temporaryPages: temporaryPages).findings
+  }
+
+  /// Verifies a store at any path; no program may be writing it.
+  private static func report(
+    file path: String, model: Model, heldObjects: Int, temporaryPages: Int? = nil
+  ) throws -> Report {
     let findings = FindingList()
-    if let loss = try WriteAheadLogFile.loss(beside: path) {
+    var unapplied = 0
+    // A store that can't be read is reported below.
+    let needsLog = (try? LogMark.isSet(inStoreAt: path)) == true
+    // After a power failure, the commit log has the commits that SQLite's log lacks.
+    if !needsLog, let loss = try WriteAheadLogFile.loss(beside: path) {
       findings.add(.log, text: "commits are missing from the middle: \(WriteAheadLogFile.sentence(loss))")
     }
     do {
@@ -62,14 +94,18 @@ public enum StoreCheck {
       configuration.readonly = true
       let queue = try DatabaseQueue(path: ReadOnlyMedium.name(forReading: path), configuration: configuration)
       try queue.inDatabase { database in
-        try StoreChecker(
-          database, model: model, findings: findings, heldObjects: heldObjects, temporaryPages: temporaryPages
-        ).run()
+        let checker = StoreChecker(
+          database, model: model, findings: findings, heldObjects: heldObjects, temporaryPages: temporaryPages)
+        if needsLog { unapplied = try checker.checkLog(in: StoreFiles.logFolder(ofStoreAt: path)) }
+        try checker.run()
       }
-      try queue.close()
+      // The WAL of a store that needs its log stays as it is: a connection that is not the last one to close makes no
+      // checkpoint, and a connection that only reads can't.
+      if !needsLog { try queue.close() }
       if !findings.all.contains(where: \.isDamage), !ReadOnlyMedium.holds(path) {
         try checkWordTables(path, model: model, findings)
       }
+      if needsLog { try queue.close() }
     } catch let failure as TemporaryFileFailure {
       throw failure.failure
     } catch let error as DatabaseError {
@@ -79,7 +115,7 @@ public enum StoreCheck {
       if let failure = failure as? StoreFailure, failure.code == .full { throw failure }
       findings.add(.integrity, text: "the file can't be read: \(error.reason)")
     }
-    return findings.all
+    return Report(findings: findings.all, unappliedCommits: unapplied)
   }
 
   /// Runs the full-text indexes' own check, for which SQLite requires a writable connection. It writes nothing; but

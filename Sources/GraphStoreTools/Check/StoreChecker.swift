@@ -59,6 +59,14 @@ struct StoreChecker {
     try store.attempt("the history") { try history.check() }
   }
 
+  /// Checks the commit log of a store that needs it.
+  /// - Returns: the number of commits that are in the log only.
+  func checkLog(in folder: String) throws -> Int {
+    var checker = CommitLogChecker(store, folder: folder)
+    try store.attempt("the commit log") { try checker.check() }
+    return checker.unappliedCommits
+  }
+
   private func check(_ table: EntityTable, _ objects: ObjectChecker, _ fullText: FullTextChecker) throws {
     // The next start rebuilds an index from another version of the word splitter.
     guard try !FullTextRebuild.isDue(store.database) else { return try objects.checkObjects(of: table) }

@@ -174,8 +174,8 @@ struct MigrationWriter {
     try database.execute(
       sql: "INSERT OR REPLACE INTO _model (number, hash, source, sum) VALUES (?, ?, ?, ?)",
       arguments: [number, Data(hash), source, StoreLayout.sum(model: hash, source: source)])
-    // A pruned store keeps its higher layout.
-    let isPruned = try HistoryFloor.tableExists(connection)
-    try run(LayoutVersion(layout: isPruned ? HistoryFloor.layout : StoreVersions.layout).statement)
+    // A store keeps its higher layout.
+    let present = try LayoutVersion.read(database).layout
+    try run(LayoutVersion(layout: max(present, StoreVersions.layout)).statement)
   }
 }

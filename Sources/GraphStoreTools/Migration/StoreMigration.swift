@@ -7,7 +7,7 @@ import GraphStore
 
 /// `stickiesd migrate`: migrates a store of an older model version to the newest.
 ///
-/// The plan depends on the models alone and may be refused before any file is opened for writing. Then a copy of the
+/// Commits that only the commit log has are applied first. The plan depends on the models alone. Then a copy of the
 /// store is made beside it and verified like `check` does, and the migration runs in one SQLite transaction. So after
 /// any interruption the store has either the old or the new version, and the migration can be repeated or is
 /// complete.
@@ -55,17 +55,15 @@ public struct StoreMigration: Sendable {
   /// - Throws: `MigrationRefusal` with all problems, `StoreFailure` for the disk; then the store is unchanged.
   @discardableResult
   public func run() throws -> MigrationReport {
-    func storeExists() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
-    guard try PendingRestore.exists(in: directory) || storeExists() else {
+    guard try PendingRestore.exists(in: directory) || StoreFiles.kind(of: path) != .absent else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
-    let lock = try StoreLock(directory: directory)
+    // A pending restore is completed first, so that the restored store is migrated, with all commits of its log.
+    let lock = try LogRecovery.lock(directory)
     defer { lock.release() }
     do {
-      // A pending restore is completed first, so that the restored store is migrated.
-      if try PendingRestore.finish(in: directory) { _ = try storeExists() }
       try WriteAheadLogFile.refuseLoss(beside: path)
-      let kept = try storedModel()
+      let kept = try LogRecovery.newestModel(ofStoreAt: path)
       var report = MigrationReport(from: kept, to: models.last ?? kept)
       let plans = try plans(from: kept)
       guard !plans.isEmpty else { return report }
@@ -104,18 +102,6 @@ public struct StoreMigration: Sendable {
       return report
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
-    }
-  }
-
-  /// The newest model that the store has had.
-  private func storedModel() throws -> Model {
-    try Self.open(path) { database in
-      let source = try String.fetchOne(database, sql: "SELECT source FROM _model ORDER BY number DESC LIMIT 1")
-      guard let model = source.flatMap({ try? Model(parsing: $0.utf8) }) else {
-        throw StoreFailure(
-          .corrupt, "the store in \(directory) holds no readable model", advice: "Run stickiesd check.")
-      }
-      return model
     }
   }
 
