@@ -7,49 +7,22 @@ import Testing
 
 /// The daemon's use of the disk, and its reaction to failures of the disk, observed through system calls.
 @Suite struct DiskTests {
-  /// Required: only tracing shows whether a commit was on the disk.
-  private static func tracing(_ arguments: String...) -> [String] { ["strace", "-D", "-f", "-qq"] + arguments }
-
-  private struct TracingUnavailable: Error, CustomStringConvertible {
-    let cause: String
-    var description: String {
-      "stickiesd can't be traced here: this test needs the package strace and the right to ptrace. \(cause)"
-    }
-  }
-
-  private static func start(_ daemon: Daemon, tracedTo file: String) throws {
-    do {
-      try daemon.start(through: tracing("-e", "trace=fdatasync,fsync", "-o", file))
-    } catch let ended as Daemon.DaemonExited {
-      throw TracingUnavailable(cause: "Exit code \(ended.status): \(ended.log)")
-    }
-    guard FileManager.default.fileExists(atPath: file) else { throw TracingUnavailable(cause: "strace wrote no file.") }
-  }
-
-  /// Calls begun so far. A thread waits for the tracer, so what was answered stands in the file.
-  private static func syncs(_ file: String) throws -> Int {
-    try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count {
-      $0.contains("fdatasync(") || $0.contains("fsync(")
-    }
-  }
-
   @Test @MainActor func singleCommitSyncsOnceAndGroupSyncsTogether() async throws {
     let daemon = try Daemon()
-    let trace = daemon.home.path + "/trace"
-    try Self.start(daemon, tracedTo: trace)
+    let trace = try SystemTrace(starting: daemon, calls: "fdatasync,fsync")
     let tag = try #require(StickiesModel.model.entity(named: "Tag"))
     let name = try #require(tag.property(named: "name")).number
     func change(_ text: String) -> Change {
       Change(.insert, .temporary(1, entity: tag.number), edits: [Edit(name, .set(.string(text)))])
     }
     var clients = [try await Stickies.connect(to: daemon.socket, author: "ann")]
-    let ready = try Self.syncs(trace)
+    let ready = try trace.calls().count
     for number in 0..<20 { _ = try await clients[0].commit([change("alone \(number)")], policy: .error) }
-    let alone = try Self.syncs(trace) - ready
+    let alone = try trace.calls().count - ready
     #expect(alone >= 20, "20 lone commits made \(alone) syncs")
 
     for number in 1..<4 { clients.append(try await Stickies.connect(to: daemon.socket, author: "client \(number)")) }
-    let before = try Self.syncs(trace)
+    let before = try trace.calls().count
     let commits = clients.enumerated().flatMap { place, client in
       (0..<25).map { number in
         let change = change("together \(place) \(number)")
@@ -57,7 +30,7 @@ import Testing
       }
     }
     for commit in commits { try await commit.value }
-    let together = try Self.syncs(trace) - before
+    let together = try trace.calls().count - before
     #expect(together >= 1, "100 commits were answered without a sync")
     #expect(together <= 50, "100 commits of 4 clients made \(together) syncs")
     #expect(try await clients[0].fetch(Tag.self).count == 120)
@@ -148,10 +121,10 @@ import Testing
     let (daemon, program) = try Self.prepared()
     let before = try Self.state(daemon)
     let trace = daemon.home.path + "/trace"
-    let inject = Self.tracing("-e", "trace=flock", "-e", "inject=flock:error=ENOLCK", "-o", trace)
+    let inject = SystemTrace.command("-e", "trace=flock", "-e", "inject=flock:error=ENOLCK", "-o", trace)
     let end = try Self.run(inject + [program, "--data", daemon.data, "--listen", "tcp://127.0.0.1:0"])
     guard let calls = try? String(contentsOfFile: trace, encoding: .utf8), calls.contains("INJECTED") else {
-      throw TracingUnavailable(cause: end.words)
+      throw SystemTrace.Unavailable(cause: end.words)
     }
     #expect(end.status == 1)
     #expect(end.words.contains("/lock can't be locked (No locks available)"), "\(end.words)")

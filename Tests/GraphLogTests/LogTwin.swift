@@ -65,7 +65,8 @@ struct LogTwin {
     case 68..<80: try forget(through: random.below(world.entries.count - world.durable + 1) + world.durable)
     case 80..<86: try reopen()
     case 86..<91: try cutPower()
-    case 91..<96: try restart()
+    case 91..<95: try restart()
+    case 95..<97: try move()
     default: try restore()
     }
   }
@@ -179,6 +180,39 @@ struct LogTwin {
       count("failed restore")
       otherWorlds.append(restored)
       try repair()
+    }
+  }
+
+  /// Another program removes the folder, or replaces all files. The store makes everything durable, and the log begins
+  /// again.
+  private mutating func move() throws {
+    simulated.plan(nil)
+    if random.chance(50) {
+      simulated.removeFolder()
+    } else {
+      for name in try simulated.names() ?? [] { simulated.replace(name) }
+    }
+    do {
+      try log.verify()
+      throw Failure(description: "a moved log is not noticed")
+    } catch let failure as StoreFailure where failure.code == .moved {
+      count("move")
+    }
+    world.durable = world.entries.count
+    if random.chance(50) { planFault() }
+    while true {
+      do {
+        return try log.restart(after: Self.state(world.durable), with: [])
+      } catch {
+        count("failed restart after a move")
+        guard simulated.isOff else { continue }
+        // The store has everything, so a log that was lost begins again.
+        simulated.recover()
+        log = try LocalCommitLog(
+          beginning: disk, store: LogFixture.store, after: Self.state(world.durable), options: options,
+          salt: LogFixture.salt)
+        return
+      }
     }
   }
 

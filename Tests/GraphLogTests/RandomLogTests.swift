@@ -18,6 +18,7 @@ import Testing
     for event in [
       "append", "failed append", "failed preparation", "failed forget", "failed restart", "failed restore",
       "failed opening", "unanswered entry survived", "refusal", "restart", "restore", "forget",
+      "move", "failed restart after a move",
     ] { #expect(counts[event, default: 0] > 0, "no run has met this: \(event)") }
   }
 
