@@ -1,7 +1,8 @@
-import Synchronization
+import Foundation
 import GraphModel
 import GraphStore
 import GraphStoreTools
+import Synchronization
 
 /// A second store that is fed by the entries of a test's store alone. It must equal that store.
 public final class RedoTwin {
@@ -10,10 +11,15 @@ public final class RedoTwin {
   /// The second store.
   public let store: SQLiteStore
 
-  /// Creates an empty store with the identity of another one.
+  /// Creates a store with the identity of another one: with a copy of the files that this one was opened with, or empty
+  /// if it was created.
   /// - Parameter configure: sets further options.
   public init(of other: TestStore, configure: (inout SQLiteStore.Options) -> Void = { _ in }) throws {
     directory = try TemporaryDirectory()
+    if let files = other.initialFiles {
+      try files.copyStore(to: directory)
+      try StoreComparison.makeIndependent(directory.path)
+    }
     var options = SQLiteStore.Options()
     options.wordLimit = 3
     let ids = IDHalves(other.store.storeID)
@@ -64,16 +70,40 @@ public final class EntryRecorder: Sendable {
 }
 
 extension TestStore {
-  /// Repeats all commits in a second store.
-  /// - Returns: how it differs; nil if the entries do not begin with the first commit or end before the newest one,
-  ///   because the store was opened with commits or its files were changed.
+  /// Repeats all commits since the opening in a second store.
+  /// - Returns: how it differs; nil if there are none, if the store is pruned, or if the entries are not those between the
+  ///   state at the opening and the newest one, because its files were changed.
   public func redoDifferences() throws -> [String]? {
     let entries = recorder.all
-    guard entries.first?.revision == 1, try entries.last?.revision == store.head.revision,
+    guard let first = entries.first, try entries.last?.revision == store.head.revision,
       try store.oldestRevision == 0
     else { return nil }
     let twin = try RedoTwin(of: self)
+    guard try twin.store.head.revision == first.revision - 1 else { return nil }
     try twin.apply(entries)
     return try twin.differences(from: self)
+  }
+}
+
+extension TemporaryDirectory {
+  /// Copies the store in a directory, without its commit log; nil if there is none, or if its files can't be read.
+  convenience init?(copyOfStoreIn source: String) {
+    guard FileManager.default.fileExists(atPath: source + "/graph.sqlite") else { return nil }
+    do {
+      try self.init()
+      try Self.copyStore(in: source, to: path)
+    } catch {
+      return nil
+    }
+  }
+
+  /// Copies the store in this directory to another one.
+  func copyStore(to other: TemporaryDirectory) throws { try Self.copyStore(in: path, to: other.path) }
+
+  private static func copyStore(in source: String, to target: String) throws {
+    for name in ["graph.sqlite", "graph.sqlite-wal"] {
+      guard FileManager.default.fileExists(atPath: source + "/" + name) else { continue }
+      try FileManager.default.copyItem(atPath: source + "/" + name, toPath: target + "/" + name)
+    }
   }
 }

@@ -21,6 +21,8 @@ public final class TestStore {
 
   /// The entries of the store's commits.
   public let recorder = EntryRecorder()
+  /// A copy of the files that the store was opened with; nil if it was created, or if they can't be read.
+  let initialFiles: TemporaryDirectory?
   private let options: SQLiteStore.Options
 
   /// Opens a store.
@@ -50,6 +52,7 @@ public final class TestStore {
     }
     configure(&options)
     self.options = options
+    initialFiles = TemporaryDirectory(copyOfStoreIn: self.directory.path)
     store = try SQLiteStore(directory: self.directory.path, model: model, options: options)
   }
 

@@ -11,6 +11,7 @@ import Testing
   private func expectSound(_ store: TestStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let findings = try StoreCheckRun(store).findings
     #expect(findings.isEmpty, "\(findings)", sourceLocation: sourceLocation)
+    if let differences = try store.redoDifferences() { #expect(differences == [], sourceLocation: sourceLocation) }
   }
 
   private func texts(_ store: TestStore, _ entity: String, _ property: String) throws -> [Value] {

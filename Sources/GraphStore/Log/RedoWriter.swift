@@ -32,6 +32,7 @@ final class RedoWriter {
   func apply(_ entry: LogEntry) throws {
     do {
       if entry.revision <= writer.revision { return try check(entry) }
+      try checkModel(of: entry)
       guard entry.revision == writer.revision + 1 else {
         throw Self.mismatch(entry, "it does not follow the store's newest revision, \(writer.revision)")
       }
@@ -58,6 +59,18 @@ final class RedoWriter {
     guard known == commit.fingerprint else {
       throw Self.mismatch(entry, "the store has another commit with this revision")
     }
+  }
+
+  /// Checks that an entry has the numbers of this store's model version. A migration assigns new ones, and its commit is
+  /// not in the log.
+  private func checkModel(of entry: LogEntry) throws {
+    // A part is rolled back with the commit of its batch.
+    guard case .commit(let commit) = entry, commit.row.model != writer.modelNumber else { return }
+    throw StoreFailure(
+      .modelDiffers, "the logged commit of revision \(entry.revision) belongs to another version of the model",
+      cause: "it was made with the store's model number \(commit.row.model), and this store has number "
+        + "\(writer.modelNumber)",
+      advice: "A log contains no migrations: apply the entries to a copy of a store of their version.")
   }
 
   private static func mismatch(_ entry: LogEntry, _ why: String) -> StoreFailure {
@@ -91,9 +104,6 @@ final class RedoWriter {
   }
 
   private func checkPlace(of commit: LogEntry.Commit) throws {
-    guard commit.row.model == writer.modelNumber else {
-      throw Self.mismatch(.commit(commit), "it belongs to another version of the model")
-    }
     guard commit.row.fingerprint(after: writer.fingerprint) == commit.fingerprint else {
       throw Self.mismatch(.commit(commit), "its fingerprint does not follow that of revision \(writer.revision)")
     }
