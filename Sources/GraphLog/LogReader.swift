@@ -87,8 +87,9 @@ extension LogReader {
   /// gap. Another failure needs another event, and recycling one segment takes the writer as long as filling one.
   ///
   /// *The result contains each commit that was acknowledged before the call and that the snapshot of the store lacks.* Its
-  /// record was synced, so each read of the file has it, and those before it. It is not in the result only if its segment
-  /// was recycled or superseded, which is a gap.
+  /// record was synced, so each read of the file has it, and those before it. Only a segment that was recycled or
+  /// superseded lacks it. If that happened before the list, it is a gap. A segment that is recycled later loses its name
+  /// before its content, and the names are looked up again at the end.
   /// - Parameter revision: the revision of a snapshot of the store that was taken before the call.
   /// - Throws: `StoreFailure` if the log is damaged, or if the writer has changed it meanwhile.
   package static func attempt(
@@ -103,9 +104,12 @@ extension LogReader {
     let reader = try LogReader(disk, store)
     var records = [LogRecord]()
     try reader.read(after: revision) { records.append($0) }
-    // The newest group may not be synced yet. A recycled segment was in the store, durably, before it lost its name.
-    for segment in reader.segments where segment.last > revision {
-      try disk.open(segment.name, forWriting: false).synchronize()
+    // The end of the log was found in the newest segment, even if it has no record that is needed.
+    let newest = reader.segments.count - 1
+    for (number, segment) in reader.segments.enumerated() where segment.last > revision || number == newest {
+      let file = try disk.open(segment.name, forWriting: false)
+      // Its last group may not be synced yet.
+      if segment.last > revision { try file.synchronize() }
     }
     return records
   }

@@ -34,7 +34,9 @@ import Testing
   }
 
   private func files(_ directory: String? = nil) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: directory ?? data).filter { $0 != "lock" }.sorted()
+    try FileManager.default.contentsOfDirectory(atPath: directory ?? data)
+      // A commit log is in `UnappliedLogTests`.
+      .filter { $0 != "lock" && $0 != "log" && !$0.hasSuffix("-log") }.sorted()
   }
 
   private func tags(_ directory: String) throws -> [String] {

@@ -1,4 +1,4 @@
-// Tests: UnappliedLogTests.swift
+// Tests: LogCheckTests.swift
 import GraphLog
 import GraphModel
 import GraphStore
@@ -28,9 +28,7 @@ struct CommitLogChecker {
     let history = HistoryReader(objects: store.objects)
     let (head, beginning, extent) = (try history.head(), reader.beginning, reader.extent)
     if let known = try history.fingerprint(of: beginning.revision), known != beginning.fingerprint {
-      return report(
-        "the log \(folder) belongs to another past of the store: it begins after another commit of revision "
-          + "\(beginning.revision)")
+      throw otherPast("it begins after another commit of revision \(beginning.revision)")
     }
     let model = try store.connection.integer("SELECT max(number) FROM _model")
     // The newest commit that both have is compared.
@@ -51,10 +49,15 @@ struct CommitLogChecker {
   private func compare(_ commit: LogEntry.Commit, with history: HistoryReader) throws {
     // History may no longer have the commit.
     if let known = try history.fingerprint(of: commit.revision), known != commit.fingerprint {
-      report(
-        "the log \(folder) belongs to another past of the store: it has another commit of revision "
-          + "\(commit.revision)")
+      throw otherPast("it has another commit of revision \(commit.revision)")
     }
+  }
+
+  /// The commits of the log are those of another store then, and are not counted.
+  private func otherPast(_ cause: String) -> StoreFailure {
+    StoreFailure(
+      .corrupt, "the log \(folder) belongs to another past of the store", cause: cause,
+      advice: "Put the store and its log back together, from one backup or one copy.")
   }
 
   /// Verifies a commit that the store lacks.
