@@ -228,7 +228,7 @@ extension SQLiteStore {
     health.isOutcomeUnknown = true
     health.isLockLost = health.isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
     let kind = if let failure = unknown.cause as? StoreFailure { failure.code.rawValue } else { "other" }
-    if let omitted = lines.omitted(before: kind) {
+    if let omitted = lines.withLock({ $0.omitted(before: kind) }) {
       log.error(
         "a commit failed; the store is reopened",
         metadata: ["cause": "\(unknown.cause)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })

@@ -35,8 +35,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let log: Logger
   let options: Options
   let scans: ScanReporter
-  /// Limits the log lines of consecutive commit failures; guarded like `writer`.
-  var lines: LogRateLimiter
+  /// Limits the log lines of consecutive commit failures. Guarded by its mutex: any thread may log.
+  let lines: Mutex<LogRateLimiter>
   let damage: DamageReporter
   /// The connections that read past states.
   let pastReaders: PastReaders
@@ -132,7 +132,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
-    lines = LogRateLimiter(clock: options.monotonicNanoseconds)
+    lines = Mutex(LogRateLimiter(clock: options.monotonicNanoseconds))
     scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
     damage = DamageReporter(model: model, log: self.log)
     related = PathQueryMatcher(model: model)

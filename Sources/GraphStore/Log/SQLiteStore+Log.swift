@@ -82,7 +82,7 @@ extension SQLiteStore {
   }
 
   private func report(_ kind: String, _ message: Logger.Message, _ error: any Error) {
-    guard let omitted = lines.omitted(before: kind) else { return }
+    guard let omitted = lines.withLock({ $0.omitted(before: kind) }) else { return }
     log.error(message, metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
   }
 
