@@ -216,7 +216,7 @@ final class FetchExecution {
   }
 
   /// The steps that evaluating one object counts as for cancellation checks, besides those for its long texts.
-  private static let evaluationSteps = 1 << 10
+  static let evaluationSteps = 1 << 10
 
   private func matches(_ image: ObjectImage, _ evaluator: PredicateEvaluator) throws -> Bool {
     // Like SQL, the evaluator takes values as they are; every object of the result is verified.
