@@ -18,11 +18,22 @@ extension GraphClient {
   }
 
   /// The commits of a log request, in its order.
+  /// - Throws: `Refusal`, `unavailable` if a commit is damaged, or an object that they changed.
   public func log(_ request: LogRequest) async throws -> [CommitEntry] {
     let stream = send(.log(request))
     var commits = [CommitEntry]()
-    while let part = try await stream.next({ if case .log(let part, _) = $0 { part } else { nil } }) { commits += part }
+    while let part = try await stream.nextCommits() { commits += part }
     return commits
+  }
+
+  /// The commits of a log request that can be read, and the damage: the commits that are missing, and the objects whose
+  /// changes have no values.
+  public func readableLog(_ request: LogRequest) async throws -> (commits: [CommitEntry], damage: DamageNotice) {
+    let stream = send(.log(request))
+    stream.omitsDamage = true
+    var commits = [CommitEntry]()
+    while let part = try await stream.nextCommits() { commits += part }
+    return (commits, stream.damage)
   }
 
   /// The server's status.

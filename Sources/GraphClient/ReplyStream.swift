@@ -21,6 +21,11 @@ public final class ReplyStream: AsyncSequence {
   /// The cursor of the next page. Known when the last chunk of a fetch with a limit has been consumed; nil when there
   /// are no further objects.
   public private(set) var next: FetchCursor?
+  /// Whether the caller can do without damaged objects and commits. Otherwise the last chunk throws
+  /// `Refusal(.unavailable)` if the answer omits any, so that no caller takes them for deleted.
+  public var omitsDamage = false
+  /// The damage that the answer omits; known when the last chunk has been consumed.
+  public private(set) var damage = DamageNotice()
 
   init(requestPart: @escaping () -> Void) { self.requestPart = requestPart }
 
@@ -73,8 +78,22 @@ public final class ReplyStream: AsyncSequence {
       token = end.at
       count = Int(clamping: end.count)
       next = chunk.next.isEmpty ? nil : try FetchCursor(bytes: chunk.next)
+      try receive(chunk.damage)
     }
     return chunk
+  }
+
+  /// The commits of the next part of a log; nil after the last.
+  func nextCommits() async throws -> [CommitEntry]? {
+    let part = try await next { if case .log(let commits, _, let damage) = $0 { (commits, damage) } else { nil } }
+    guard let (commits, damage) = part else { return nil }
+    try receive(damage)
+    return commits
+  }
+
+  private func receive(_ damage: DamageNotice) throws {
+    self.damage.formUnion(damage)
+    if !omitsDamage, !self.damage.isEmpty { throw self.damage.refusal }
   }
 
   /// Consumes chunks of the stream that made it; all its iterators share them.

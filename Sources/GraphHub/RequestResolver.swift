@@ -68,6 +68,8 @@ struct RequestResolver {
       if rows.hasRowPerObject { request.sort = try order(fetch.sort, entity) }
     }
     if !fetch.after.isEmpty { request.after = try FetchCursor(bytes: fetch.after) }
+    // A client that names an object must learn that it can't be read, not that it is missing.
+    request.omitsDamage = !request.predicate.namesObjects
     try request.check(in: model)
     return request
   }

@@ -266,11 +266,12 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func supervised(_ run: BatchJob, _ ticket: StoreRequestID) -> BatchJob {
-    let task = BatchTask { [self] progress in submit(.batchProgress(ticket, progress)) }
+    let task = BatchTask(searchLimit: reads.searchLimit) { [self] progress in submit(.batchProgress(ticket, progress)) }
     batches[ticket] = task
     var run = run
     run.rows = spools.removeValue(forKey: ticket)
     run.progress = { try task.progressed($0) }
+    run.selectionRefusal = { task.selectionRefusal(found: $0, at: .now) }
     return run
   }
 

@@ -1,9 +1,10 @@
 import GraphModel
 
-/// The time limit of a fetch that finds nothing.
+/// The time limit of a search.
 ///
-/// The limit restarts with every result, so a long result may take as long as it needs. A count and an explanation
-/// find nothing before their end.
+/// For a fetch, the limit restarts with every result, so a long result may take as long as it needs. A count and an
+/// explanation find nothing before their end. For the selection of a batch it does not restart, because other commits
+/// wait for its end.
 struct SearchTimeLimit {
   private let limit: Duration
   private var last: ContinuousClock.Instant
@@ -23,12 +24,17 @@ struct SearchTimeLimit {
     return !isExceeded
   }
 
-  var refusal: Refusal {
-    let seconds = limit.formattedSeconds
-    return Refusal(
+  /// The refusal of a search that has found nothing since the last restart.
+  var refusal: Refusal { refusal("the search found nothing for") }
+
+  /// The refusal of a batch whose selection has found some of its objects.
+  var incompleteSelection: Refusal { refusal("the search for the objects of the batch did not end within") }
+
+  private func refusal(_ reason: String) -> Refusal {
+    Refusal(
       .limit,
-      "the search found nothing for \(seconds) s and was cancelled; narrow it, index the attributes that it compares, "
-        + "or raise the server's --search-seconds")
+      "\(reason) \(limit.formattedSeconds) s and was cancelled; narrow it, index the attributes that it compares, or "
+        + "raise the server's --search-seconds")
   }
 }
 

@@ -12,7 +12,7 @@ extension StoreReadRunner {
     var (chunk, size) = ([CommitEntry](), 0)
     var (changes, bytes) = (0, 0)
     defer { releaseMemory(after: changes) }
-    let head = try store.log(request, maximumChanges: Self.maximumLogChanges, while: { stream.isActive }) { commit in
+    let end = try store.log(request, maximumChanges: Self.maximumLogChanges, while: { stream.isActive }) { commit in
       changes += commit.changes.count
       bytes += commit.approximateSize
       guard bytes <= Self.maximumLogBytes else {
@@ -28,7 +28,7 @@ extension StoreReadRunner {
         (chunk, size) = ([], 0)
       }
     }
-    try stream.finish(frame(ToClient(number, .log(chunk, last: true))), at: head)
+    try stream.finish(frame(ToClient(number, .log(chunk, last: true, damage: end.damage))), at: end.at)
   }
 
   /// The number of objects from which a read leaves more freed memory than the next reads need.

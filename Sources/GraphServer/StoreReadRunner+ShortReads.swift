@@ -47,7 +47,7 @@ extension StoreReadRunner {
       if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
       var encoder = ChunkEncoder(request: number, columns: columns)
       var (frames, bytes) = ([[UInt8]](), 0)
-      let found = try store.answer(fetch, while: mayContinue) { part in
+      var found = try store.answer(fetch, while: mayContinue) { part in
         time.restart(at: .now)
         if let part = translated(part), let frame = try encoder.append(part) {
           bytes += frame.count
@@ -55,6 +55,7 @@ extension StoreReadRunner {
         }
         if bytes > Self.shortReadBytes { throw ResultTooLarge() }
       }
+      found.damage = translated(found.damage)
       let last = encoder.finish(found)
       for frame in frames { try stream.add(frame) }
       try stream.finish(last, at: found.at)

@@ -55,10 +55,11 @@ struct StoreReadRunner: Sendable {
     var encoder = ChunkEncoder(request: number, columns: columns)
     var time = SearchTimeLimit(searchLimit, from: .now)
     do {
-      let end = try store.answer(fetch, while: { stream.isActive && time.mayContinue(at: .now) }) { part in
+      var end = try store.answer(fetch, while: { stream.isActive && time.mayContinue(at: .now) }) { part in
         if let part = translated(part), let frame = try encoder.append(part) { try stream.add(frame) }
         time.restart(at: .now)
       }
+      end.damage = translated(end.damage)
       try stream.finish(encoder.finish(end), at: end.at)
     } catch  where time.isExceeded {
       // The store's error about an interrupted statement is not the reason.
@@ -98,6 +99,8 @@ struct StoreReadRunner: Sendable {
     guard let lens else { return part }
     return lens.downgraded(part)
   }
+
+  func translated(_ damage: DamageNotice) -> DamageNotice { lens?.downgraded(damage) ?? damage }
 
   /// Encodes a message, translated by the requesting session's lens.
   func frame(_ message: ToClient) -> [UInt8] { Frame.encode(lens?.downgraded(message) ?? message) }

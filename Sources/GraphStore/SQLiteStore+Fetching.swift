@@ -18,7 +18,7 @@ extension SQLiteStore {
       let duration = options.monotonicNanoseconds() - start
       // The fetch is complete, so a scan is reported even if the explanation fails.
       scans.report(.fetch, request, steps: run.scannedSteps, plans: run.plans)
-      guard request.explains else { return FetchCompletion(at: head, count: run.count, next: try run.next()) }
+      guard request.explains else { return try run.completion(at: head) }
       return FetchCompletion(at: head, count: 0, explanation: try run.explanation(nanoseconds: duration))
     }
   }

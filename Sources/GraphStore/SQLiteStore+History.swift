@@ -15,7 +15,7 @@ extension SQLiteStore {
   /// Passes the commits that a log requests to `body`.
   public func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
-  ) throws -> Token {
+  ) throws -> LogCompletion {
     try request.filter.check(in: model)
     return try read { objects, history, head in
       // Only an explicit revision can be refused as pruned; otherwise the log covers the commits that exist.
@@ -24,7 +24,7 @@ extension SQLiteStore {
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
       let changes = if let changes = request.changes { Int(clamping: changes) } else { Int.max }
       let filter = try LogFilter(
-        request.filter, after: request.after, through: through, changes: changes, history: history)
+        request.filter, after: request.after, through: through, changes: changes, omitsDamage: true, history: history)
       try objects.connection.run(while: isWanted) {
         let limit = request.limit == 0 ? Int.max : Int(clamping: request.limit)
         // Refuses before the expensive part of the read begins.
@@ -36,7 +36,7 @@ extension SQLiteStore {
         }
         try pass(filter, request, history, body)
       }
-      return head
+      return LogCompletion(at: head, damage: objects.damageFound.notice)
     }
   }
 
@@ -45,10 +45,10 @@ extension SQLiteStore {
   ) throws {
     var missing = request.limit == 0 ? Int.max : Int(clamping: request.limit)
     var (gathered, changes) = ([HistoryReader.Commit](), 0)
-    let builder = LogEntryBuilder(history)
+    let builder = LogEntryBuilder(history, omitsDamage: true)
     func flush() throws {
       if request.oldestFirst {
-        for record in try records(of: gathered, history) { try body(record) }
+        for record in try records(of: gathered, history, omitsDamage: true) { try body(record) }
       } else {
         try builder.build(gathered, body)
       }
@@ -65,9 +65,11 @@ extension SQLiteStore {
   }
 
   /// - Parameter commits: oldest first, like the returned records.
-  private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
+  private func records(
+    of commits: [HistoryReader.Commit], _ history: HistoryReader, omitsDamage: Bool = false
+  ) throws -> [CommitRecord] {
     var records = [CommitRecord]()
-    try LogEntryBuilder(history).build(commits.reversed()) { records.append($0) }
+    try LogEntryBuilder(history, omitsDamage: omitsDamage).build(commits.reversed()) { records.append($0) }
     return records.reversed()
   }
 

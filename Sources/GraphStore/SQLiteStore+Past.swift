@@ -21,7 +21,7 @@ extension SQLiteStore {
       try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
       let duration = options.monotonicNanoseconds() - start
       let token = try self.token(of: revision, history)
-      guard request.explains else { return FetchCompletion(at: token, count: run.count, next: try run.next()) }
+      guard request.explains else { return try run.completion(at: token) }
       return FetchCompletion(at: token, count: 0, explanation: try run.explanation(nanoseconds: duration))
     }
   }

@@ -16,11 +16,14 @@ public struct Chunk: Hashable, Sendable {
   public var explanation: FetchExplanation?
   /// On the last chunk of a window's rows: the number of rows of the query before limit and offset.
   public var total: UInt64?
+  /// On the last chunk: the objects that the result omits because they are damaged.
+  public var damage: DamageNotice
 
   /// A chunk of objects, rows or neither; the last chunk has `end`.
   public init(
     objects: [ObjectImage], rows: [[Value]] = [], columns: [RowColumn] = [], end: (at: Token, count: UInt64)? = nil,
-    next: [UInt8] = [], explanation: FetchExplanation? = nil, total: UInt64? = nil
+    next: [UInt8] = [], explanation: FetchExplanation? = nil, total: UInt64? = nil,
+    damage: DamageNotice = DamageNotice()
   ) {
     self.objects = objects
     self.rows = rows
@@ -29,12 +32,13 @@ public struct Chunk: Hashable, Sendable {
     self.next = next
     self.explanation = explanation
     self.total = total
+    self.damage = damage
   }
 
   public static func == (left: Chunk, right: Chunk) -> Bool {
     left.objects == right.objects && left.rows == right.rows && left.columns == right.columns
       && left.end?.at == right.end?.at && left.end?.count == right.end?.count && left.next == right.next
-      && left.explanation == right.explanation && left.total == right.total
+      && left.explanation == right.explanation && left.total == right.total && left.damage == right.damage
   }
 
   public func hash(into hasher: inout Hasher) {

@@ -62,6 +62,7 @@ public struct ChunkEncoder: Sendable {
     body.field(4, UInt64(end.count))
     if let next = end.next { body.field(7, next.bytes) }
     if let explanation = end.explanation { body.field(8, explanation) }
+    if !end.damage.isEmpty { body.field(31, end.damage) }
     return take()
   }
 

@@ -109,8 +109,9 @@ public struct ToClient: Hashable, Sendable {
     case advance(revision: Revision, fingerprint: UInt64)
     /// The client must discard the query's result; chunks follow.
     case reset(query: UInt64, reason: String)
-    /// Commits of the log; newest first, unless the request reverses the order.
-    case log([CommitEntry], last: Bool)
+    /// Commits of the log; newest first, unless the request reverses the order. `damage`, in the last part: the commits
+    /// that are omitted because they are damaged, and the objects whose changes have no values.
+    case log([CommitEntry], last: Bool, damage: DamageNotice = DamageNotice())
     /// The server's status.
     case status(ServerStatus)
     /// The token from which the connection may resume; revision 0 while it lags or loads.
@@ -154,7 +155,7 @@ extension ToClient.Body {
   public var awaitsMore: Bool {
     switch self {
     case .chunk(let chunk): chunk.end == nil
-    case .log(_, let last), .differences(_, let last): !last
+    case .log(_, let last, _), .differences(_, let last): !last
     case .exportHead: true
     default: false
     }

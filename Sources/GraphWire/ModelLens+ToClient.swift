@@ -11,6 +11,7 @@ extension ModelLens {
     case .chunk(var chunk):
       chunk.objects = chunk.objects.compactMap { downgraded($0) }
       chunk.rows = chunk.rows.map { $0.map { downgraded($0) } }
+      chunk.damage = downgraded(chunk.damage)
       result.body = .chunk(chunk)
     case .committed(var committed, let objects, let isComplete):
       committed.identities = committed.identities.map {
@@ -18,7 +19,8 @@ extension ModelLens {
       }
       committed.conflicts = committed.conflicts.map { downgraded($0) }
       result.body = .committed(committed, objects: objects.compactMap { downgraded($0) }, isComplete: isComplete)
-    case .log(let commits, let last): result.body = .log(commits.map { downgraded($0) }, last: last)
+    case .log(let commits, let last, let damage):
+      result.body = .log(commits.map { downgraded($0) }, last: last, damage: downgraded(damage))
     case .followed(let commits, let at, let head):
       result.body = .followed(commits.map { downgraded($0) }, at: at, head: head)
     case .status(var status):
@@ -54,6 +56,13 @@ extension ModelLens {
       kind: change.kind, id: downgraded(change.id), object: change.object.flatMap { downgraded($0) },
       previous: change.previous, edits: edits, deleted: change.deleted)
     result.place = change.place
+    return result
+  }
+
+  /// The damage of an answer, without objects of entities that the older version does not have.
+  public func downgraded(_ damage: DamageNotice) -> DamageNotice {
+    var result = damage
+    result.objects = damage.objects.compactMap { isVisible($0.entity) ? downgraded($0) : nil }
     return result
   }
 

@@ -132,7 +132,7 @@ import Testing
     }
     #expect(xs == (0..<2_500).map { .double(Double($0 + 1)) })
 
-    guard case .log(let commits, _) = try await client.reply(to: client.send(.log(after: 0, limit: 2, through: 0)))
+    guard case .log(let commits, _, _) = try await client.reply(to: client.send(.log(after: 0, limit: 2, through: 0)))
     else {
       Issue.record("the log has another answer")
       return

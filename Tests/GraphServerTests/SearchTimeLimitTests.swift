@@ -47,7 +47,7 @@ import Testing
   @Test func readBeyondLimitIsRefused() throws {
     let (store, fetch) = try TestStore.withEndlessSearch()
     func result(within limit: Duration) throws -> Result<ReadCompletion, Refusal>? {
-      let ended = Outcome()
+      let ended = ReadOutcome()
       let stream = ReadStream(directory: store.directory.path) { output in
         if case .finished(let result) = output { ended.result.withLock { $0 = result } }
       }
@@ -67,8 +67,64 @@ import Testing
     #expect(end.at.revision == 2)
   }
 
+  // MARK: - Batches
+
+  private static func task(_ limit: Duration = .seconds(60)) -> BatchTask { BatchTask(searchLimit: limit) { _ in } }
+
+  @Test func selectionOfBatchContinuesUpToTheSameLimit() {
+    let task = Self.task()
+    func refusal(_ second: Double, found: Int = 0) -> Refusal? {
+      task.selectionRefusal(found: found, at: Self.second(second))
+    }
+    #expect(refusal(0) == nil)
+    #expect(refusal(59) == nil)
+    // Found objects do not restart it: other commits wait.
+    #expect(refusal(60, found: 9) == nil)
+    #expect(
+      refusal(60.001)?.message
+        == "the search found nothing for 60 s and was cancelled; narrow it, index the attributes that it compares, or "
+        + "raise the server's --search-seconds")
+    #expect(refusal(61)?.code == .limit)
+    #expect(
+      refusal(61, found: 9)?.message
+        == "the search for the objects of the batch did not end within 60 s and was cancelled; narrow it, index the "
+        + "attributes that it compares, or raise the server's --search-seconds")
+  }
+
+  @Test func disconnectedClientEndsSelection() {
+    let task = Self.task()
+    #expect(task.selectionRefusal(found: 0, at: Self.start) == nil)
+    task.cancel()
+    #expect(task.selectionRefusal(found: 0, at: Self.start)?.message == "batch cancelled: its client disconnected")
+  }
+
+  @Test(arguments: [true, false]) func batchBeyondLimitIsRefused(isDelete: Bool) throws {
+    let (store, search) = try TestStore.withEndlessSearch()
+    let assignment = Batch.Assignment(try store.property("Person.salary").number, .value(.null))
+    func outcome(within limit: Duration) throws -> GraphModel.Outcome {
+      let operation: Batch.Operation = isDelete ? .delete(search.predicate) : .update(search.predicate, [assignment])
+      let task = Self.task(limit)
+      var job = BatchJob(
+        Batch(id: store.nextID(), policy: .error, entity: search.entity, operation: operation), author: "ann")
+      job.selectionRefusal = { task.selectionRefusal(found: $0, at: .now) }
+      return try store.store.commit([.batch(job)], now: store.now)[0].outcome
+    }
+    guard case .refused(let refusal) = try outcome(within: .zero) else {
+      Issue.record("a selection without any time has an end")
+      return
+    }
+    #expect(refusal.message.hasPrefix("the search found nothing for 0 s and was cancelled"))
+    guard case .committed = try outcome(within: .seconds(3_600)) else {
+      Issue.record("a selection with enough time is refused")
+      return
+    }
+    // The writer is as good as before.
+    #expect(try store.store.head.revision == 2)
+    _ = try store.insert("Person", ["name": .string("another")])
+  }
+
   /// Guarded by its mutex, though the read runs on this thread.
-  private final class Outcome: Sendable {
+  private final class ReadOutcome: Sendable {
     let result = Mutex<Result<ReadCompletion, Refusal>?>(nil)
   }
 }

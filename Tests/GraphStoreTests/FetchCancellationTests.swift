@@ -1,6 +1,7 @@
 import GraphModel
 import GraphStore
 import GraphTesting
+import Synchronization
 import Testing
 
 /// Fetches whose client no longer waits: only a few threads read.
@@ -30,6 +31,46 @@ import Testing
     // The connection is as good as before.
     #expect(try store.store.answer(request) { _ in }.count == 0)
     #expect(try store.all("Person").count == 61)
+  }
+
+  /// A batch selects its objects on the writer's thread, so other commits wait for it.
+  @Test func selectionOfBatchIsInterrupted() throws {
+    let (store, search) = try TestStore.withEndlessSearch()
+    try expectInterruption(of: search.predicate, in: store)
+  }
+
+  /// Nested so deep, a predicate is evaluated in memory.
+  @Test func selectionOfBatchInMemoryIsInterrupted() throws {
+    let store = try TestStore(try Fixtures.company())
+    _ = try store.insert("Person", ["name": .string("n"), "bio": .string(String(repeating: "a", count: 300_000))])
+    let text = (0..<12).reduce("bio MATCHES \".*a.{12}x\"") { inner, _ in "NOT (\(inner) AND name != \"x\")" }
+    let predicate = try GraphPredicate(parsing: text, entity: try store.entity("Person"), model: store.model)
+    try expectInterruption(of: predicate, in: store)
+  }
+
+  private func expectInterruption(of predicate: GraphPredicate, in store: TestStore) throws {
+    let asked = Mutex(0)
+    var job = BatchJob(
+      Batch(
+        id: store.nextID(), policy: .error, entity: try store.entity("Person").number, operation: .delete(predicate)),
+      author: "ann")
+    job.selectionRefusal = { _ in
+      asked.withLock { asked in
+        asked += 1
+        return asked < 3 ? nil : Refusal(.limit, "the time is over")
+      }
+    }
+    let (head, count) = (try store.store.head, try store.all("Person").count)
+    guard case .refused(let refusal) = try store.store.commit([.batch(job)], now: store.now)[0].outcome else {
+      Issue.record("an interrupted batch was committed")
+      return
+    }
+    #expect(refusal == Refusal(.limit, "the time is over"))
+    #expect(asked.withLock { $0 } == 3)
+    #expect(try store.store.head == head)
+    // The writer continues.
+    _ = try store.insert("Person", ["name": .string("another")])
+    #expect(try store.all("Person").count == count + 1)
   }
 
   /// As many texts as `concat` takes.

@@ -110,6 +110,8 @@ import Testing
       ToClient(4, .windowMoved(WindowMoved(query: 2, rows: [id, image.id], objects: [image], total: 7, at: token))),
       ToClient(0, .advance(revision: 3, fingerprint: 4)), ToClient(0, .reset(query: 1, reason: "r")),
       ToClient(8, .log([CommitEntry(record)], last: true)), ToClient(9, .status(status)), ToClient(10, .pong(token)),
+      ToClient(8, .log([], last: true, damage: DamageNotice(objects: [id], commits: [2, 9]))),
+      ToClient(4, .chunk(Chunk(objects: [], end: (token, 1), damage: DamageNotice(objects: [id, image.id])))),
       ToClient(0, .close(code: "c", message: "m")),
       ToClient(0, .presence(session: 1, author: "a", state: [1], left: true)),
       ToClient(

@@ -8,6 +8,9 @@ public struct BatchJob: Sendable {
   public var rows: (any BatchRowSource)?
   /// Called on the writer's thread after each slice. An error that it throws rolls back the batch.
   public var progress: @Sendable (BatchProgress) throws -> Void
+  /// Called repeatedly on the writer's thread while the objects of an update or a delete are selected, with the number
+  /// of objects found so far. A refusal ends the selection and refuses the batch.
+  public var selectionRefusal: @Sendable (_ found: Int) -> Refusal? = { _ in nil }
 
   /// Creates a run; by default it reports no progress.
   public init(

@@ -223,6 +223,45 @@ extension FetchExplanation: BinaryCodable {
   }
 }
 
+/// `message DamageNotice`
+extension DamageNotice: BinaryCodable {
+  public func encode(to writer: inout BinaryWriter) {
+    for element in objects { writer.field(1, element) }
+    for element in commits { writer.damagedCommit(2, element) }
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    objects = []
+    commits = []
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: self.objects.append(try field.form())
+      case 2: self.commits.append(try field.damagedCommit())
+      default: break
+      }
+    }
+  }
+}
+
+extension BinaryWriter {
+  /// `message DamagedCommit`
+  mutating func damagedCommit(_ number: Int, _ value: Int64) {
+    message(number) { $0.field(1, value) }
+  }
+}
+
+extension BinaryReader.Field {
+  /// `message DamagedCommit`
+  func damagedCommit() throws(MalformedMessage) -> Int64 {
+    var value: Int64 = 0
+    var reader = try reader()
+    while let (number, field) = try reader.next() {
+      if number == 1 { value = try field.integer() }
+    }
+    return value
+  }
+}
+
 /// `message UndoState`
 extension UndoState: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {

@@ -216,6 +216,18 @@ extension GraphPredicate {
     .comparison(Comparison(.one, Path(end: .identifier), .in, .list(ids.map(Value.object))))
   }
 
+  /// Whether only objects whose ids the predicate names can match.
+  public var namesObjects: Bool {
+    switch self {
+    case .and(let parts): parts.contains(where: \.namesObjects)
+    case .or(let parts): parts.allSatisfy(\.namesObjects)
+    case .comparison(let comparison):
+      comparison.quantifier == .one && comparison.path == Path(end: .identifier)
+        && [.equal, .in].contains(comparison.comparator)
+    case .always, .never, .not: false
+    }
+  }
+
   /// Visits all comparisons, including those in subqueries; `depth` is the number of enclosing subqueries.
   public func forEachComparison(depth: Int = 0, _ body: (Comparison, _ depth: Int) -> Void) {
     switch self {

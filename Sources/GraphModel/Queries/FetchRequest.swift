@@ -21,6 +21,9 @@ public struct FetchRequest: Hashable, Sendable {
   /// Whether the objects may come in any order, which saves the sort. For callers that sort them or don't need an
   /// order. Ignored if `sort`, `limit`, `offset` or `after` is set.
   public var isUnordered = false
+  /// Whether damaged objects are omitted and named in `FetchCompletion.damage`. They count towards `limit` and
+  /// `offset`. Otherwise the fetch is refused if it meets one.
+  public var omitsDamage = false
 
   /// Creates a fetch, by default of all objects of the entity.
   public init(
@@ -82,9 +85,15 @@ public struct FetchCompletion: Hashable, Sendable {
   public var next: FetchCursor?
   /// The explanation, if it was requested.
   public var explanation: FetchExplanation?
+  /// The objects that the result omits because they are damaged, if the request omits them.
+  public var damage: DamageNotice
 
   /// Creates the end of a result.
-  public init(at: Token, count: Int, next: FetchCursor? = nil, explanation: FetchExplanation? = nil) {
+  public init(
+    at: Token, count: Int, next: FetchCursor? = nil, explanation: FetchExplanation? = nil,
+    damage: DamageNotice = DamageNotice()
+  ) {
+    self.damage = damage
     self.at = at
     self.count = count
     self.next = next

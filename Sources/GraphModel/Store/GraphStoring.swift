@@ -50,12 +50,12 @@ public protocol GraphStoring: Sendable {
   /// - Parameters:
   ///   - maximumChanges: the maximum number of changes in total.
   ///   - isWanted: called repeatedly while history is read; false cancels the log.
-  /// - Returns: the state that was read.
+  /// - Returns: the state that was read, and the damage that the log omits.
   /// - Throws: `Refusal(.limit)` before the first commit if there are more changes, or if too much history must be
   ///   read; any error after a cancellation.
   func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
-  ) throws -> Token
+  ) throws -> LogCompletion
 
   /// The next commits after a token, a bounded number at a time.
   /// - Throws: `Refusal`: `notFound` for a token of another store or another history, `pruned` if history no longer
@@ -147,6 +147,17 @@ public struct WriteResult: Sendable {
     self.outcome = outcome
     self.record = record
   }
+}
+
+/// The end of a log.
+public struct LogCompletion: Hashable, Sendable {
+  /// The state that was read.
+  public var at: Token
+  /// The commits that the log omits because they are damaged, and the objects whose changes it lists without values.
+  public var damage: DamageNotice
+
+  /// Creates the end of a log of the state `at`.
+  public init(at: Token, damage: DamageNotice = DamageNotice()) { (self.at, self.damage) = (at, damage) }
 }
 
 /// The statistics of a store for `stickies status`.
@@ -259,7 +270,7 @@ extension GraphStoring {
   }
 
   /// Reads a log without a limit or cancellation.
-  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token {
+  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> LogCompletion {
     try log(request, maximumChanges: .max, while: { true }, body)
   }
 

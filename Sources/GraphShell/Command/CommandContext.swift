@@ -62,6 +62,17 @@ package struct CommandContext {
     return images
   }
 
+  /// The objects that can be read, and the damaged ones that are missing.
+  package func readableImages(
+    of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
+  ) async throws -> (images: [ObjectImage], damage: DamageNotice) {
+    var images = [ObjectImage]()
+    let stream = client.images(of: entity, where: predicate, sort: sort, limit: limit, at: revision)
+    stream.omitsDamage = true
+    for try await chunk in stream { images += chunk }
+    return (images, stream.damage)
+  }
+
   /// The objects with these ids, in slices; deleted ones are missing from the result.
   func images(_ ids: [ObjectID], of entity: Entity) async throws -> [ObjectImage] {
     var images = [ObjectImage]()

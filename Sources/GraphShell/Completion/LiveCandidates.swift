@@ -27,9 +27,8 @@ package enum LiveCandidates {
     case .object: return try await objects(client, program)
     case .author:
       var seen = Set<ByteKey>()
-      return try await client.log(limit: most, changes: 0).map(\.author).filter { seen.insert($0).inserted }.map {
-        CompletionCandidate(word: $0)
-      }
+      let commits = try await client.readableLog(LogRequest(limit: UInt64(most), changes: 0)).commits
+      return commits.map(\.author).filter { seen.insert($0).inserted }.map { CompletionCandidate(word: $0) }
     }
   }
 
@@ -40,7 +39,7 @@ package enum LiveCandidates {
       client: client, output: Output(json: false, ansi: .never, model: client.context.model, program: program))
     var found = [CompletionCandidate]()
     for entity in client.context.model.entities where entity.parent == nil && found.count < most {
-      found += try await shell.images(of: entity, limit: most).map { image in
+      found += try await shell.readableImages(of: entity, limit: most).images.map { image in
         CompletionCandidate(word: String(image.id.description.prefix(8)), text: "\(entity.name) \(shell.title(image))")
       }
     }

@@ -113,8 +113,10 @@ struct GraphFetch: AsyncParsableCommand {
       } else if let columns {
         var printer = ListPrinter(shell: shell, columns: columns, ids: ids, isPage: after != nil)
         let objects = shell.client.stream(fetch)
+        objects.omitsDamage = true
         for try await chunk in objects { try await printer.print(chunk) }
         printer.end(objects.next)
+        try IncompleteResult.check(objects.damage, shell.model)
         if objects.count == 0, !shell.output.json { StandardError.write("no \(entity.name) matches") }
       } else {
         let stream = shell.client.rows(fetch)

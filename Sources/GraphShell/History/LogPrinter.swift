@@ -22,12 +22,18 @@ struct LogPrinter {
 
   /// Prints commits, each with the first of its objects.
   func show(_ request: LogRequest) async throws {
-    let commits = try await client.log(request)
+    let (commits, damage) = try await client.readableLog(request)
     if output.json {
       output.print(JSON.array(commits.map { ObjectJSON.commit($0, model) }))
-      return try await reportPruned(request, commits)
+    } else {
+      try await show(commits, isWithoutDamage: damage.isEmpty)
     }
-    if commits.isEmpty {
+    try await reportPruned(request, commits)
+    try IncompleteResult.check(damage, model)
+  }
+
+  private func show(_ commits: [CommitEntry], isWithoutDamage: Bool) async throws {
+    if commits.isEmpty, isWithoutDamage {
       let newest = try await client.status().head.revision
       output.message(
         newest == 0 ? "the store has no commits yet" : "no commit matches; the newest is revision \(newest)")
@@ -48,7 +54,6 @@ struct LogPrinter {
       if more > 0, commit.changes.isEmpty { output.print("    \(Output.count(more, "change"))") }
       if more > 0, !commit.changes.isEmpty { output.print("    … and \(more) more") }
     }
-    try await reportPruned(request, commits)
   }
 
   /// Reports that commits were pruned which the request might have matched.
@@ -60,7 +65,8 @@ struct LogPrinter {
     let isFull = commits.count >= Int(clamping: request.limit) && commits.last.map { $0.revision > oldest + 1 } == true
     if isFull, !request.oldestFirst { return }
     if let since = request.filter.since,
-      let first = try await client.log(LogRequest(limit: 1, oldestFirst: true, changes: 0)).first, first.time <= since
+      let first = try await client.readableLog(LogRequest(limit: 1, oldestFirst: true, changes: 0)).commits.first,
+      first.time <= since
     {
       return
     }

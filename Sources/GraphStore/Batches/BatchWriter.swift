@@ -219,8 +219,32 @@ final class BatchWriter {
     throw SQLLimit.refusal
   }
 
-  /// Returns the rows of all objects that match before the batch.
+  /// Returns the rows of all objects that match before the batch. Other commits wait meanwhile, so the job may end the
+  /// selection.
   func select(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> RowSet {
+    var rows = RowSet()
+    var (found, refusal) = (0, Refusal?.none)
+    do {
+      try connection.run(while: {
+        refusal = job.selectionRefusal(found)
+        return refusal == nil
+      }) {
+        try forEachMatch(of: predicate, entity, table) { row in
+          rows.insert(row)
+          found = rows.count
+          guard found <= Batch.maximumObjects else { throw Self.tooMany }
+        }
+      }
+    } catch {
+      // The store's error about an interrupted statement is not the reason.
+      throw refusal ?? error
+    }
+    return rows
+  }
+
+  private func forEachMatch(
+    of predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable, _ body: (Int64) throws -> Void
+  ) throws {
     // A separate reader, because it keeps the failures of the predicate's evaluation.
     let objects = ObjectReader(connection, layout: writer.layout)
     let texts = predicate.searchesText ? try UnindexedRows(HistoryReader(objects: objects)) : nil
@@ -230,17 +254,19 @@ final class BatchWriter {
     for (index, value) in builder.arguments.enumerated() { row.bind(Int32(index + 1), value) }
     defer { sqlite3_reset(row.statement) }
     let evaluator = builder.isExact ? nil : PredicateEvaluator(predicate, model: model)
-    var rows = RowSet()
     while try connection.step(row) {
-      if let evaluator, try !evaluator.matches(objects.image(row, in: table), in: objects) { continue }
-      rows.insert(row.integer(0))
-      guard rows.count <= Batch.maximumObjects else { throw Self.tooMany }
+      if let evaluator {
+        let matches = try evaluator.matches(objects.image(row, in: table), in: objects)
+        Cancellation.addSteps(FetchExecution.evaluationSteps)
+        try connection.checkInterruption()
+        guard matches else { continue }
+      }
+      try body(row.integer(0))
     }
     if let failure = objects.failure { throw failure }
     let steps = Int(sqlite3_stmt_status(row.statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
     writer.scans.report(.batch, FetchRequest(entity: entity.number, predicate: predicate), steps: steps) {
       [try QueryPlan(text, connection)]
     }
-    return rows
   }
 }

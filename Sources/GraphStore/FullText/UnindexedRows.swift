@@ -8,19 +8,23 @@ struct UnindexedRows {
   let watermark: Revision
   private var images = [(row: Int64, image: ObjectImage)]()
 
-  /// - Parameter past: set if table names resolve to a past state; its objects are not as the indexes have them.
-  init(_ history: HistoryReader, past: ShadowedTables? = nil) throws {
+  /// - Parameters:
+  ///   - past: set if table names resolve to a past state; its objects are not as the indexes have them.
+  ///   - omitsDamage: whether damaged commits are skipped. A text that such a commit wrote may not be found.
+  init(_ history: HistoryReader, past: ShadowedTables? = nil, omitsDamage: Bool = false) throws {
     watermark = try FullTextIndexer.watermark(history.objects.connection)
     var seen = Set<ObjectID>()
     var ids = [ObjectID]()
     if let past { ids = past.objects }
     seen.formUnion(ids)
-    try history.forEachCommitNewestFirst(after: watermark) { commit in
+    try history.forEachCommitNewestFirst(after: watermark, omitsDamage: omitsDamage) { commit in
       for change in commit.changes where seen.insert(change.id).inserted { ids.append(change.id) }
     }
     for id in ids {
       guard let table = history.objects.layout.table(of: id.entity), !table.fullTextTables.isEmpty,
-        let found = try history.objects.find(id), let image = try history.objects.readImage(of: id)
+        let found = try history.objects.find(id),
+        // Every row is verified when it is served, so damage of one that does not match refuses no search.
+        let image = try history.objects.withoutVerification({ try history.objects.readImage(of: id) })
       else { continue }
       images.append((found.row, image))
     }

@@ -97,7 +97,10 @@ extension HistoryReader {
 
   /// Returns the changes of each object, oldest first, as far as history has them. Each commit is read once, newest
   /// first, and only the changes of these objects are decoded.
-  func events(of spans: [ObjectID: ChangeRange]) throws -> [ObjectID: [RecordedChange]] {
+  /// - Parameter omitsDamage: whether the changes of an object end at a damaged commit. Otherwise it is refused.
+  func events(
+    of spans: [ObjectID: ChangeRange], omitsDamage: Bool = false
+  ) throws -> [ObjectID: [RecordedChange]] {
     var events = [ObjectID: [RecordedChange]]()
     var waiting = [Revision: [ObjectID]]()
     var revisions = Heap<Revision>()
@@ -110,7 +113,10 @@ extension HistoryReader {
     }
     for (id, span) in spans { try wait(id, for: span.newest) }
     while let revision = revisions.popMax(), let ids = waiting.removeValue(forKey: revision) {
-      for event in try self.events(of: ids, in: revision) where event.change.previous < revision {
+      guard let found = try objects.unlessDamaged(omitsDamage, { try self.events(of: ids, in: revision) }) else {
+        continue
+      }
+      for event in found where event.change.previous < revision {
         events[event.change.id, default: []].append(event)
         try wait(event.change.id, for: event.change.previous)
       }

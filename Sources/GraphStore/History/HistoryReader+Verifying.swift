@@ -1,4 +1,5 @@
 // Tests: DamageTests.swift, CheckTests.swift
+import GRDBSQLite
 import GraphModel
 
 /// Verification of commits against their fingerprints. Each covers the complete row and the preceding fingerprint. It
@@ -9,18 +10,34 @@ extension HistoryReader {
   ///   - changes: the changes in their stored form.
   /// - Throws: `Refusal(.unavailable)` if the commit has changed, if this reader looks for damage.
   func verify(_ row: Row, changes: [UInt8]) throws {
-    if let damage = objects.damage, try fingerprint(of: row, changes: changes) != UInt64(bitPattern: row.integer(5)) {
-      throw damage.refusal(commit: row.integer(0))
+    if let damage = objects.damage, try !isAsWritten(row, changes: changes) {
+      throw objects.damageFound.add(commit: row.integer(0), damage.refusal(commit: row.integer(0)))
     }
   }
 
-  private func fingerprint(of row: Row, changes: [UInt8]) throws -> UInt64 {
-    try CommitRow(
+  private func isAsWritten(_ row: Row, changes: [UInt8]) throws -> Bool {
+    let written = UInt64(bitPattern: row.integer(5))
+    if try fingerprint(of: row, changes: changes, after: previous(row)) == written { return true }
+    // If only the fingerprint of the preceding commit is damaged, this commit is not.
+    guard let previous = try recomputedFingerprint(of: row.integer(0) - 1) else { return false }
+    return fingerprint(of: row, changes: changes, after: previous) == written
+  }
+
+  private func recomputedFingerprint(of revision: Revision) throws -> UInt64? {
+    // A text of its own, because the connection keeps its statements and the caller's row may be of another one.
+    let row = try connection.statement(Self.columns + " WHERE c.revision = ?")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? try fingerprint(of: row, changes: row.blob(8), after: previous(row)) : nil
+  }
+
+  private func fingerprint(of row: Row, changes: [UInt8], after previous: UInt64) -> UInt64 {
+    CommitRow(
       revision: row.integer(0), time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       model: row.integer(10), undoes: row.isNull(6) ? nil : row.integer(6), undo: row.blob(7), outcome: row.blob(11),
       counters: row.blob(12), changes: changes
-    ).fingerprint(after: previous(row))
+    ).fingerprint(after: previous)
   }
 
   /// The fingerprint of the preceding commit; for the oldest commit in history, from the floor.

@@ -226,8 +226,11 @@ package struct HistoryReader {
   }
 
   /// Walks the commits after `after`, newest first. A commit in parts is passed once per part, the last part first.
-  package func forEachCommitNewestFirst(after: Revision, _ body: (Commit) throws -> Void) throws {
-    try forEachRowNewestFirst(after: after) { commit in
+  /// - Parameter omitsDamage: whether damaged commits are skipped instead of refused.
+  package func forEachCommitNewestFirst(
+    after: Revision, omitsDamage: Bool = false, _ body: (Commit) throws -> Void
+  ) throws {
+    try forEachRowNewestFirst(after: after, omitsDamage: omitsDamage) { commit in
       guard commit.parts != nil else { return try body(commit) }
       for place in try places(of: commit.revision).reversed() {
         var part = commit
@@ -238,11 +241,15 @@ package struct HistoryReader {
     }
   }
 
-  private func forEachRowNewestFirst(after: Revision, _ body: (Commit) throws -> Void) throws {
+  private func forEachRowNewestFirst(
+    after: Revision, omitsDamage: Bool = false, _ body: (Commit) throws -> Void
+  ) throws {
     let row = try connection.statement(Self.columns + " WHERE revision > ? ORDER BY revision DESC")
     row.bind(1, after)
     defer { sqlite3_reset(row.statement) }
-    while try connection.step(row) { try body(commit(row)) }
+    while try connection.step(row) {
+      if let commit = try objects.unlessDamaged(omitsDamage, { try commit(row) }) { try body(commit) }
+    }
   }
 
   /// Rolls `present` back from the state after a commit to the state before it.

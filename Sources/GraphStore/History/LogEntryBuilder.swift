@@ -6,9 +6,11 @@ struct LogEntryBuilder {
   private let history: HistoryReader
   private let past: ObjectTimeTravelReader
 
-  init(_ history: HistoryReader) {
+  /// - Parameter omitsDamage: whether the changes of an object whose row or whose past is damaged are listed without
+  ///   values. Otherwise they are refused.
+  init(_ history: HistoryReader, omitsDamage: Bool = false) {
     self.history = history
-    past = ObjectTimeTravelReader(history: history)
+    past = ObjectTimeTravelReader(history: history, omitsDamage: omitsDamage)
   }
 
   /// The number of changes per run of commits. The objects of a run are rolled back together.
@@ -45,7 +47,10 @@ struct LogEntryBuilder {
         try past.prepare(Dictionary(slice.map { ($0.id, commit.revision) }) { first, _ in first })
       }
       for change in slice {
-        let after = try past.image(of: change.id, at: commit.revision)
+        guard let after = try past.readableImage(of: change.id, at: commit.revision) else {
+          changes.append(ObjectChange(kind: change.kind, id: change.id, before: nil, after: nil))
+          continue
+        }
         changes.append(change.objectChange(from: change.before(after, model: objects.model), to: after))
       }
     }

@@ -19,15 +19,19 @@ struct LogFilter {
   /// The revision range, without the first and including the last.
   private let after: Revision
   private let through: Revision
+  /// Whether damaged commits are skipped; otherwise they are refused.
+  private let omitsDamage: Bool
 
   /// The maximum number of commits examined for one answer.
   static let maximumCommits = 5_000_000
 
   /// - Parameter changes: the maximum number of decoded changes per commit; the others are only counted.
   init(
-    _ filter: HistoryFilter, after: Revision, through: Revision, changes: Int = .max, history: HistoryReader
+    _ filter: HistoryFilter, after: Revision, through: Revision, changes: Int = .max, omitsDamage: Bool = false,
+    history: HistoryReader
   ) throws {
     self.history = history
+    self.omitsDamage = omitsDamage
     self.changes = changes
     family = filter.family(in: history.objects.model)
     object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
@@ -108,10 +112,13 @@ struct LogFilter {
 
   private func matchingCommit(_ row: Row) throws -> HistoryReader.Commit? {
     let (model, numbers) = (history.objects.model, history.objects.layout.numbers)
-    let commit = try history.commit(row, first: changes) { stored in
-      let entity = numbers.present(entity: stored.entity)
-      return family?.contains(entity) ?? (model.entity(entity) != nil)
+    let read = try unlessDamaged {
+      try history.commit(row, first: changes) { stored in
+        let entity = numbers.present(entity: stored.entity)
+        return family?.contains(entity) ?? (model.entity(entity) != nil)
+      }
     }
+    guard let commit = read else { return nil }
     guard let family else { return commit }
     if let parts = commit.parts {
       return family.isDisjoint(with: parts.entities.map { numbers.present(entity: $0) }) ? nil : commit
@@ -119,15 +126,22 @@ struct LogFilter {
     return commit.changes.isEmpty && commit.more == 0 ? nil : commit
   }
 
+  private func unlessDamaged<Result>(_ read: () throws -> Result) throws -> Result? {
+    try history.objects.unlessDamaged(omitsDamage, read)
+  }
+}
+
+// MARK: - One object
+
+extension LogFilter {
   /// Walks along the object's own past.
   private func forEach(
     of object: ObjectID, newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Revision? {
     if let family, !family.contains(object.entity) { return nil }
-    let newest = try history.newestChange(of: object, present: history.objects.readImage(of: object))
-    var walk = ObjectWalk(object, from: newest, history)
     var (found, steps, last) = ([Revision](), 0, Revision?.none)
-    while let revision = try walk.next(after: after)?.revision {
+    var revisions = try ChangedRevisions(of: object, in: history, after: after, omitsDamage: omitsDamage)
+    while let revision = try revisions.next() {
       steps += 1
       guard steps <= Self.maximumCommits else { throw Self.tooMany }
       guard revision <= through else { continue }
@@ -149,7 +163,7 @@ struct LogFilter {
   private func pass(
     _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Bool {
-    guard var commit = try history.row(of: revision), isInTime(commit.time),
+    guard var commit = try unlessDamaged({ try history.row(of: revision) }) ?? nil, isInTime(commit.time),
       let change = try history.event(of: object, in: revision)?.change, try isByAuthor(commit.author)
     else { return true }
     (commit.changes, commit.more) = changes > 0 ? ([change], 0) : ([], 1)

@@ -29,8 +29,28 @@ final class ObjectTimeTravelReader {
   let history: HistoryReader
   private var states = [ObjectID: State]()
   private var steps = 0
+  private let omitsDamage: Bool
+  /// The objects whose states can't be read from some revision down.
+  private var unreadable = Set<ObjectID>()
 
-  init(history: HistoryReader) { self.history = history }
+  /// - Parameter omitsDamage: whether `readableImage` returns nil for damage instead of refusing it.
+  init(history: HistoryReader, omitsDamage: Bool = false) {
+    self.history = history
+    self.omitsDamage = omitsDamage
+  }
+
+  /// Like `image(of:at:)`; nil if the object, or a commit that changed it, is damaged.
+  func readableImage(of id: ObjectID, at revision: Revision) throws -> ObjectImage?? {
+    // The walk would fail at the same commit again.
+    if unreadable.contains(id) { return nil }
+    if let image = try unlessDamaged({ try self.image(of: id, at: revision) }) { return .some(image) }
+    unreadable.insert(id)
+    return nil
+  }
+
+  private func unlessDamaged<Result>(_ read: () throws -> Result) throws -> Result? {
+    try history.objects.unlessDamaged(omitsDamage, read)
+  }
 
   /// The object after the commit of a revision; nil if it did not exist.
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
@@ -57,13 +77,13 @@ final class ObjectTimeTravelReader {
     if states.count + revisions.count > Self.maximumStates { states.removeAll(keepingCapacity: true) }
     var spans = [ObjectID: HistoryReader.ChangeRange]()
     for (id, revision) in revisions {
-      let state = try states[id] ?? present(id)
+      guard let state = try states[id] ?? unlessDamaged({ try present(id) }) else { continue }
       states[id] = state
       if state.walk.revision > revision, state.ahead.isEmpty {
         spans[id] = HistoryReader.ChangeRange(newest: state.walk.revision, base: revision)
       }
     }
-    for (id, events) in try history.events(of: spans) {
+    for (id, events) in try history.events(of: spans, omitsDamage: omitsDamage) {
       try count(events.count)
       states.modifyIfPresent(id) { $0.ahead = events }
     }

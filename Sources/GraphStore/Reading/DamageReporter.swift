@@ -22,15 +22,13 @@ final class DamageReporter: Sendable {
     self.log = log
   }
 
-  private static let advice = "run stickiesd check, and restore a backup from before the damage"
-
   /// The refusal for an object whose row has changed outside a commit.
   func refusal(object id: ObjectID) -> Refusal {
     let name = "\(model.displayName(of: id.entity)) \(id.key)"
     report(.object(id.key), "an object is damaged", "object", name)
     return Refusal(
       .unavailable,
-      "\(name) is damaged: its row has changed outside a commit; \(Self.advice). Everything else is served")
+      "\(name) is damaged: its row has changed outside a commit; \(DamageNotice.advice). Everything else is served")
   }
 
   /// The refusal for a commit whose row has changed.
@@ -39,13 +37,13 @@ final class DamageReporter: Sendable {
     return Refusal(
       .unavailable,
       "the commit of revision \(revision) is damaged: its row in history has changed since it was written; "
-        + "\(Self.advice). Everything else is served")
+        + "\(DamageNotice.advice). Everything else is served")
   }
 
   private func report(_ subject: DamagedItem, _ message: String, _ key: String, _ name: String) {
     let isNew = reported.withLock { reported in
       reported.count < Self.maximumReports && reported.insert(subject).inserted
     }
-    if isNew { log.error("\(message); \(Self.advice)", metadata: [key: "\(name)"]) }
+    if isNew { log.error("\(message); \(DamageNotice.advice)", metadata: [key: "\(name)"]) }
   }
 }

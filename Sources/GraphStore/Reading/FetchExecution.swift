@@ -20,6 +20,8 @@ final class FetchExecution {
   /// The number of full-scan steps, as counted by SQLite.
   private(set) var scannedSteps = 0
   private(set) var count = 0
+  /// The number of damaged objects, which count towards the limit and are not in the result.
+  private(set) var omitted = 0
   /// Whether there are further objects after the limit.
   private var hasMore = false
   private var last: ObjectID?
@@ -39,7 +41,8 @@ final class FetchExecution {
     self.table = table
     self.objects = objects
     self.past = past
-    recentTexts = try Self.searchesText(request) ? UnindexedRows(history, past: past) : nil
+    recentTexts =
+      try Self.searchesText(request) ? UnindexedRows(history, past: past, omitsDamage: request.omitsDamage) : nil
   }
 
   private static func searchesText(_ request: FetchRequest) -> Bool {
@@ -59,9 +62,17 @@ final class FetchExecution {
     if let failure = objects.failure { throw failure }
   }
 
-  /// The cursor of the next page.
-  func next() throws -> FetchCursor? {
-    guard hasMore, let last, let image = try objects.readImage(of: last) else { return nil }
+  /// The end of the result, as of the state that was read.
+  func completion(at token: Token) throws -> FetchCompletion {
+    let next = try next()
+    return FetchCompletion(at: token, count: count - omitted, next: next, damage: objects.damageFound.notice)
+  }
+
+  /// The cursor of the next page. It is as SQL orders the last object, which may be damaged.
+  private func next() throws -> FetchCursor? {
+    guard hasMore, let last, let image = try objects.withoutVerification({ try objects.readImage(of: last) }) else {
+      return nil
+    }
     let cursor = try FetchCursor(
       behind: image, of: entity.number, sort: request.sort, model: objects.model, in: objects)
     if let failure = objects.failure { throw failure }
@@ -96,8 +107,9 @@ final class FetchExecution {
     try each(sql) { row in
       var image: ObjectImage?
       if let evaluator {
-        let candidate = try wantsValues ? served(row) : objects.image(row, in: table)
-        guard try matches(candidate, evaluator) else { return true }
+        guard let candidate = try unlessDamaged({ try objects.image(row, in: table) }),
+          try matches(candidate, evaluator)
+        else { return true }
         if skipped < request.offset {
           skipped += 1
           return true
@@ -105,18 +117,27 @@ final class FetchExecution {
         image = candidate
       }
       guard takes(row) else { return false }
-      if wantsValues {
-        try body(image ?? served(row))
-      } else {
+      if !wantsValues {
         try body(ObjectImage(id: id(row), revision: row.integer(3), values: []))
+      } else if let sound = try unlessDamaged({ try served(row, image) }) {
+        try body(sound)
+      } else {
+        omitted += 1
       }
       return true
     }
   }
 
   /// The image in a row for the result; one of the present is verified.
-  private func served(_ row: Row) throws -> ObjectImage {
-    past == nil ? try objects.verifiedImage(row, in: table) : try objects.image(row, in: table)
+  /// - Parameter image: the image, if it was read already.
+  private func served(_ row: Row, _ image: ObjectImage?) throws -> ObjectImage {
+    let image = try image ?? objects.image(row, in: table)
+    if past == nil { try objects.verify(image, row, in: table) }
+    return image
+  }
+
+  private func unlessDamaged<Result>(_ read: () throws -> Result) throws -> Result? {
+    try objects.unlessDamaged(request.omitsDamage, read)
   }
 
   private func countObjects(_ sql: FetchSQL) throws {
@@ -133,7 +154,9 @@ final class FetchExecution {
       most = sum
     }
     try each(sql) { row in
-      if try matches(objects.image(row, in: table), evaluator) { found += 1 }
+      if let image = try unlessDamaged({ try objects.image(row, in: table) }), try matches(image, evaluator) {
+        found += 1
+      }
       return found < most
     }
     count = max(0, found - request.offset)
@@ -170,7 +193,10 @@ final class FetchExecution {
     let evaluator = evaluator(sql)
     var rows = [Int64]()
     try each(sql) { row in
-      if let evaluator, try !matches(objects.image(row, in: table), evaluator) { return true }
+      if let evaluator {
+        guard let image = try unlessDamaged({ try objects.image(row, in: table) }), try matches(image, evaluator)
+        else { return true }
+      }
       guard rows.count < Self.maximumEvaluatedRows else {
         throw Refusal(
           .limit,
@@ -190,10 +216,11 @@ final class FetchExecution {
   }
 
   /// The steps that evaluating one object counts as for cancellation checks, besides those for its long texts.
-  private static let evaluationSteps = 1 << 10
+  static let evaluationSteps = 1 << 10
 
   private func matches(_ image: ObjectImage, _ evaluator: PredicateEvaluator) throws -> Bool {
-    let matches = evaluator.matches(image, in: objects)
+    // Like SQL, the evaluator takes values as they are; every object of the result is verified.
+    let matches = objects.withoutVerification { evaluator.matches(image, in: objects) }
     Cancellation.addSteps(Self.evaluationSteps)
     try objects.connection.checkInterruption()
     return matches

@@ -8,10 +8,34 @@ extension ObjectReader {
   /// - Throws: `Refusal(.unavailable)` if the row has changed outside a commit, if this reader looks for damage.
   func verifiedImage(_ row: Row, in table: EntityTable) throws -> ObjectImage {
     let image = try image(row, in: table)
-    guard let damage, image.revision != underway else { return image }
+    try verify(image, row, in: table)
+    return image
+  }
+
+  /// Verifies the image that was read from a row of the table's `selectWithSum`.
+  func verify(_ image: ObjectImage, _ row: Row, in table: EntityTable) throws {
+    guard let damage, image.revision != underway else { return }
     let sum = UInt64(bitPattern: row.integer(table.sumColumn))
-    guard try !isAsWritten(image, sum: sum) else { return image }
-    throw damage.refusal(object: image.id)
+    guard try !isAsWritten(image, sum: sum) else { return }
+    throw damageFound.add(image.id, damage.refusal(object: image.id))
+  }
+
+  /// Returns nil if `read` meets damage that the answer omits; `damageFound` then contains it.
+  /// - Parameter isOmitted: false to throw the refusal instead.
+  func unlessDamaged<Result>(_ isOmitted: Bool = true, _ read: () throws -> Result) throws -> Result? {
+    do {
+      return try read()
+    } catch  where isOmitted && damageFound.canOmit(error) {
+      return nil
+    }
+  }
+
+  /// Runs `body` without looking for damage, as SQL evaluates predicates and orders.
+  func withoutVerification<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let skipped = skipsVerification
+    skipsVerification = true
+    defer { skipsVerification = skipped }
+    return try body()
   }
 
   private func isAsWritten(_ image: ObjectImage, sum: UInt64) throws -> Bool {

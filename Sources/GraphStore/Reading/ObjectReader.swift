@@ -19,6 +19,8 @@ package final class ObjectReader: ImageSource {
   private let reporter: DamageReporter?
   /// Set during reads that must not refuse a transaction.
   var skipsVerification = false
+  /// The damage that this reader has met, for an answer that omits it.
+  var damageFound = DamageTracker()
   /// The revision of a batch in progress: its rows get their checksums before their unique keys and references.
   var underway: Revision?
   /// Recognizes rows of older model versions; only the writer has it.
@@ -152,7 +154,7 @@ package final class ObjectReader: ImageSource {
     let entity = layout.numbers.entity(row, 2)
     let id = ObjectID(key: row.id(1), entity: entity)
     guard let shape = table.shape(of: entity) else {
-      if let damage { throw damage.refusal(object: id) }
+      if let damage { throw damageFound.add(id, damage.refusal(object: id)) }
       throw StoreFailure(
         .corrupt, "an object of \(table.name) has the entity number \(row.integer(2)), which the model does not know",
         advice: "Run stickiesd check.")

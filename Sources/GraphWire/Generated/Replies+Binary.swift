@@ -130,6 +130,7 @@ extension Chunk: BinaryCodable {
     writer.field(7, next)
     if let explanation { writer.field(8, explanation) }
     if let total { writer.rowCount(30, total) }
+    if !damage.isEmpty { writer.field(31, damage) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -143,6 +144,7 @@ extension Chunk: BinaryCodable {
     next = []
     explanation = nil
     total = nil
+    damage = DamageNotice()
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.objects.append(try field.form())
@@ -154,6 +156,7 @@ extension Chunk: BinaryCodable {
       case 7: self.next = try field.array()
       case 8: self.explanation = try field.form()
       case 30: self.total = try field.rowCount()
+      case 31: self.damage = try field.form()
       default: break
       }
     }

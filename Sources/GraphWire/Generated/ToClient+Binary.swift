@@ -41,10 +41,11 @@ extension ToClient: BinaryCodable {
         $0.field(1, query)
         $0.field(2, reason)
       }
-    case .log(let commits, let last):
+    case .log(let commits, let last, let damage):
       writer.message(12) {
         for element in commits { $0.field(1, element) }
         $0.field(2, last)
+        if !damage.isEmpty { $0.field(3, damage) }
       }
     case .status(let value): writer.field(13, value)
     case .pong(let head): writer.message(14) { $0.field(1, head) }
@@ -211,15 +212,17 @@ extension ToClient: BinaryCodable {
   private static func log(_ field: BinaryReader.Field) throws(MalformedMessage) -> Body {
     var commits: [CommitEntry] = []
     var last: Bool = false
+    var damage: DamageNotice = DamageNotice()
     var reader = try field.reader()
     while let (number, field) = try reader.next() {
       switch number {
       case 1: commits.append(try field.form())
       case 2: last = try field.bool()
+      case 3: damage = try field.form()
       default: break
       }
     }
-    return .log(commits, last: last)
+    return .log(commits, last: last, damage: damage)
   }
 
   /// `message Pong`

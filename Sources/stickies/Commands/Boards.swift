@@ -18,9 +18,12 @@ struct BoardCommand: AsyncParsableCommand {
     @MainActor
     func run() async throws {
       try await options.withShell { shell in
-        let boards = try await shell.images(
+        let (boards, damage) = try await shell.readableImages(
           of: BoardProperties.entity, sort: [SortKey](Board.self, [\.created.ascending]))
-        if shell.output.json { return shell.output.show(boards, else: "") }
+        if shell.output.json {
+          shell.output.show(boards, else: "")
+          return try IncompleteResult.check(damage, shell.model)
+        }
         var table = TextTable(["NAME", "COLOR", "CREATED"])
         for board in boards {
           var created = ""
@@ -30,11 +33,12 @@ struct BoardCommand: AsyncParsableCommand {
           ])
         }
         let text = table.text()
-        if text.isEmpty {
-          StandardError.write("no boards; add one with: stickies board add NAME")
-        } else {
+        if !text.isEmpty {
           shell.output.print(text)
+        } else if damage.isEmpty {
+          StandardError.write("no boards; add one with: stickies board add NAME")
         }
+        try IncompleteResult.check(damage, shell.model)
       }
     }
   }

@@ -64,10 +64,10 @@ struct List: AsyncParsableCommand {
           note, condition, try shell.order(sort, of: note), limit.number, at: shell.revision)
         return shell.output.show(try await shell.client.explain(fetch))
       }
-      let notes = try await shell.images(
+      let (notes, damage) = try await shell.readableImages(
         of: NoteProperties.entity, where: condition, sort: shell.order(sort, of: NoteProperties.entity),
         limit: limit.number)
-      try await NoteTable.show(notes, shell, isFiltered: condition != .always)
+      try await NoteTable.show(notes, damage, shell, isFiltered: condition != .always)
     }
   }
 }
@@ -86,10 +86,9 @@ struct Search: AsyncParsableCommand {
       let text = words.joined(separator: " ")
       let predicate = GraphPredicate.comparison(
         .init(.one, .property(NoteProperties.text.number), .search, .value(.string(text))))
-      try await NoteTable.show(
-        try await shell.images(
-          of: NoteProperties.entity, where: predicate, sort: [SortKey](Note.self, [\.number.ascending])), shell,
-        isFiltered: true)
+      let (notes, damage) = try await shell.readableImages(
+        of: NoteProperties.entity, where: predicate, sort: [SortKey](Note.self, [\.number.ascending]))
+      try await NoteTable.show(notes, damage, shell, isFiltered: true)
     }
   }
 }
@@ -102,11 +101,20 @@ enum NoteTable {
     return isPast ? "there were no notes then" : "no notes; add one with: stickies add \"Hello\""
   }
 
-  static func show(_ notes: [ObjectImage], _ shell: CommandContext, isFiltered: Bool) async throws {
-    if shell.output.json { return shell.output.show(notes, else: "") }
+  /// - Parameter damage: the notes that can't be shown.
+  /// - Throws: `IncompleteResult` after the notes are printed, if there is damage.
+  static func show(
+    _ notes: [ObjectImage], _ damage: DamageNotice, _ shell: CommandContext, isFiltered: Bool
+  ) async throws {
+    var damage = damage
+    if shell.output.json {
+      shell.output.show(notes, else: "")
+      return try IncompleteResult.check(damage, shell.model)
+    }
     func names(_ entity: Entity, _ name: Property) async throws -> [ObjectID: String] {
-      Dictionary(
-        try await shell.images(of: entity).map { ($0.id, $0.text(of: name)) }, uniquingKeysWith: { $1 })
+      let found = try await shell.readableImages(of: entity)
+      damage.formUnion(found.damage)
+      return Dictionary(found.images.map { ($0.id, $0.text(of: name)) }, uniquingKeysWith: { $1 })
     }
     let boards = try await names(BoardProperties.entity, BoardProperties.name)
     let tags = try await names(TagProperties.entity, TagProperties.name)
@@ -123,10 +131,11 @@ enum NoteTable {
       ])
     }
     let text = table.text()
-    if text.isEmpty {
-      StandardError.write(hint(isFiltered: isFiltered, isPast: shell.revision != nil))
-    } else {
+    if !text.isEmpty {
       shell.output.print(text)
+    } else if damage.isEmpty {
+      StandardError.write(hint(isFiltered: isFiltered, isPast: shell.revision != nil))
     }
+    try IncompleteResult.check(damage, shell.model)
   }
 }

@@ -20,7 +20,9 @@ enum NoteCandidates {
   private static func images(_ entity: Entity, _ sort: String, _ client: GraphClient) async throws -> [ObjectImage] {
     let order = try [SortKey](parsing: sort, entity: entity, model: client.context.model)
     var images = [ObjectImage]()
-    for try await chunk in client.images(of: entity, sort: order, limit: LiveCandidates.most) { images += chunk }
+    let stream = client.images(of: entity, sort: order, limit: LiveCandidates.most)
+    stream.omitsDamage = true
+    for try await chunk in stream { images += chunk }
     return images
   }
 

@@ -162,11 +162,12 @@ extension OracleMapping {
               $0.query = query
               $0.reason = reason
             })
-        case .log(let commits, let last):
+        case .log(let commits, let last, let damage):
           .log(
             make {
               $0.commits = commits.map(entry)
               $0.last = last
+              if !damage.isEmpty { $0.damage = self.damage(damage) }
             })
         case .status(let status): .status(self.status(status))
         case .pong(let head): .pong(make { $0.head = token(head) })
@@ -287,6 +288,14 @@ extension OracleMapping {
       $0.next = data(chunk.next)
       if let explanation = chunk.explanation { $0.explanation = self.explanation(explanation) }
       if let total = chunk.total { $0.total = make { $0.count = total } }
+      if !chunk.damage.isEmpty { $0.damage = damage(chunk.damage) }
+    }
+  }
+
+  private func damage(_ damage: DamageNotice) -> Graph_DamageNotice {
+    make {
+      $0.objects = damage.objects.map(id)
+      $0.commits = damage.commits.map { revision in make { $0.revision = revision } }
     }
   }
 

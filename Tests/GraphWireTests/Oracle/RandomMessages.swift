@@ -212,7 +212,7 @@ struct RandomMessages {
             objects: list { $0.object() }, rows: list { generator in generator.list { $0.value() } },
             columns: list { RowColumn(name: $0.string(), type: $0.string()) },
             end: maybe { ($0.token(), $0.unsigned()) }, next: bytes(), explanation: maybe { $0.explanation() },
-            total: maybe { $0.unsigned() })),
+            total: maybe { $0.unsigned() }, damage: damage())),
         .committed(
           CommitResult(
             revision: integer(), fingerprint: unsigned(),
@@ -221,7 +221,7 @@ struct RandomMessages {
         .subscribed(query: unsigned(), resumed: bool(), known: bool()), .unsubscribed(query: unsigned()),
         .delta(delta()),
         .advance(revision: integer(), fingerprint: unsigned()), .reset(query: unsigned(), reason: string()),
-        .log(list { $0.entry() }, last: bool()), .status(status()), .pong(token()),
+        .log(list { $0.entry() }, last: bool(), damage: damage()), .status(status()), .pong(token()),
         .close(code: string(), message: string()),
         .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
         .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
@@ -233,6 +233,10 @@ struct RandomMessages {
             query: unsigned(), rows: list { $0.id() }, objects: list { $0.object() }, total: unsigned(), at: token())),
       ] + fromHistory()
     return bodies.map { ToClient(unsigned(), $0) }
+  }
+
+  private mutating func damage() -> DamageNotice {
+    DamageNotice(objects: list { $0.id() }, commits: list { $0.integer() })
   }
 
   private mutating func explanation() -> FetchExplanation {

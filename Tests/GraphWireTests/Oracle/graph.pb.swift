@@ -2341,6 +2341,16 @@ nonisolated struct Graph_Chunk: @unchecked Sendable {
   /// Clears the value of `total`. Subsequent reads from it will return its default value.
   mutating func clearTotal() {_uniqueStorage()._total = nil}
 
+  /// on the last chunk: the objects that the result omits because they are damaged
+  var damage: Graph_DamageNotice {
+    get {_storage._damage ?? Graph_DamageNotice()}
+    set {_uniqueStorage()._damage = newValue}
+  }
+  /// Returns true if `damage` has been explicitly set.
+  var hasDamage: Bool {_storage._damage != nil}
+  /// Clears the value of `damage`. Subsequent reads from it will return its default value.
+  mutating func clearDamage() {_uniqueStorage()._damage = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -2409,6 +2419,33 @@ nonisolated struct Graph_Explanation: Sendable {
 
   /// Entity.attribute that an index would help
   var advice: [String] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Objects and commits that an answer omits because their checksums are wrong; everything else is complete.
+nonisolated struct Graph_DamageNotice: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var objects: [Graph_ObjectID] = []
+
+  var commits: [Graph_DamagedCommit] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_DamagedCommit: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var revision: Int64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2630,9 +2667,21 @@ nonisolated struct Graph_LogChunk: Sendable {
 
   var last: Bool = false
 
+  /// on the last chunk: commits that are omitted, and objects whose changes have no values
+  var damage: Graph_DamageNotice {
+    get {_damage ?? Graph_DamageNotice()}
+    set {_damage = newValue}
+  }
+  /// Returns true if `damage` has been explicitly set.
+  var hasDamage: Bool {self._damage != nil}
+  /// Clears the value of `damage`. Subsequent reads from it will return its default value.
+  mutating func clearDamage() {self._damage = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _damage: Graph_DamageNotice? = nil
 }
 
 nonisolated struct Graph_CommitEntry: Sendable {
@@ -6820,7 +6869,7 @@ nonisolated extension Graph_ModelReply: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Chunk"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}last\0\u{1}at\0\u{1}count\0\u{1}rows\0\u{1}columns\0\u{1}next\0\u{1}explanation\0\u{2}\u{16}total\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}last\0\u{1}at\0\u{1}count\0\u{1}rows\0\u{1}columns\0\u{1}next\0\u{1}explanation\0\u{2}\u{16}total\0\u{1}damage\0")
 
   fileprivate class _StorageClass {
     var _objects: [Graph_Object] = []
@@ -6832,6 +6881,7 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
     var _next: Data = Data()
     var _explanation: Graph_Explanation? = nil
     var _total: Graph_Count? = nil
+    var _damage: Graph_DamageNotice? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6851,6 +6901,7 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
       _next = source._next
       _explanation = source._explanation
       _total = source._total
+      _damage = source._damage
     }
   }
 
@@ -6878,6 +6929,7 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
         case 7: try { try decoder.decodeSingularBytesField(value: &_storage._next) }()
         case 8: try { try decoder.decodeSingularMessageField(value: &_storage._explanation) }()
         case 30: try { try decoder.decodeSingularMessageField(value: &_storage._total) }()
+        case 31: try { try decoder.decodeSingularMessageField(value: &_storage._damage) }()
         default: break
         }
       }
@@ -6917,6 +6969,9 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
       try { if let v = _storage._total {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
       } }()
+      try { if let v = _storage._damage {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6935,6 +6990,7 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
         if _storage._next != rhs_storage._next {return false}
         if _storage._explanation != rhs_storage._explanation {return false}
         if _storage._total != rhs_storage._total {return false}
+        if _storage._damage != rhs_storage._damage {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -7099,6 +7155,71 @@ nonisolated extension Graph_Explanation: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.microseconds != rhs.microseconds {return false}
     if lhs.count != rhs.count {return false}
     if lhs.advice != rhs.advice {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_DamageNotice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".DamageNotice"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}commits\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.objects) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.commits) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.objects.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.objects, fieldNumber: 1)
+    }
+    if !self.commits.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.commits, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_DamageNotice, rhs: Graph_DamageNotice) -> Bool {
+    if lhs.objects != rhs.objects {return false}
+    if lhs.commits != rhs.commits {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_DamagedCommit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".DamagedCommit"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.revision != 0 {
+      try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_DamagedCommit, rhs: Graph_DamagedCommit) -> Bool {
+    if lhs.revision != rhs.revision {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7472,7 +7593,7 @@ nonisolated extension Graph_Reset: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_LogChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".LogChunk"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}commits\0\u{1}last\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}commits\0\u{1}last\0\u{1}damage\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7482,24 +7603,33 @@ nonisolated extension Graph_LogChunk: SwiftProtobuf.Message, SwiftProtobuf._Mess
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.commits) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.last) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._damage) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.commits.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.commits, fieldNumber: 1)
     }
     if self.last != false {
       try visitor.visitSingularBoolField(value: self.last, fieldNumber: 2)
     }
+    try { if let v = self._damage {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_LogChunk, rhs: Graph_LogChunk) -> Bool {
     if lhs.commits != rhs.commits {return false}
     if lhs.last != rhs.last {return false}
+    if lhs._damage != rhs._damage {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
