@@ -104,6 +104,7 @@ extension LogReader {
     let reader = try LogReader(disk, store)
     var records = [LogRecord]()
     try reader.read(after: revision) { records.append($0) }
+    assert(records.last?.isLast != false, "a log ends with a complete entry")
     // The end of the log was found in the newest segment, even if it has no record that is needed.
     let newest = reader.segments.count - 1
     for (number, segment) in reader.segments.enumerated() where segment.last > revision || number == newest {
