@@ -16,7 +16,7 @@ extension Simulation {
     note("the power is gone while history is pruned")
     events.note(.pruningLostPower)
     try crashServer {
-      let findings = try StoreCheck.run(directory: directory, model: model, heldObjects: 3)
+      let findings = try withLogFiles { try StoreCheck.run(directory: directory, model: model, heldObjects: 3) }
       try check(findings.first.map { "the store is damaged behind a slice that was cut: \($0)" })
     }
     try recordCommits()
@@ -79,7 +79,7 @@ extension Simulation {
   /// Checks the marks of the commits at which the clock had gone back, while the server is not running.
   func checkSetbacks() throws {
     guard clock.jumps else { return }
-    let findings = try StoreCheck.run(directory: directory, model: model, heldObjects: 3)
+    let findings = try withLogFiles { try StoreCheck.run(directory: directory, model: model, heldObjects: 3) }
     try check(findings.first.map { "the store is damaged after the clock was set: \($0)" })
   }
 

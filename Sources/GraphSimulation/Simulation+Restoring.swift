@@ -23,7 +23,7 @@ extension Simulation {
     try recordCommits()
     let file = "\(directory)/backup-\(step).sqlite"
     do {
-      let report = try StoreBackup.run(directory: directory, model: model, file: file)
+      let report = try withLogFiles { try StoreBackup.run(directory: directory, model: model, file: file) }
       try checkHead(report.head, of: "the backup")
     } catch let failure as Failure {
       throw failure

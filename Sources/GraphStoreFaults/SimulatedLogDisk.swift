@@ -130,6 +130,14 @@ package final class SimulatedLogDisk: LogDisk {
     }
   }
 
+  /// The cached contents of all files, by name; nil if there is no folder.
+  package var contents: [String: [UInt8]]? {
+    state.withLock { state in
+      if state.folder == nil { return nil }
+      return state.names.compactMapValues { state.files[$0]?.cached }
+    }
+  }
+
   /// The cached content of a file.
   package func content(_ name: String) -> [UInt8] {
     var content = [UInt8]()
