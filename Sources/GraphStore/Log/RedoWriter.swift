@@ -47,6 +47,9 @@ final class RedoWriter {
       throw Self.mismatch(entry, "\(failure.name)")
     } catch let failure as MalformedMessage {
       throw Self.mismatch(entry, failure.reason)
+    } catch let refusal as Refusal {
+      // An object that the entry changes is damaged.
+      throw Self.mismatch(entry, refusal.message)
     }
   }
 

@@ -189,6 +189,21 @@ extension SQLiteStore {
     begin(gathered, writer)
   }
 
+  /// Makes what a start has found durable in SQLite.
+  ///
+  /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced again,
+  /// which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
+  private func makeDurableAtStart(_ writer: StoreWriter) throws {
+    try pool.writeWithoutTransaction { database in
+      do {
+        try makeDurable(database)
+      } catch let failure as StoreFailure where failure.code == .inUse {
+        log.warning("another program reads the store; its log is synced instead of copied into the database file")
+        try synchronizeLog(of: writer.connection)
+      }
+    }
+  }
+
   /// Copies SQLite's whole log into the database file and syncs that file.
   ///
   /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as written.
@@ -230,7 +245,7 @@ extension SQLiteStore {
     let log = isNeeded ? try open(store, nil) : nil
     if let log {
       try recover(from: log, writer)
-      try pool.writeWithoutTransaction { try makeDurable($0) }
+      try makeDurableAtStart(writer)
     }
     let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits), heldBytes: options.heldLogBytes)
     let gathered = GatheredCommits(log, limits: limits) { try open(store, $0) }
