@@ -37,14 +37,26 @@ struct LogScan {
     try findEnd(chain, disk)
   }
 
+  /// Whether another store or a newer program has written a segment.
+  static func isForeign(_ number: UInt64, _ disk: any LogDisk, _ store: UniqueID) throws -> Bool {
+    switch SegmentHeader.read(try firstBlock(of: disk.open(Segment.name(number), forWriting: false))) {
+    case .none: false
+    case .newer: true
+    case .header(let header): header.store != store
+    }
+  }
+
+  private static func firstBlock(of file: any LogFile) throws -> [UInt8] {
+    try [UInt8](unsafeUninitializedCapacity: SegmentHeader.bytes) { buffer, filled in
+      filled = try file.read(at: 0, into: UnsafeMutableRawBufferPointer(buffer))
+    }
+  }
+
   private static func file(_ number: UInt64, _ disk: any LogDisk, _ store: UniqueID) throws -> File {
     let path = disk.path(Segment.name(number))
     let file = try disk.open(Segment.name(number), forWriting: false)
     let size = try file.size()
-    let block = try [UInt8](unsafeUninitializedCapacity: SegmentHeader.bytes) { buffer, filled in
-      filled = try file.read(at: 0, into: UnsafeMutableRawBufferPointer(buffer))
-    }
-    switch SegmentHeader.read(block) {
+    switch SegmentHeader.read(try firstBlock(of: file)) {
     case .none: return File(number: number, size: size, header: nil)
     case .newer(let version): throw LogFailure.newer(path, version)
     case .header(let header):

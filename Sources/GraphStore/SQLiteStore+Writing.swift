@@ -23,7 +23,13 @@ extension SQLiteStore {
     try pool.writeWithoutTransaction { database in
       // SQLite does not checkpoint inside a transaction.
       if let writer { try commitGathered(writer) }
-      return CheckpointSpace.checkpoint(database)
+      do {
+        return try CheckpointSpace.checkpoint(database)
+      } catch let error as DatabaseError {
+        writer = nil
+        health.doubt(error)
+        throw SQLiteFailure.of(error, path: path)
+      }
     }
   }
 
@@ -89,7 +95,9 @@ extension SQLiteStore {
     let head = writer.revision
     do {
       // A large batch may be refused after a part of it was written; the rollback must concern the batch alone.
-      if batch.first?.isBatch == true { try commitGathered(writer) }
+      let isBatch = batch.first?.isBatch == true
+      if isBatch { try commitGathered(writer) }
+      try prepareToBegin(isBatch: isBatch, writer)
       if gathered?.isOpen != true { try connection.run(Self.begin) }
       gathered?.didBegin()
     } catch {
@@ -133,6 +141,8 @@ extension SQLiteStore {
       if let entries = entries.entries, !entries.isEmpty { options.didCommit?(entries) }
       return results
     } catch {
+      // The files may come back; until then the open transaction has the commits, and reads see them.
+      if isCommitting, gathered != nil, (error as? StoreFailure)?.code == .moved { throw error }
       // An apparent corruption may exist only in this connection's memory.
       let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
       let isOfTheDisk = if let failure = error as? StoreFailure { codes.contains(failure.code) } else { false }
@@ -147,7 +157,7 @@ extension SQLiteStore {
         try repeatGathered(writer)
       } catch {
         self.writer = nil
-        health.isOutcomeUnknown = gathered != nil
+        if gathered != nil { health.doubt(error) }
         throw error
       }
       throw error
@@ -174,8 +184,7 @@ extension SQLiteStore {
     } catch let failure as SQLConstraintFailure {
       refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
     } catch let unknown as UnknownOutcome {
-      health.isOutcomeUnknown = true
-      health.isLockLost = health.isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
+      health.doubt(unknown.cause)
       refusal = Refusal(.unavailable, "\(unknown.cause)")
     } catch let known as Refusal {
       refusal = known
@@ -225,8 +234,7 @@ extension SQLiteStore {
   /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
   /// others are not committed, and their clients get the failure.
   private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> [WriteResult] {
-    health.isOutcomeUnknown = true
-    health.isLockLost = health.isLockLost || (unknown.cause as? StoreFailure)?.code == .lockLost
+    health.doubt(unknown.cause)
     let kind = if let failure = unknown.cause as? StoreFailure { failure.code.rawValue } else { "other" }
     if let omitted = lines.withLock({ $0.omitted(before: kind) }) {
       log.error(
@@ -264,6 +272,7 @@ extension SQLiteStore {
     let fresh = try opener.open()
     // Reads in progress finish on their old connections.
     connections.withLock { $0 = fresh }
+    gathered?.isSyncing = false
     pastReaders.forget()
     try fresh.writeWithoutTransaction { database in
       let writer = try openWriter(database)

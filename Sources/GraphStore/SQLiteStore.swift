@@ -61,6 +61,16 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     var isOutcomeUnknown = false
     /// Whether this process may have lost a lock. Reopening then closes all connections first.
     var isLockLost = false
+    /// Whether the disk may have failed to write what SQLite counts as synced.
+    var isDiskInDoubt = false
+
+    /// Takes note of a failure after which the store must be reopened.
+    mutating func doubt(_ cause: any Error) {
+      isOutcomeUnknown = true
+      let code = (cause as? StoreFailure)?.code
+      if code == .lockLost { isLockLost = true }
+      if code != .full { isDiskInDoubt = true }
+    }
   }
 
   /// The settings of a store, fixed at opening.

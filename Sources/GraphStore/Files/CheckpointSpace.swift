@@ -75,8 +75,15 @@ struct CheckpointSpace {
 
   /// Checkpoints the WAL into the reserved space, so that it restarts; called after a commit found no space.
   /// - Returns: whether the WAL had frames and all of them were checkpointed.
-  static func checkpoint(_ database: Database) -> Bool {
-    guard let result = try? database.checkpoint(.passive) else { return false }
-    return result.walFrameCount > 0 && result.checkpointedFrameCount == result.walFrameCount
+  /// - Throws: `DatabaseError` if the disk fails for another reason than missing space.
+  static func checkpoint(_ database: Database) throws -> Bool {
+    do {
+      let result = try database.checkpoint(.passive)
+      return result.walFrameCount > 0 && result.checkpointedFrameCount == result.walFrameCount
+    } catch let error as DatabaseError
+      where [.SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
+    {
+      return false
+    }
   }
 }

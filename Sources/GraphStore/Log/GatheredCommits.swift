@@ -40,6 +40,8 @@ final class GatheredCommits: @unchecked Sendable {
   /// The entries of the open transaction; those of commits that were not acknowledged come last.
   private(set) var entries = [LogEntry]()
   private var bytes = 0
+  /// Whether SQLite syncs each COMMIT of the writer's connection.
+  var isSyncing = false
   /// Whether SQLite's transaction is open.
   private(set) var isOpen = false
   /// Whether reads must wait for a COMMIT; on any thread.

@@ -34,11 +34,33 @@ extension SQLiteStore {
     }
   }
 
+  /// Decides before BEGIN whether SQLite syncs the next COMMIT: without a log, on a disk with little space, and for a
+  /// batch, which may be larger than the log.
+  func prepareToBegin(isBatch: Bool, _ writer: StoreWriter) throws {
+    guard let gathered, !gathered.isOpen else { return }
+    try setSyncing(isBatch || gathered.log == nil || checkpointSpace.isLow, gathered, writer)
+  }
+
+  private static let full = SQL("PRAGMA synchronous = FULL")
+  private static let normal = SQL("PRAGMA synchronous = NORMAL")
+
+  /// Sets whether SQLite syncs each COMMIT; outside of transactions only. If such a sync fails, the COMMIT fails, and
+  /// SQLite writes its pages again later.
+  private func setSyncing(_ isOn: Bool, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
+    if gathered.isSyncing == isOn { return }
+    try writer.connection.run(isOn ? Self.full : Self.normal)
+    gathered.isSyncing = isOn
+  }
+
   /// Commits and syncs the open transaction in SQLite, and begins the log behind it.
   private func commitDurably(_ gathered: GatheredCommits, _ writer: StoreWriter) throws {
-    gathered.willCommitUnsynced()
-    try runCommit(writer.connection)
-    try synchronizeLog(of: writer.connection)
+    if gathered.isSyncing {
+      try runCommit(writer.connection)
+    } else {
+      gathered.willCommitUnsynced()
+      try runCommit(writer.connection)
+      try synchronizeLog(of: writer.connection)
+    }
     gathered.didCommit()
     begin(gathered, writer)
     do {
@@ -46,7 +68,7 @@ extension SQLiteStore {
     } catch {
       // The commits are durable. The next call reopens the store.
       report("checkpoint", "the store's log can't be checkpointed", error)
-      abandonTransaction(of: writer)
+      abandonTransaction(of: writer, after: error)
     }
   }
 
@@ -76,8 +98,8 @@ extension SQLiteStore {
     if gathered.isMarked == isNeeded { return }
     // Set although the write may fail: a mark that is wrongly set makes the next start read the log.
     gathered.isMarked = true
+    try setSyncing(true, gathered, writer)
     try LogMark.write(isNeeded, writer.connection.database)
-    try synchronizeLog(of: writer.connection)
     gathered.isMarked = isNeeded
   }
 
@@ -97,7 +119,7 @@ extension SQLiteStore {
       guard gathered.isForgettingDue else { return }
       try synchronizeLog(of: writer.connection)
     } catch {
-      abandonTransaction(of: writer)
+      abandonTransaction(of: writer, after: error)
       throw error
     }
     do {
@@ -108,23 +130,20 @@ extension SQLiteStore {
   }
 
   /// Copies SQLite's log into the database file when the log has its usual size. SQLite's own checkpoints are off.
-  private func checkpointIfDue(_ database: Database) throws {
-    guard opener.logFrames.count >= checkpointSpace.checkpointPages else { return }
-    do {
-      try database.checkpoint(.passive)
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
-      // The log grows until there is space for its pages.
-    }
+  func checkpointIfDue(_ database: Database) throws {
+    guard options.commitLog != nil, opener.logFrames.count >= checkpointSpace.checkpointPages else { return }
+    // Without space for the pages the log grows until there is some.
+    _ = try CheckpointSpace.checkpoint(database)
   }
 
   /// Rolls back after a failure. The next call reopens the store and reads the file's actual state.
-  func abandonTransaction(of writer: StoreWriter) {
+  func abandonTransaction(of writer: StoreWriter, after cause: any Error) {
     if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
       try? writer.connection.run("ROLLBACK")
     }
     gathered?.didRollBack()
     self.writer = nil
-    health.isOutcomeUnknown = true
+    health.doubt(cause)
   }
 
   /// Commits what has gathered while no commit came, so that other programs see it and the log's space can be reused.
@@ -184,7 +203,11 @@ extension SQLiteStore {
     gathered.willCommitUnsynced()
     try repeatGathered(writer)
     if gathered.isOpen { try runCommit(writer.connection) }
-    try makeDurable(writer.connection.database)
+    if health.isDiskInDoubt {
+      try makeDurable(writer.connection.database)
+    } else {
+      try synchronizeLog(of: writer.connection)
+    }
     gathered.didCommit()
     begin(gathered, writer)
   }
@@ -198,7 +221,7 @@ extension SQLiteStore {
       do {
         try makeDurable(database)
       } catch let failure as StoreFailure where failure.code == .inUse {
-        log.warning("another program reads the store; its log is synced instead of copied into the database file")
+        self.log.warning("another program reads the store; its log is synced instead of copied into the database file")
         try synchronizeLog(of: writer.connection)
       }
     }
@@ -209,13 +232,20 @@ extension SQLiteStore {
   /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as written.
   /// A checkpoint writes them again, to another file.
   private func makeDurable(_ database: Database) throws {
-    let result = try database.checkpoint(.truncate)
-    guard result.checkpointedFrameCount == result.walFrameCount else {
-      throw StoreFailure(
-        .inUse, "the store \(path) can't be brought up to date while a read is running",
-        advice: "Commits resume by themselves.")
-    }
+    // A read that takes longer is not waited for.
+    sqlite3_busy_timeout(database.sqliteConnection, Self.shortWait)
+    defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(options.lockSeconds * 1_000)) }
+    do {
+      let result = try database.checkpoint(.truncate)
+      if result.checkpointedFrameCount == result.walFrameCount { return }
+    } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {}
+    throw StoreFailure(
+      .inUse, "the store \(path) can't be brought up to date while a read is running",
+      advice: "Commits resume by themselves.")
   }
+
+  /// In milliseconds.
+  private static let shortWait: Int32 = 200
 
   /// Syncs SQLite's write-ahead log, so that all committed transactions are durable.
   private func synchronizeLog(of connection: Connection) throws {
@@ -243,10 +273,9 @@ extension SQLiteStore {
     let writer = try invariant(writer, "a store that was opened has a writer")
     let (open, store) = (options.commitLog ?? Self.localLog(in: directory), storeID)
     let log = isNeeded ? try open(store, nil) : nil
-    if let log {
-      try recover(from: log, writer)
-      try makeDurableAtStart(writer)
-    }
+    if let log { try recover(from: log, writer) }
+    // Also without the mark: a process that was killed after a failed sync has left pages in the cache only.
+    try makeDurableAtStart(writer)
     let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits), heldBytes: options.heldLogBytes)
     let gathered = GatheredCommits(log, limits: limits) { try open(store, $0) }
     try pool.writeWithoutTransaction { _ in
@@ -284,7 +313,7 @@ extension SQLiteStore {
       try pool.writeWithoutTransaction { database in
         let writer = try invariant(writer, "a store that is open has a writer")
         try commitGathered(writer)
-        try synchronizeLog(of: writer.connection)
+        if let gathered { try setSyncing(true, gathered, writer) }
         try LogMark.clear(database)
       }
     } catch {
@@ -326,12 +355,10 @@ extension SQLiteStore {
         let writer = try self.writer ?? makeWriter(database)
         self.writer = writer
         try commitGathered(writer)
+        // These entries are not in the store's own log.
+        if let gathered { try setSyncing(true, gathered, writer) }
         try apply(read, writer)
-        if let gathered {
-          // These entries are not in the store's own log.
-          try synchronizeLog(of: writer.connection)
-          begin(gathered, writer)
-        }
+        if let gathered { begin(gathered, writer) }
       }
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
@@ -346,6 +373,7 @@ extension SQLiteStore {
       try writer.fullText.updateIfDue(head: writer.revision)
       try writer.connection.run("COMMIT")
       count = 0
+      try checkpointIfDue(writer.connection.database)
     }
     do {
       try read { entry in
@@ -364,7 +392,7 @@ extension SQLiteStore {
         try commit()
       }
     } catch {
-      abandonTransaction(of: writer)
+      abandonTransaction(of: writer, after: error)
       throw error
     }
   }

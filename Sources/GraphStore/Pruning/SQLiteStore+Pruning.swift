@@ -81,11 +81,13 @@ extension SQLiteStore {
 
   private func inTransaction(_ writer: StoreWriter, _ body: () throws -> Void) throws {
     do {
+      try prepareToBegin(isBatch: false, writer)
       try writer.connection.run("BEGIN IMMEDIATE")
       try body()
       try writer.connection.run("COMMIT")
+      try checkpointIfDue(writer.connection.database)
     } catch {
-      abandonTransaction(of: writer)
+      abandonTransaction(of: writer, after: error)
       throw error
     }
   }
