@@ -53,7 +53,7 @@ public struct Hub {
     commits = CommitsInFlight(limits: limits)
     followers = FollowerTable(limits: limits)
     ring = CommitRing(maximumSize: limits.ringBytes, maximumCount: limits.ringCommits)
-    queries = QueryTable(model: model)
+    queries = QueryTable(model: model, commitSteps: limits.commitSteps)
   }
 
   /// Handles one event and appends the resulting actions in order.
