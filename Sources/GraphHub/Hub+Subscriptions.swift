@@ -86,6 +86,7 @@ extension Hub {
     sender.send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: session, &actions)
     var fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
     fetch.isUnordered = true
+    fetch.omitsDamage = !fetch.predicate.namesObjects
     actions.append(.read(ticket, session.translated(.objects(fetch)), session: session.id, request: request))
   }
 

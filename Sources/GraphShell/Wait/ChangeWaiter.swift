@@ -56,10 +56,17 @@ package struct ChangeWaiter {
     let bound = predicate.bound(now: GraphClient.now)
     let results = ResultsController(
       ResultsRequest(entity: entity.number, predicate: bound), in: shell.client.context, perform: shell.client.perform)
+    // An object that can't be read may match.
+    var damage = DamageNotice()
+    shell.client.damageDidAppear = { damage.formUnion($0) }
     results.performFetch()
-    defer { results.stop() }
+    defer {
+      results.stop()
+      shell.client.damageDidAppear = nil
+    }
     var isEnough = false
     for try await update in results.updates {
+      try IncompleteResult.check(damage, shell.model)
       isEnough = count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count
       if isEnough { break }
       missing.sentence = Self.shortfall(update.snapshot.count, of: count, noun)
