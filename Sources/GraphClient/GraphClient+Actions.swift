@@ -75,6 +75,9 @@ extension GraphClient {
     // A server that rejects this client has not reported the outcome of its commit.
     case .rejected(let refusal): fail(commits.deadline == nil ? refusal : Self.unknownOutcome)
     case .saved(let id, let result): commits.finish(id, result)
+    case .incomplete(let query, let damage):
+      watches[query]?.body(.incomplete(query, damage))
+      damageDidAppear?(damage)
     case .loaded(let query, let images, let at):
       loadingQueries.removeValue(forKey: query)?.resume()
       watches[query]?.body(.loaded(query, images, at: at))

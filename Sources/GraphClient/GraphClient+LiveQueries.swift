@@ -76,6 +76,8 @@ extension GraphClient {
 
   /// The events of a watch, in order.
   public enum WatchEvent: Sendable {
+    /// The next result of the query lacks these objects, which exist but are damaged.
+    case incomplete(QueryID, DamageNotice)
     /// A first result, or a new one after a reset, which replaces everything before it.
     case loaded(QueryID, [ObjectImage], at: Token)
     /// The same for a window.

@@ -72,6 +72,8 @@ public final class GraphClient {
   public var silenceDidChange: ((Bool) -> Void)?
   /// Called when another session sets its presence, or has ended.
   public var presenceDidChange: ((Presence) -> Void)?
+  /// Called when a live query's result lacks damaged objects, before the result is delivered.
+  public var damageDidAppear: ((DamageNotice) -> Void)?
 
   let options: Options
   var transport: Transport?

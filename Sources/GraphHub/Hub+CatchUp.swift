@@ -147,18 +147,21 @@ extension Hub {
       guard case .live = reader.state, reader.through < record.revision else { continue }
       if let cached, number <= cached.lastQuery {
         guard let frame = cached.deltas[number] else { continue }
-        if frame.isEmpty, queries.hasUnrecordedEffects(number) {
-          unknown.append(number)
-        } else {
+        if !frame.isEmpty {
           frames.append(frame)
+          continue
         }
-      } else {
-        guard let changes = queries.effects(of: record, on: number) else {
+        if queries.hasUnrecordedEffects(number) {
           unknown.append(number)
           continue
         }
-        if let frame = frame(of: changes, record, number) { frames.append(frame) }
+        // The frame was too large, or the evaluation was stopped.
       }
+      guard let changes = queries.effects(of: record, on: number) else {
+        unknown.append(number)
+        continue
+      }
+      if let frame = frame(of: changes, record, number) { frames.append(frame) }
     }
     return (frames, unknown)
   }

@@ -102,8 +102,8 @@ extension Hub {
     var readersOfSeveral = [UInt64: [Session]]()
     /// Queries with a delta that exceeds the frame size; they receive no later commit of the run.
     var tooLarge = Set<UInt64>()
-    /// Key-path queries and windows on which the effect of a commit is unknown, with the reason. They receive no
-    /// later commit of the run.
+    /// Queries on which the effect of a commit is unknown, with the reason: key-path queries, windows, and queries whose
+    /// evaluation was stopped. They receive no later commit of the run.
     var unknown = [UInt64: String]()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {
@@ -119,7 +119,8 @@ extension Hub {
     var deltas = [UInt64: [UInt8]]()
     var touched = [SessionID: (session: Session, frames: [[UInt8]])]()
     var invalidated = Set<UInt64>()
-    for number in queries.unknown(to: record) {
+    let effects = queries.effects(of: record)
+    for number in queries.unknown(to: record) + effects.stopped {
       if orders.contains(number) {
         invalidateOrder(number, through: record.revision, &invalidated, &actions)
       } else {
@@ -135,7 +136,7 @@ extension Hub {
       if batch.unknown[number] == nil { batch.unknown[number] = reason(of: number, record) }
       deltas[number] = []
     }
-    for (number, frame) in frames(of: record) {
+    for (number, frame) in frames(of: effects.known, record) {
       guard frame.count <= limits.maximumFrameSize else {
         // No client could decode the frame, so all readers reload the result.
         batch.tooLarge.insert(number)
@@ -173,6 +174,7 @@ extension Hub {
   /// - Parameter isHistory: the record was read from history, which contains only the changes of objects.
   func reason(of number: UInt64, _ record: CommitRecord, isHistory: Bool = false) -> String {
     if queries[number]?.window != nil { return Self.windowEffectsUnavailable }
+    if queries.isEvaluatedHere(number) { return Self.tooMany }
     if isHistory { return Self.onlyInHistory }
     guard let related = record.related, number <= related.knownThrough else { return Self.madeBefore }
     return related.unknown.contains(number) ? Self.tooMany : Self.tooLarge
@@ -186,10 +188,10 @@ extension Hub {
 
   /// The frames that a commit sends to the readers of each query and window that it touches.
   private mutating func frames(
-    of record: CommitRecord
+    of effects: [(number: UInt64, changes: [LiveQueryChange])], _ record: CommitRecord
   ) -> [(number: UInt64, frame: [UInt8])] {
     var frames = [(number: UInt64, frame: [UInt8])]()
-    for (number, changes) in queries.effects(of: record) {
+    for (number, changes) in effects {
       if orders.contains(number) {
         frames += windowFrames(of: changes, to: number, record)
       } else if let frame = frame(of: changes, record, number) {

@@ -8,6 +8,13 @@ extension Hub {
   ) throws {
     let entity = try resolver.entity(subscribe.entity)
     let predicate = try resolver.predicate(subscribe.predicate, entity)
+    let steps = predicate.evaluationSteps
+    guard steps <= limits.liveQuerySteps else {
+      throw Refusal(
+        .limit,
+        "a live query may take \(limits.liveQuerySteps) steps for each changed object, and this one takes \(steps): use "
+          + "fewer comparisons, above all of texts, or fetch instead")
+    }
     let query = LiveQuery(entity: subscribe.entity, predicate: predicate, wholeObjects: subscribe.wholeObjects)
     guard session.readers.count < limits.queriesPerSession else {
       throw Refusal(.limit, "a connection follows at most \(limits.queriesPerSession) queries")
@@ -79,6 +86,7 @@ extension Hub {
     sender.send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: session, &actions)
     var fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
     fetch.isUnordered = true
+    fetch.omitsDamage = !fetch.predicate.namesObjects
     actions.append(.read(ticket, session.translated(.objects(fetch)), session: session.id, request: request))
   }
 

@@ -53,7 +53,7 @@ public struct Hub {
     commits = CommitsInFlight(limits: limits)
     followers = FollowerTable(limits: limits)
     ring = CommitRing(maximumSize: limits.ringBytes, maximumCount: limits.ringCommits)
-    queries = QueryTable(model: model)
+    queries = QueryTable(model: model, commitSteps: limits.commitSteps)
   }
 
   /// Handles one event and appends the resulting actions in order.
@@ -76,8 +76,8 @@ public struct Hub {
     case .readFinished(let ticket, let result): finishRead(ticket, result, &actions)
     case .collected(let ticket, let images):
       if let order = requests.order(ticket) { collected(order, images, &actions) }
-    case .collectFinished(let ticket, let result):
-      if let order = requests.order(ticket) { finishCollecting(order, ticket, result, &actions) }
+    case .collectFinished(let ticket, let result, let damage):
+      if let order = requests.order(ticket) { finishCollecting(order, ticket, result, damage, &actions) }
     case .continueOrder(let ticket): if let order = requests.order(ticket) { continueOrder(order, ticket, &actions) }
     case .history(let ticket, let result):
       if let session = requests.removeHistory(ticket) { replayHistory(ticket, session, result, &actions) }

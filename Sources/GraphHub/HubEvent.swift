@@ -59,8 +59,8 @@ public enum HubEvent: Sendable {
   case history(StoreRequestID, Result<[CommitRecord], Refusal>)
   /// Objects for an order. Objects that arrive in the order's sort are appended, others are inserted by search.
   case collected(StoreRequestID, [ObjectImage])
-  /// All objects of an order have arrived, as of this state; or the read was refused.
-  case collectFinished(StoreRequestID, Result<Token, Refusal>)
+  /// All objects of an order have arrived, as of this state, except for damaged ones; or the read was refused.
+  case collectFinished(StoreRequestID, Result<Token, Refusal>, damage: DamageNotice = DamageNotice())
   /// Continues the work that `.continueOrder` postponed.
   case continueOrder(StoreRequestID)
   /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.

@@ -17,6 +17,8 @@ struct QueryTable {
     let lens: ModelLens?
     let family: [EntityNumber]
     let evaluator: PredicateEvaluator
+    /// The estimated steps of evaluating an object before and after a change.
+    let steps: Int
     /// Whether the predicate reads other objects than the evaluated one. The writer computes a commit's effect on
     /// such a query.
     let isRelated: Bool
@@ -53,6 +55,8 @@ struct QueryTable {
   }
 
   private let model: Model
+  /// The steps of evaluating all queries for one commit.
+  private let commitSteps: Int
   private var entries = [UInt64: Entry]()
   private var numbers = [Key: UInt64]()
   private var windowNumbers = [WindowKey: UInt64]()
@@ -66,8 +70,8 @@ struct QueryTable {
   /// Pending `.watch` and `.unwatch` actions for the writer.
   private(set) var pendingWatches = [HubAction]()
 
-  init(model: Model) {
-    self.model = model
+  init(model: Model, commitSteps: Int) {
+    (self.model, self.commitSteps) = (model, commitSteps)
     index = LiveQueryIndex(model: model)
   }
 
@@ -130,7 +134,7 @@ struct QueryTable {
     assert(entity != nil, "a query is registered once its entity is known")
     return Entry(
       query: query, lens: lens, family: entity.map(\.family) ?? [],
-      evaluator: PredicateEvaluator(query.predicate, model: model),
+      evaluator: PredicateEvaluator(query.predicate, model: model), steps: 2 * query.predicate.evaluationSteps,
       isRelated: !query.predicate.readsOnlyOwnImage(in: model))
   }
 
@@ -169,24 +173,39 @@ struct QueryTable {
     return pendingWatches
   }
 
-  /// The effects of a commit on each query that it touches, by ascending number.
-  func effects(of record: CommitRecord) -> [(number: UInt64, changes: [LiveQueryChange])] {
+  /// The effects of a commit on the queries that it touches.
+  struct CommitEffects {
+    /// The changes of each query, by ascending number.
+    var known: [(number: UInt64, changes: [LiveQueryChange])]
+    /// The queries whose evaluation was stopped, ascending; their readers reload.
+    var stopped: [UInt64]
+  }
+
+  /// The effects of a commit on each query that it touches.
+  func effects(of record: CommitRecord) -> CommitEffects {
     var effects = [UInt64: [LiveQueryChange]]()
+    let meter = LiveEvaluationMeter(total: commitSteps)
     for change in record.changes {
-      for number in index.candidates(for: change) {
+      let candidates = index.candidates(for: change)
+      let isLong = !candidates.isEmpty && change.hasLongText
+      for number in candidates {
         guard let entry = entries[number] else {
           assertionFailure("the index has no query that was removed")
           continue
         }
-        guard let effect = entry.evaluator.effect(of: change, family: entry.family) else { continue }
-        effects[number, default: []].append(effect)
+        let effect = meter.evaluate(number, steps: entry.steps, isLong: isLong) {
+          entry.evaluator.effect(of: change, family: entry.family)
+        }
+        if case let effect?? = effect { effects[number, default: []].append(effect) }
       }
     }
+    for number in meter.stopped { effects[number] = nil }
     if let related = record.related {
       // A query may have ended while the commit was in progress.
       for effect in related.effects where entries[effect.query] != nil { effects[effect.query] = effect.changes }
     }
-    return effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+    return CommitEffects(
+      known: effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }, stopped: meter.stopped.sorted())
   }
 
   /// Whether a commit could change the query's result, if only the entities of its changes are known. A key-path
@@ -204,6 +223,12 @@ struct QueryTable {
     guard let effects = record.related else { return related.reversed() }
     let later = related.reversed().prefix { $0 > effects.knownThrough }
     return effects.unknown.filter { entries[$0] != nil } + later
+  }
+
+  /// Whether the effects on the query are computed by the hub.
+  func isEvaluatedHere(_ number: UInt64) -> Bool {
+    guard let entry = entries[number] else { return false }
+    return !entry.isRelated && entry.window == nil
   }
 
   /// Whether some commits have an effect on the query that their records do not contain.
@@ -230,6 +255,15 @@ struct QueryTable {
       guard let effect = related.effects.first(where: { $0.query == number }) else { return [] }
       return effect.changes
     }
-    return record.changes.compactMap { entry.evaluator.effect(of: $0, family: entry.family) }
+    let meter = LiveEvaluationMeter(total: commitSteps)
+    var changes = [LiveQueryChange]()
+    for change in record.changes {
+      let effect = meter.evaluate(number, steps: entry.steps, isLong: change.hasLongText) {
+        entry.evaluator.effect(of: change, family: entry.family)
+      }
+      guard let effect else { return nil }
+      if let effect { changes.append(effect) }
+    }
+    return changes
   }
 }

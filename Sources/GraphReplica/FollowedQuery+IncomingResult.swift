@@ -15,6 +15,8 @@ extension FollowedQuery {
 
     private(set) var progress = Progress.receiving
     var objects = [ObjectImage]()
+    /// The damaged objects that the result lacks.
+    var damage = DamageNotice()
 
     /// Records that the last chunk has arrived.
     mutating func complete(at token: Token, total: UInt64) {

@@ -68,6 +68,8 @@ struct FollowedQuery {
   /// Nil for a query without a window, and before the first subscription.
   private(set) var places: WindowPlaces?
   private(set) var state = State.waiting(held: nil)
+  /// The damaged objects that the owner's result lacks.
+  private(set) var damage = DamageNotice()
 
   init(_ subscribe: Subscribe, maximumCount: Int?) {
     self.subscribe = subscribe
@@ -161,8 +163,10 @@ struct FollowedQuery {
   /// Resets the query after the connection was lost, and with it a result on its way. The next subscription resumes
   /// from the result that the owner holds; otherwise a store that was restored to an earlier state would go
   /// unnoticed.
+  ///
+  /// A result that lacks damaged objects is loaded again: they may have been repaired, which is no commit.
   mutating func resetAfterDisconnect() {
-    state = .waiting(held: subscription.map(\.result.held) ?? token)
+    state = .waiting(held: damage.isEmpty ? subscription.map(\.result.held) ?? token : nil)
   }
 
   /// Requires a complete reload if other queries advanced while this result was on its way. A resume would deliver
@@ -210,6 +214,7 @@ struct FollowedQuery {
   mutating func append(_ chunk: Chunk) -> Int? {
     modifyIncoming { incoming in
       incoming.objects += chunk.objects
+      incoming.damage = chunk.damage
       if let end = chunk.end { incoming.complete(at: end.at, total: chunk.total ?? end.count) }
       return incoming.objects.count
     }
@@ -244,8 +249,10 @@ struct FollowedQuery {
   }
 
   /// Ends a load: the owner has the result of this state.
-  mutating func finishLoading(at token: Token) {
+  /// - Parameter damage: the damaged objects that it lacks.
+  mutating func finishLoading(at token: Token, damage: DamageNotice) {
     assert(isReceiving, "a result is published after it was received")
+    self.damage = damage
     modifySubscription { $0.result = .current(at: token) }
   }
 

@@ -281,11 +281,13 @@ extension ObjectContext {
   /// relationships.
   /// - Returns: the ids of the deleted objects, ascending.
   func deleteMissing(from result: [ObjectID: ObjectState], of query: QueryID, at revision: Revision) -> [ObjectID] {
-    guard let subscribe = replica.queries[query]?.subscribe, subscribe.predicate.isEmpty, subscribe.window == nil,
-      let entity = model.entity(subscribe.entity)
+    guard let followed = replica.queries[query], followed.subscribe.predicate.isEmpty,
+      followed.subscribe.window == nil, let entity = model.entity(followed.subscribe.entity)
     else { return [] }
+    let damaged = Set(followed.damage.objects)
     var gone = [ObjectID]()
     for state in heldStates where entity.family.contains(state.id.entity) && result[state.id] == nil {
+      if damaged.contains(state.id) { continue }
       // An object newer than the result may have been inserted after it. The age of an object is unknown without an
       // image, or with only the image of its own save.
       guard let stored = state.stored, stored.revision > 0, stored.revision <= revision else { continue }

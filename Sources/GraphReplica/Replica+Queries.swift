@@ -153,7 +153,8 @@ extension Replica {
     guard let (at, total) = incoming.coveredState else {
       return assertionFailure("a result that an advance covers is complete")
     }
-    queries.modify(query) { $0.finishLoading(at: at) }
+    queries.modify(query) { $0.finishLoading(at: at, damage: incoming.damage) }
+    if !incoming.damage.isEmpty { actions.append(.incomplete(query, incoming.damage)) }
     if let place = followed.places?.visible {
       actions.append(.loadedWindow(query, WindowRows(incoming.objects, total: total, place), at: at))
       requestMove(query, &actions)

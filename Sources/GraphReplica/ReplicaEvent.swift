@@ -57,6 +57,8 @@ public enum ReplicaAction: Sendable {
   case rejected(Refusal)
   /// The outcome of a save or an undo; once for each.
   case saved(TransactionID, Result<SaveResult, Refusal>)
+  /// The query's next `.loaded` or `.loadedWindow` lacks these objects, which exist but are damaged.
+  case incomplete(QueryID, DamageNotice)
   /// A query's first result, or a new one after a reset, is complete.
   case loaded(QueryID, [ObjectImage], at: Token)
   /// The rows of a window: its first, new ones after a reset, or those of a new place.

@@ -33,7 +33,7 @@ extension HubRunner {
     guard let collected = slices[ticket] else { return }
     guard let images = collected.next() else {
       slices[ticket] = nil
-      return process(.collectFinished(ticket, collected.result))
+      return process(.collectFinished(ticket, collected.result, damage: collected.damage))
     }
     process(.collected(ticket, images))
     inNextTurn { $0.forwardSlice(ticket) }

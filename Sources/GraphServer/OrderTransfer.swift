@@ -2,6 +2,14 @@ import GraphHub
 import GraphModel
 import Synchronization
 
+/// The objects of an order as read and sorted.
+struct CollectedObjects {
+  var images: [ObjectImage]
+  var at: Token
+  /// The damaged objects that are missing.
+  var damage = DamageNotice()
+}
+
 /// The objects of an order in transit from a reader's thread to the hub.
 ///
 /// The slices are so small that the loop's other work, including all commits, waits for about a millisecond.
@@ -10,22 +18,23 @@ final class OrderTransfer: Sendable {
 
   private let rest: Mutex<[[ObjectImage]]>
   let result: Result<Token, Refusal>
+  /// The damaged objects that the order lacks.
+  let damage: DamageNotice
   private let memory: OrderMemoryLimiter
   private let bytes: Int
 
   /// - Parameter bytes: the size of the objects as counted in `memory`.
-  init(
-    _ result: Result<(images: [ObjectImage], at: Token), Refusal>, bytes: Int, in memory: OrderMemoryLimiter
-  ) {
+  init(_ result: Result<CollectedObjects, Refusal>, bytes: Int, in memory: OrderMemoryLimiter) {
     (self.memory, self.bytes) = (memory, bytes)
     var slices = [[ObjectImage]]()
     switch result {
-    case .success(let (images, at)):
+    case .success(let collected):
+      let images = collected.images
       for start in stride(from: 0, to: images.count, by: Self.sliceObjects).reversed() {
         slices.append(Array(images[start..<min(start + Self.sliceObjects, images.count)]))
       }
-      self.result = .success(at)
-    case .failure(let refusal): self.result = .failure(refusal)
+      (self.result, damage) = (.success(collected.at), collected.damage)
+    case .failure(let refusal): (self.result, damage) = (.failure(refusal), DamageNotice())
     }
     rest = Mutex(slices)
   }

@@ -72,7 +72,7 @@ struct StoreReadRunner: Sendable {
   ///   read.
   func collect(
     _ fetch: FetchRequest, _ stream: ReadStream, maximumRows: Int, _ size: (Int) throws -> Void
-  ) -> Result<(images: [ObjectImage], at: Token), Refusal> {
+  ) -> Result<CollectedObjects, Refusal> {
     var time = SearchTimeLimit(searchLimit, from: .now)
     var images = [ObjectImage]()
     var (fetch, keys) = (fetch, fetch.sort)
@@ -89,7 +89,7 @@ struct StoreReadRunner: Sendable {
         time.restart(at: .now)
       }
       images = SortOrder(keys, model: store.model).sorted(images)
-      return .success((images, end.at))
+      return .success(CollectedObjects(images: images, at: end.at, damage: end.damage))
     } catch {
       return .failure(time.isExceeded ? time.refusal : Self.refusal(error))
     }

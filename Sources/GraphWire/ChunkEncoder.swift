@@ -46,10 +46,12 @@ public struct ChunkEncoder: Sendable {
   public mutating func finish(at token: Token) -> [UInt8] { finish(FetchCompletion(at: token, count: Int(count))) }
 
   /// The last frame of a window's rows.
-  /// - Parameter total: the number of rows of the query before limit and offset.
-  public mutating func finish(at token: Token, total: UInt64) -> [UInt8] {
+  /// - Parameters:
+  ///   - total: the number of rows of the query before limit and offset.
+  ///   - damage: the damaged objects that the rows lack.
+  public mutating func finish(at token: Token, total: UInt64, damage: DamageNotice = DamageNotice()) -> [UInt8] {
     body.rowCount(30, total)
-    return finish(at: token)
+    return finish(FetchCompletion(at: token, count: Int(count), damage: damage))
   }
 
   /// The last frame, with everything that ends the answer.

@@ -158,4 +158,19 @@ import Testing
     kill(daemon.process.processIdentifier, SIGCONT)
     #expect(daemon.stop() == 0)
   }
+
+  /// A script gets nothing but the outcome.
+  @Test func waitAtTerminalNamesMissingCondition() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "one")
+    let seen = try PseudoTerminal.run(["wait", "99", "--timeout", "3s"], typing: "", daemon)
+    #expect(seen.status == 124)
+    #expect(seen.errors.contains("waiting: no note matches (Ctrl-C stops)"), "\(seen.errors)")
+    let revision = try PseudoTerminal.run(["wait", "--revision", "99", "--timeout", "3s"], typing: "", daemon)
+    #expect(revision.errors.contains("waiting: the store is at revision "), "\(revision.errors)")
+    let script = try daemon.run("wait", "99", "--timeout", "1500ms")
+    #expect(script.status == 124 && !script.errors.contains("waiting"), "\(script.errors)")
+    #expect(daemon.stop() == 0)
+  }
 }

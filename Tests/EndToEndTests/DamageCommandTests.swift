@@ -61,6 +61,28 @@ import Testing
     #expect(try daemon.run("export").status == 1)
   }
 
+  @Test func watchShowsEverythingButDamagedNote() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "milk zzzzqqqqzzzz")
+    try daemon.run("add", "milk and eggs")
+    let id = try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue)
+    try Self.damage("zzzzqqqqzzzz", in: daemon)
+    for command in [["watch"], ["graph", "watch", "Note"]] {
+      let watch = try BackgroundProcess(daemon, command + ["--json"])
+      let snapshot = watch.read()
+      #expect(snapshot.contains("milk and eggs") && !snapshot.contains("zzzz"), "\(snapshot)")
+      // The query stays alive.
+      try daemon.run("add", "bread")
+      #expect(watch.read().contains("bread"))
+      watch.kill()
+      let errors = watch.end().errors
+      #expect(errors.contains(id) && errors.contains("is damaged and not shown"), "\(errors)")
+    }
+    let wait = try daemon.run("wait", "--where", "number == 1", "--count", "0", "--timeout", "10s")
+    #expect(wait.status == 1 && wait.errors.contains(id), "\(wait.errors)")
+  }
+
   @Test func logShowsEverythingButDamagedCommit() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -167,6 +167,7 @@ struct HubTranscript {
     case .delta(let delta): "delta \(delta.query) of \(delta.revision)"
     case .chunk(let chunk) where chunk.total != nil:
       "rows \(chunk.objects.map(\.id.key.low)) of \(chunk.total ?? 0) at \(chunk.end?.at.revision ?? 0)"
+        + (chunk.damage.isEmpty ? "" : " without \(chunk.damage.objects.map(\.key.low))")
     case .chunk(let chunk) where chunk.end != nil: "last chunk at \(chunk.end?.at.revision ?? 0)"
     case .windowMoved(let moved):
       "query \(moved.query) shows \(moved.rows.map(\.key.low)) of \(moved.total) at \(moved.at.revision), "

@@ -55,6 +55,20 @@ import Testing
     return script
   }
 
+  @Test func rowsOfWindowNameDamagedObjects() throws {
+    var script = try HubTranscript(head: 1)
+    try script.open(1)
+    try script.open(2)
+    #expect(try script.send(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
+    #expect(try script.handle(.collected(StoreRequestID(1), [Self.note(2, x: 20, in: script)])) == [])
+    let damage = DamageNotice(objects: [try Self.note(1, x: 10, in: script).id])
+    #expect(
+      try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(1)), damage: damage))
+        == ["1 < rows [2] of 1 at 1 without [1]", "1 < advance 1"])
+    // The order is shared, and so is its damage.
+    #expect(try script.send(Self.window(script), 2).contains("2 < rows [2] of 1 at 1 without [1]"))
+  }
+
   @Test func windowReportsInsertsRemovalsShiftsAndTotal() throws {
     var script = try Self.following()
     let notes = try (1...5).map { try Self.note($0, x: 10 * Double($0), in: script) }

@@ -162,6 +162,30 @@ import Testing
     #expect(note["x"] == .double(8))
   }
 
+  /// The new result lacks two held objects: one is damaged, the other was deleted.
+  @Test func damagedObjectIsNotTakenForDeleted() throws {
+    let script = try ReplicaTranscript()
+    let images = try (5...7).map { try script.image($0, 1) }
+    let note = try Self.following(script, images)
+    let deleted = try #require(script.context.object(script.id(7)))
+    note["x"] = .double(10)
+    #expect(script.receive(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    let last = Chunk(
+      objects: [try script.image(6, 1)], end: (at: script.token(9), count: 1),
+      damage: DamageNotice(objects: [script.id(5)]))
+    #expect(script.receive(.chunk(last), 2) == [])
+    #expect(
+      script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 lacks [5]", "query 1 has 1 at 9"])
+    #expect(script.context.result(of: 1).map(\.id) == [script.id(6)])
+    #expect(script.context.object(script.id(5)) === note && note["x"] == .double(10))
+    #expect(script.context.object(script.id(7)) == nil && deleted.isDeleted)
+    // A repair is no commit, so the next connection loads the result again.
+    #expect(script.handle(.disconnected) == [])
+    let lines = script.connect(head: 9)
+    #expect(lines.contains("> follow") && !lines.contains { $0.hasPrefix("> follow since") }, "\(lines)")
+  }
+
   /// Follows all notes as query 1, the server's query 4, from a first result at revision 1; returns its first object.
   static func following(_ script: ReplicaTranscript, _ images: [ObjectImage]) throws -> ManagedObject {
     #expect(script.connect(head: 1) == ["welcomed"])

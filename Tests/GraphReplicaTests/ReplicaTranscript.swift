@@ -95,6 +95,7 @@ final class ReplicaTranscript {
     case .welcomed: "welcomed"
     case .saved(let id, .success(let saved)): "saved \(id.sequence) as \(saved.committed.revision)"
     case .saved(let id, .failure(let refusal)): "\(id.sequence) was refused: \(refusal.code.rawValue)"
+    case .incomplete(let query, let damage): "query \(query) lacks \(damage.objects.map(\.key.low))"
     case .loaded(let query, let objects, let at): "query \(query) has \(objects.count) at \(at.revision)"
     case .loadedWindow(let query, let rows, let at):
       "window \(query) shows \(rows.rows.map(\.key.low)) of \(rows.total) from \(rows.offset) at \(at.revision)"

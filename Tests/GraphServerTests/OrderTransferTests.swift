@@ -16,7 +16,8 @@ import Testing
 
   @Test func objectsArriveInOrderAndInSlices() {
     let images = Self.images(2 * OrderTransfer.sliceObjects + 1)
-    let slices = OrderTransfer(.success((images, Self.token)), bytes: 0, in: OrderMemoryLimiter(limit: 1))
+    let slices = OrderTransfer(
+      .success(CollectedObjects(images: images, at: Self.token)), bytes: 0, in: OrderMemoryLimiter(limit: 1))
     var (all, sizes) = ([ObjectImage](), [Int]())
     while let slice = slices.next() {
       all += slice
@@ -25,7 +26,8 @@ import Testing
     #expect(all == images)
     #expect(sizes == [OrderTransfer.sliceObjects, OrderTransfer.sliceObjects, 1])
     #expect(slices.result == .success(Self.token))
-    let none = OrderTransfer(.success((Self.images(9), Self.token)), bytes: 0, in: OrderMemoryLimiter(limit: 1))
+    let none = OrderTransfer(
+      .success(CollectedObjects(images: Self.images(9), at: Self.token)), bytes: 0, in: OrderMemoryLimiter(limit: 1))
     none.free()
     #expect(none.next() == nil)
   }
@@ -33,7 +35,8 @@ import Testing
   @Test func concurrentOrderReadsShareOneLimit() throws {
     let memory = OrderMemoryLimiter(limit: 100)
     try memory.add(60)
-    var first: OrderTransfer? = OrderTransfer(.success(([], Self.token)), bytes: 60, in: memory)
+    var first: OrderTransfer? = OrderTransfer(
+      .success(CollectedObjects(images: [], at: Self.token)), bytes: 60, in: memory)
     let refusal = try #require(throws: Refusal.self) { try memory.add(60) }
     #expect(refusal.code == .limit && refusal.message.contains("100 bytes of memory"))
     memory.remove(60)

@@ -238,6 +238,18 @@ import Testing
     #expect(try search("dog") == ([dog], DamageNotice(commits: [2])))
   }
 
+  /// The commit changes the board only; both notes match from then on.
+  @Test func liveQueryOverPathDoesNotReceiveDamagedObject() throws {
+    try damageNote()
+    let note = try store.entity("Note")
+    let predicate = try GraphPredicate(parsing: "board.name == \"C\"", entity: note, model: store.model)
+    store.store.watch(LiveQuery(entity: note.number, predicate: predicate), number: 1)
+    let record = try store.commit([store.update(board, "Board.name", .string("C"))]).record
+    let effect = try #require(record?.related?.effects.first)
+    let inserted = effect.changes.compactMap { if case .inserted(let image) = $0 { image.id } else { nil } }
+    #expect(inserted == [sound])
+  }
+
   @Test func tooMuchDamageIsRefused() throws {
     let reader = UniqueID(high: 1, low: 1)
     var found = DamageTracker()

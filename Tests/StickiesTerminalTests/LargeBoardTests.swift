@@ -88,6 +88,21 @@ import Testing
     await stage.close()
   }
 
+  /// The focused note is loaded wherever it lies, and whether it matches the filter or not.
+  @Test func focusedNoteIsCountedOnce() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ n0 ")
+    let part = try #require(ann.session.screen?.pages.page.part)
+    for _ in 0..<100 { ann.terminal.mouse(.wheel(.right), 70, 20) }
+    await ann.terminal.expects { $0.text.contains("n20 ") && $0.text.contains("←20") }
+    #expect(part.shown?.parameters.pinned.isEmpty == false)
+    #expect(part.matchingCount == Self.count)
+    ann.session.screen?.filtering.filter.colors = [.blue]
+    await ann.terminal.expects("\(Self.count) hidden")
+    await stage.close()
+  }
+
   @Test func searchOnLargeBoardRestoresPosition() async throws {
     let (stage, ann) = try await opened()
     // The list's window does not have it: nothing but the search keeps the note.

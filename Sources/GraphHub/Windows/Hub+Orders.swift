@@ -23,6 +23,7 @@ extension Hub {
     // A runner that reads in this sort lets each object be appended without a search.
     fetch.sort = key.sort
     fetch.isUnordered = true
+    fetch.omitsDamage = !fetch.predicate.namesObjects
     actions.append(.collect(ticket, fetch, session: session.id))
     return ticket
   }
@@ -57,7 +58,8 @@ extension Hub {
   }
 
   mutating func finishCollecting(
-    _ number: UInt64, _ ticket: StoreRequestID, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
+    _ number: UInt64, _ ticket: StoreRequestID, _ result: Result<Token, Refusal>, _ damage: DamageNotice,
+    _ actions: inout [HubAction]
   ) {
     guard case .loading(ticket, let from)? = orders.state(of: number) else {
       return assertionFailure("an order is loading until its read ends")
@@ -71,6 +73,7 @@ extension Hub {
       reloadOrder(number, from: from, &actions)
     case .success(let at):
       orders.set(.carrying(ticket, at: at), of: number)
+      orders.set(damage, of: number)
       carryOver(ticket, number, at, &actions)
     }
   }

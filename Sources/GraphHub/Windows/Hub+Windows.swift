@@ -101,7 +101,8 @@ extension Hub {
         sender.refuse(reader.request, refusal, session, &actions)
         continue
       }
-      frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count))
+      let damage = window.lens.map { $0.downgraded(rows.damage) } ?? rows.damage
+      frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count), damage: damage)
       // The session is served again when its socket has written the backlog.
       guard session.backlog == 0 || sender.fits(frames.count, for: session) else { return }
       session.readers[number] = Session.Subscription(
@@ -112,9 +113,9 @@ extension Hub {
   }
 
   /// The rows of an order that is ready, with their state.
-  private func rows(of order: UInt64) -> (order: SortedResult, at: Token)? {
+  private func rows(of order: UInt64) -> (order: SortedResult, damage: DamageNotice, at: Token)? {
     guard let entry = orders[order], case .ready(let at) = entry.state else { return nil }
-    return (entry.rows, at.revision > head.revision ? at : head)
+    return (entry.rows, entry.damage, at.revision > head.revision ? at : head)
   }
 
   // MARK: - Commits

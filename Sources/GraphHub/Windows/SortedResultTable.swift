@@ -35,6 +35,8 @@ struct SortedResultTable {
     let key: Key
     var rows: SortedResult
     var state: State
+    /// The damaged objects that the rows lack.
+    var damage = DamageNotice()
     /// Effects of commits during the read. Only its end shows which of them the read already included.
     var deferred = [(revision: Revision, changes: [LiveQueryChange])]()
     var deferredCount = 0
@@ -118,6 +120,8 @@ struct SortedResultTable {
   }
 
   mutating func set(_ state: State, of number: UInt64) { modify(number) { $0.state = state } }
+
+  mutating func set(_ damage: DamageNotice, of number: UInt64) { modify(number) { $0.damage = damage } }
 
   func state(of number: UInt64) -> State? { entries[number]?.state }
 

@@ -11,10 +11,14 @@ public struct PredicateEvaluator: Sendable {
 
   /// Compiles the predicate against its model.
   public init(_ predicate: GraphPredicate, model: Model) {
-    let own = Self.own(predicate, model)
-    isOwn = own != nil
-    self.own = own ?? ConstantTest(false)
-    test = Self.compile(predicate, model)
+    if let own = Self.own(predicate, model) {
+      (isOwn, self.own) = (true, own)
+      // The test reads the same object; patterns are prepared once.
+      test = { own.holds($0.image.values) }
+    } else {
+      (isOwn, own) = (false, ConstantTest(false))
+      test = Self.compile(predicate, model)
+    }
   }
 
   /// Whether the object's own image matches. Its entity is not checked.

@@ -6,9 +6,9 @@
 /// check `isCancelled` before using it.
 public enum Cancellation {
   /// The number of steps (bytes or scalars processed) between two checks: less than a millisecond.
-  static let pollInterval = 1 << 16
+  public static let pollInterval = 1 << 16
   /// Texts shorter than this are not counted, because counting would take longer.
-  static let uncountedSize = 1 << 10
+  public static let uncountedSize = 1 << 10
 
   /// `@unchecked Sendable`: a single thread uses it. It is bound for a synchronous `body` on the thread that calls
   /// `run`, in which no task starts that could inherit it.

@@ -200,7 +200,7 @@ struct GraphUpdate: AsyncParsableCommand {
 @MainActor
 private struct ResolvedUpdate {
   private let inputs: [PropertyInput]
-  private var ids = [ObjectSpecifier: ObjectID]()
+  private var ids = [InputResolver.NamedObject: ObjectID]()
   /// Added and removed members of to-many relationships.
   private var members = [Edit]()
 

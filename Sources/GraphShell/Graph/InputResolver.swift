@@ -15,23 +15,35 @@ struct InputResolver {
     try Self.edits(inputs, try await ids(of: inputs), of: nil)
   }
 
+  /// The name of an object among those of an entity. Objects of two entities can have the same name.
+  struct NamedObject: Hashable {
+    let name: ObjectSpecifier
+    let entity: EntityNumber
+  }
+
   /// The ids of all named objects, each looked up once.
-  func ids(of inputs: [PropertyInput]) async throws -> [ObjectSpecifier: ObjectID] {
-    var ids = [ObjectSpecifier: ObjectID]()
+  func ids(of inputs: [PropertyInput]) async throws -> [NamedObject: ObjectID] {
+    var ids = [NamedObject: ObjectID]()
     for input in inputs {
-      for name in input.names where ids[name] == nil { ids[name] = try await id(name, for: input.property) }
+      guard let destination = input.property.relationship?.destination else { continue }
+      for name in input.names {
+        let key = NamedObject(name: name, entity: destination)
+        if ids[key] == nil { ids[key] = try await id(name, for: input.property) }
+      }
     }
     return ids
   }
 
   /// The edits of an object that was read, or of a new one if `image` is nil.
   static func edits(
-    _ inputs: [PropertyInput], _ ids: [ObjectSpecifier: ObjectID], of image: ObjectImage?
+    _ inputs: [PropertyInput], _ ids: [NamedObject: ObjectID], of image: ObjectImage?
   ) throws -> [Edit] {
     do {
       return try inputs.map { input throws(InvalidInputError) in
-        try input.edit(of: image) { name, _ throws(InvalidInputError) in
-          guard let id = ids[name] else { preconditionFailure("the objects of all inputs are looked up: \(name)") }
+        try input.edit(of: image) { name, entity throws(InvalidInputError) in
+          guard let id = ids[NamedObject(name: name, entity: entity)] else {
+            preconditionFailure("the objects of all inputs are looked up: \(name)")
+          }
           return id
         }
       }

@@ -1,3 +1,5 @@
+import CommandLineIO
+import Glibc
 import GraphClient
 import GraphControllers
 import GraphModel
@@ -23,6 +25,16 @@ package struct ChangeWaiter {
   @MainActor
   package final class TimeoutReason {
     var sentence = "the daemon has not answered"
+  }
+
+  /// Tells a user at a terminal, after a moment, what the command waits for. Otherwise a wait for something that never
+  /// happens looks like a program that hangs.
+  func hint() -> Task<Void, Never>? {
+    guard isatty(STDERR_FILENO) == 1, !shell.output.json else { return nil }
+    return Task {
+      try? await Task.sleep(for: .seconds(1))
+      if !Task.isCancelled { StandardError.write("waiting: \(missing.sentence) (Ctrl-C stops)") }
+    }
   }
 
   /// Returns when the store has reached the revision.
@@ -56,10 +68,17 @@ package struct ChangeWaiter {
     let bound = predicate.bound(now: GraphClient.now)
     let results = ResultsController(
       ResultsRequest(entity: entity.number, predicate: bound), in: shell.client.context, perform: shell.client.perform)
+    // An object that can't be read may match.
+    var damage = DamageNotice()
+    shell.client.damageDidAppear = { damage.formUnion($0) }
     results.performFetch()
-    defer { results.stop() }
+    defer {
+      results.stop()
+      shell.client.damageDidAppear = nil
+    }
     var isEnough = false
     for try await update in results.updates {
+      try IncompleteResult.check(damage, shell.model)
       isEnough = count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count
       if isEnough { break }
       missing.sentence = Self.shortfall(update.snapshot.count, of: count, noun)

@@ -37,6 +37,8 @@ package struct WaitOptions: ParsableArguments {
     @MainActor func wait() async throws {
       try await connected { shell in
         let waiter = ChangeWaiter(shell: shell, timeout: timeout, missing: missing)
+        let hint = waiter.hint()
+        defer { hint?.cancel() }
         if let revision { try await waiter.until(revision) } else { try await forObjects(waiter) }
       }
     }

@@ -138,6 +138,8 @@ package final class WatchPrinter {
 
   private func receive(_ event: GraphClient.WatchEvent) async throws {
     switch event {
+    case .incomplete(_, let damage):
+      CommandFailure.write(IncompleteResult(damage, model).report, json: output.json)
     case .loaded(let query, let images, let at):
       waiting.remove(query)
       if isShown, abandoned == nil {

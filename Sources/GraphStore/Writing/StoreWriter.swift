@@ -162,10 +162,16 @@ final class StoreWriter {
   /// Computes the effects after the rows are written, so it reads the state that this commit creates.
   private func effects(of changes: [ObjectChange], on related: PathQueryMatcher) throws -> PathQueryEffects {
     // This commit's rows are written, so damage of another object must not refuse it.
-    objects.skipsVerification = true
-    defer { objects.skipsVerification = false }
-    let effects = related.effects(of: changes, in: objects)
+    var effects = objects.withoutVerification { related.effects(of: changes, in: objects) }
     if let failure = objects.takeFailure() { throw failure }
+    // A damaged object that only now matches is omitted, as a fetch omits it.
+    let written = Set(changes.map(\.id))
+    for index in effects.effects.indices {
+      try effects.effects[index].changes.removeAll { change in
+        guard case .inserted(let image) = change, !written.contains(image.id) else { return false }
+        return try objects.unlessDamaged { try objects.readImage(of: image.id) } == nil
+      }
+    }
     return effects
   }
 

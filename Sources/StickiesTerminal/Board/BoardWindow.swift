@@ -123,7 +123,19 @@ final class BoardWindow {
   /// The number of the board's notes that match the filter; nil while unknown.
   var matchingCount: Int? {
     guard let shown, let beyond, shown.parameters.filter == filter else { return nil }
-    return beyond.values.reduce(shown.notes.totalCount, +)
+    return beyond.values.reduce(shown.notes.totalCount - pinnedElsewhere(in: shown), +)
+  }
+
+  /// The number of pinned notes that are in a piece only because they are in use: they do not match the filter, or the
+  /// counts of the notes beyond the piece include them.
+  private func pinnedElsewhere(in piece: RegionQuery) -> Int {
+    let (parameters, source) = (piece.parameters, context.storedObjects)
+    if parameters.pinned.isEmpty { return 0 }
+    let place = PredicateEvaluator(.all([parameters.region.notes, parameters.filter]), model: context.model)
+    return parameters.pinned.count { id in
+      guard piece.notes.position(of: id) != nil, let image = source.image(of: id) else { return false }
+      return !place.matches(image, in: source)
+    }
   }
 
   /// Whether all notes of the visible area are loaded.

@@ -116,6 +116,7 @@ public final class BoardSession {
     client.presenceDidChange = { [weak self] presence in
       self?.screen?.connection.receive(.presence(presence.state, session: presence.session, author: presence.author))
     }
+    client.damageDidAppear = { [weak self] damage in self?.screen?.connection.receive(.damage(damage)) }
     driver.start()
     screen?.open()
     askForTurn()
@@ -134,6 +135,7 @@ public final class BoardSession {
     client.stateDidChange = nil
     client.silenceDidChange = nil
     client.presenceDidChange = nil
+    client.damageDidAppear = nil
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
     if let screen, screen.quitting.isAwaitingSaves || !screen.questions.texts.isEmpty {

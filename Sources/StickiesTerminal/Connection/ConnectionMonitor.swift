@@ -1,3 +1,4 @@
+import GraphModel
 import TerminalApplication
 
 /// Events of the connection that arrive between turns.
@@ -7,6 +8,8 @@ enum ConnectionEvent {
   case state(ConnectionState, message: TimerID?)
   /// Whether the server has been silent for a while.
   case silence(Bool)
+  /// The board lacks damaged objects.
+  case damage(DamageNotice)
   /// The presence of another session; nil when it has ended.
   case presence([UInt8]?, session: UInt64, author: String)
 }
@@ -22,6 +25,8 @@ final class ConnectionMonitor: BoardPart {
   var stateDidChange: () -> Void = {}
   /// Called with the presence of another session; nil when the session has ended.
   var didReceivePresence: (_ presence: [UInt8]?, _ session: UInt64, _ author: String) -> Void = { _, _, _ in }
+  /// The damage that was reported.
+  private var reportedDamage = DamageNotice()
   /// Events since the last turn.
   private var events = [ConnectionEvent]()
 
@@ -44,9 +49,22 @@ final class ConnectionMonitor: BoardPart {
         if state.isConnected, state != self.state, services.status.timer == message { services.status.clear() }
         self.state = state
       case .silence(let isSilent): self.isSilent = isSilent
+      case .damage(let notice): report(notice)
       case .presence(let presence, let session, let author): didReceivePresence(presence, session, author)
       }
     }
+  }
+
+  /// Reports damaged objects, each once for all queries of the board.
+  private func report(_ damage: DamageNotice) {
+    let count = reportedDamage.count
+    reportedDamage.formUnion(damage)
+    guard reportedDamage.count > count else { return }
+    let total = reportedDamage.count
+    report(
+      total == 1
+        ? "1 object is damaged and not shown: run stickiesd check"
+        : "\(total) objects are damaged and not shown: run stickiesd check", isTrouble: true)
   }
 
   // MARK: - Permission to change
