@@ -48,7 +48,8 @@ let package = Package(
     .target(name: "GraphModel"),
     .target(name: "GraphWire", dependencies: ["GraphModel"]),
     // Where a commit becomes durable: records in segment files.
-    .target(name: "GraphLog", dependencies: ["GraphModel"]),
+    .target(name: "GraphLog", dependencies: ["GraphModel", "FileNumber"]),
+    .target(name: "FileNumber"),
     .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files. The server knows a store by a protocol only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),

@@ -74,12 +74,12 @@ struct LogWriter {
     try disk.makeFolder()
     names = try LogNames(disk)
     guard let found = try disk.names() else { throw LogFailure.missing(disk.folder) }
-    let present = found.compactMap(Segment.number)
+    let existing = found.compactMap(Segment.number)
     // A store that was moved away may come back, and need them.
-    for number in present where try LogScan.isForeign(number, disk, store) {
+    for number in existing where try LogScan.isForeign(number, disk, store) {
       try disk.rename(Segment.name(number), to: Segment.name(number) + ".orphan")
     }
-    let number = present.reduce(0, max) + 1
+    let number = existing.reduce(0, max) + 1
     let key = SegmentKey(number: number, salt: salt)
     let beginning = SegmentBeginning(store: store, key: key, state: state, records: [])
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)

@@ -167,7 +167,7 @@ import Testing
     #expect(all.ids == [sound])
     #expect(all.end.damage == DamageNotice(objects: [damaged]))
     #expect(all.end.count == 1)
-    let others = try readable("id != \(damaged)")
+    let others = try readable("id != \"\(damaged)\"")
     #expect(others.ids == [sound])
     #expect(others.end.damage.isEmpty)
   }
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test func predicateEvaluatedInMemoryOmitsOnlyDamagedMatches() throws {
-    try damageNote()
+    try damageNote("x = 7")
     let deep = String(repeating: "NOT ", count: 10)
     let all = try readable(deep + "(x == 7 OR board.name == \"B\")")
     #expect(all.ids == [sound])

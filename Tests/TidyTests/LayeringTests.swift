@@ -10,8 +10,9 @@ import Testing
   private static let ours: [String: Set<String>] = [
     "GraphModel": [],
     "FreedMemory": [],
+    "FileNumber": [],
     "GraphWire": ["GraphModel"],
-    "GraphLog": ["GraphModel"],
+    "GraphLog": ["GraphModel", "FileNumber"],
     "GraphStore": ["GraphModel", "GraphLog"],
     "GraphStoreTools": ["GraphModel", "GraphLog", "GraphStore"],
     "GraphHub": ["GraphModel", "GraphWire"],
