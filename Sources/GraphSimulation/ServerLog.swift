@@ -1,7 +1,5 @@
-import Foundation
 import GraphLog
 import GraphModel
-import GraphStore
 import GraphStoreFaults
 
 /// The commit log of the simulated server, on a disk of its own. Its random generator is its own, too.
@@ -50,17 +48,5 @@ struct ServerLog {
       random.chance(50) ? (.synchronize, 5) : (.write, random.chance(50) ? 28 : 5)
     disk.plan(.error(code), after: random.below(2), kind: kind)
     return "the log's \(kind) fails with \(code)"
-  }
-}
-
-extension Simulation {
-  /// Runs `body` while the store's folder has the commit log, which tools read there.
-  func withLogFiles<Result>(_ body: () throws -> Result) throws -> Result {
-    guard let contents = serverLog?.disk.contents else { return try body() }
-    let folder = directory + "/" + StoreFiles.logFolder
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    for (name, bytes) in contents { try Data(bytes).write(to: URL(fileURLWithPath: folder + "/" + name)) }
-    return try body()
   }
 }

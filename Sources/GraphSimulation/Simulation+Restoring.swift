@@ -1,5 +1,6 @@
 import Foundation
 import GraphModel
+import GraphStore
 import GraphStoreTools
 import GraphWire
 
@@ -111,5 +112,17 @@ extension Simulation {
       return ToServer(message.request, .changes(.follow(follow)))
     default: return message
     }
+  }
+}
+
+extension Simulation {
+  /// Runs `body` while the store's folder has the commit log, which tools read there.
+  func withLogFiles<Result>(_ body: () throws -> Result) throws -> Result {
+    guard let contents = serverLog?.disk.contents else { return try body() }
+    let folder = directory + "/" + StoreFiles.logFolder
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for (name, bytes) in contents { try Data(bytes).write(to: URL(fileURLWithPath: folder + "/" + name)) }
+    return try body()
   }
 }

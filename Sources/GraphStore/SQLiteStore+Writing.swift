@@ -28,7 +28,7 @@ extension SQLiteStore {
       } catch let error as DatabaseError {
         writer = nil
         health.doubt(error)
-        throw SQLiteFailure.of(error, path: path)
+        return false
       }
     }
   }
@@ -272,7 +272,7 @@ extension SQLiteStore {
     let fresh = try opener.open()
     // Reads in progress finish on their old connections.
     connections.withLock { $0 = fresh }
-    gathered?.isSyncing = false
+    if let gathered { gathered.isSyncing = false }
     pastReaders.forget()
     try fresh.writeWithoutTransaction { database in
       let writer = try openWriter(database)

@@ -7,11 +7,11 @@ import Testing
 /// Names of objects in a command's arguments.
 @MainActor
 @Suite struct InputResolverTests {
-  /// The ids of a department and of a person can begin with the same characters.
+  /// The ids of a desk and of a person can begin with the same characters.
   @Test func sameNameOfTwoEntitiesIsTwoObjects() throws {
     let model = try Fixtures.company()
     let person = try #require(model.entity(named: "Person"))
-    let inputs = try ["department=abcd", "manager=abcd"].map { try PropertyInput(parsing: $0, entity: person) }
+    let inputs = try ["desk=abcd", "manager=abcd"].map { try PropertyInput(parsing: $0, entity: person) }
     var ids = [InputResolver.NamedObject: ObjectID]()
     var expected = [Edit]()
     for (number, input) in inputs.enumerated() {

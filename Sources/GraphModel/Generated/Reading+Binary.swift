@@ -223,45 +223,6 @@ extension FetchExplanation: BinaryCodable {
   }
 }
 
-/// `message DamageNotice`
-extension DamageNotice: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    for element in objects { writer.field(1, element) }
-    for element in commits { writer.damagedCommit(2, element) }
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    objects = []
-    commits = []
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: self.objects.append(try field.form())
-      case 2: self.commits.append(try field.damagedCommit())
-      default: break
-      }
-    }
-  }
-}
-
-extension BinaryWriter {
-  /// `message DamagedCommit`
-  mutating func damagedCommit(_ number: Int, _ value: Int64) {
-    message(number) { $0.field(1, value) }
-  }
-}
-
-extension BinaryReader.Field {
-  /// `message DamagedCommit`
-  func damagedCommit() throws(MalformedMessage) -> Int64 {
-    var value: Int64 = 0
-    var reader = try reader()
-    while let (number, field) = try reader.next() {
-      if number == 1 { value = try field.integer() }
-    }
-    return value
-  }
-}
-
 /// `message UndoState`
 extension UndoState: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
@@ -302,55 +263,6 @@ extension UndoStep: BinaryCodable {
       case 2: self.oldest = try field.integer()
       case 3: self.newest = try field.integer()
       case 4: self.count = try field.count()
-      default: break
-      }
-    }
-  }
-}
-
-/// `message Progress`
-extension BatchProgress: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.count(1, done)
-    writer.count(2, total)
-    writer.count(3, changed)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    done = 0
-    total = 0
-    changed = 0
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: self.done = try field.count()
-      case 2: self.total = try field.count()
-      case 3: self.changed = try field.count()
-      default: break
-      }
-    }
-  }
-}
-
-/// `message RevisionAtTime`
-extension RevisionAtTime: BinaryCodable {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, revision)
-    writer.field(2, time)
-    writer.field(3, author)
-    writer.field(4, head)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    revision = 0
-    time = 0
-    author = ""
-    head = Token(store: .zero, revision: 0, fingerprint: 0)
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: self.revision = try field.integer()
-      case 2: self.time = try field.integer()
-      case 3: self.author = try field.string()
-      case 4: self.head = try field.form()
       default: break
       }
     }

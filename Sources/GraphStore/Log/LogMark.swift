@@ -28,8 +28,9 @@ package enum LogMark {
   /// Refuses a store whose write-ahead log has lost commits from its middle, as after a power failure. With the mark, the
   /// commit log has them.
   package static func refuseLoss(ofStoreAt path: String) throws {
-    guard try WriteAheadLogFile.loss(beside: path) != nil, try !isSet(inStoreAt: path) else { return }
-    try WriteAheadLogFile.refuseLoss(beside: path)
+    if try WriteAheadLogFile.loss(beside: path) != nil, try !isSet(inStoreAt: path) {
+      try WriteAheadLogFile.refuseLoss(beside: path)
+    }
   }
 
   /// Clears the mark of a copy that is complete without the log.

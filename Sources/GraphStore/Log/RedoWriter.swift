@@ -68,12 +68,13 @@ final class RedoWriter {
   /// not in the log.
   private func checkModel(of entry: LogEntry) throws {
     // A part is rolled back with the commit of its batch.
-    guard case .commit(let commit) = entry, commit.row.model != writer.modelNumber else { return }
-    throw StoreFailure(
-      .modelDiffers, "the logged commit of revision \(entry.revision) belongs to another version of the model",
-      cause: "it was made with the store's model number \(commit.row.model), and this store has number "
-        + "\(writer.modelNumber)",
-      advice: "A log contains no migrations: apply the entries to a copy of a store of their version.")
+    if case .commit(let commit) = entry, commit.row.model != writer.modelNumber {
+      throw StoreFailure(
+        .modelDiffers, "the logged commit of revision \(entry.revision) belongs to another version of the model",
+        cause: "it was made with the store's model number \(commit.row.model), and this store has number "
+          + "\(writer.modelNumber)",
+        advice: "A log contains no migrations: apply the entries to a copy of a store of their version.")
+    }
   }
 
   private static func mismatch(_ entry: LogEntry, _ why: String) -> StoreFailure {

@@ -37,8 +37,9 @@ extension SQLiteStore {
   /// Decides before BEGIN whether SQLite syncs the next COMMIT: without a log, on a disk with little space, and for a
   /// batch, which may be larger than the log.
   func prepareToBegin(isBatch: Bool, _ writer: StoreWriter) throws {
-    guard let gathered, !gathered.isOpen else { return }
-    try setSyncing(isBatch || gathered.log == nil || checkpointSpace.isLow, gathered, writer)
+    if let gathered, !gathered.isOpen {
+      try setSyncing(isBatch || gathered.log == nil || checkpointSpace.isLow, gathered, writer)
+    }
   }
 
   private static let full = SQL("PRAGMA synchronous = FULL")
@@ -104,8 +105,9 @@ extension SQLiteStore {
   }
 
   private func report(_ kind: String, _ message: Logger.Message, _ error: any Error) {
-    guard let omitted = lines.withLock({ $0.omitted(before: kind) }) else { return }
-    log.error(message, metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
+    if let omitted = lines.withLock({ $0.omitted(before: kind) }) {
+      log.error(message, metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
+    }
   }
 
   /// Commits what has gathered, so that reads see it. Releases the log from time to time.
@@ -131,9 +133,10 @@ extension SQLiteStore {
 
   /// Copies SQLite's log into the database file when the log has its usual size. SQLite's own checkpoints are off.
   func checkpointIfDue(_ database: Database) throws {
-    guard options.commitLog != nil, opener.logFrames.count >= checkpointSpace.checkpointPages else { return }
-    // Without space for the pages the log grows until there is some.
-    _ = try CheckpointSpace.checkpoint(database)
+    if options.commitLog != nil, opener.logFrames.count >= checkpointSpace.checkpointPages {
+      // Without space for the pages the log grows until there is some.
+      _ = try CheckpointSpace.checkpoint(database)
+    }
   }
 
   /// Rolls back after a failure. The next call reopens the store and reads the file's actual state.

@@ -14,10 +14,11 @@ extension ObjectReader {
 
   /// Verifies the image that was read from a row of the table's `selectWithSum`.
   func verify(_ image: ObjectImage, _ row: Row, in table: EntityTable) throws {
-    guard let damage, image.revision != underway else { return }
-    let sum = UInt64(bitPattern: row.integer(table.sumColumn))
-    guard try !isAsWritten(image, sum: sum) else { return }
-    throw damageFound.add(image.id, damage.refusal(object: image.id))
+    if let damage, image.revision != underway,
+      try !isAsWritten(image, sum: UInt64(bitPattern: row.integer(table.sumColumn)))
+    {
+      throw damageFound.add(image.id, damage.refusal(object: image.id))
+    }
   }
 
   /// Returns nil if `read` meets damage that the answer omits; `damageFound` then contains it.

@@ -59,12 +59,13 @@ final class ConnectionMonitor: BoardPart {
   private func report(_ damage: DamageNotice) {
     let count = reportedDamage.count
     reportedDamage.formUnion(damage)
-    guard reportedDamage.count > count else { return }
     let total = reportedDamage.count
-    report(
-      total == 1
-        ? "1 object is damaged and not shown: run stickiesd check"
-        : "\(total) objects are damaged and not shown: run stickiesd check", isTrouble: true)
+    if total > count {
+      report(
+        total == 1
+          ? "1 object is damaged and not shown: run stickiesd check"
+          : "\(total) objects are damaged and not shown: run stickiesd check", isTrouble: true)
+    }
   }
 
   // MARK: - Permission to change
