@@ -192,3 +192,19 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// A build of the two programs needs no tests and no plugin, for whose tool GraphModel would be compiled a second time.
+if Context.environment["STICKIES_PROGRAMS_ONLY"] != nil {
+  package.targets.removeAll { target in
+    target.type == .test || target.type == .plugin || target.plugins?.isEmpty == false
+  }
+  package.products.removeAll { $0.name == "GraphModelPlugin" }
+  package.dependencies.removeAll { $0.isSwiftProtobuf }
+}
+
+extension Package.Dependency {
+  /// Whether this is the dependency of tests only.
+  fileprivate var isSwiftProtobuf: Bool {
+    if case .sourceControl(_, let location, _) = kind { location.hasSuffix("/swift-protobuf") } else { false }
+  }
+}

@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Commits: all waiting requests become one SQLite transaction, with a savepoint for each and a single sync.
+/// Commits: all waiting requests become one SQLite transaction, with a single sync.
 extension SQLiteStore {
   /// Commits a batch; only one caller at a time may call it.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
@@ -81,8 +81,6 @@ extension SQLiteStore {
   }
 
   static let begin = SQL("BEGIN IMMEDIATE")
-  private static let save = SQL("SAVEPOINT request")
-  private static let release = SQL("RELEASE request")
   private static let commit = SQL("COMMIT")
   private static let rollback = SQL("ROLLBACK")
 
@@ -113,10 +111,8 @@ extension SQLiteStore {
       var results = [WriteResult]()
       results.reserveCapacity(batch.count)
       for request in batch {
-        // The savepoint rolls back a request's partial writes; a single request uses the transaction itself.
-        if batch.count > 1 { try connection.run(Self.save) }
+        // A refused request has written nothing. Any other failure rolls the whole transaction back.
         results.append(try writer.execute(request, now: now, related: related))
-        if batch.count > 1 { try connection.run(Self.release) }
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {
         // Earlier slices may have been written before a later one was refused.

@@ -93,9 +93,9 @@ final class GatheredCommits: @unchecked Sendable {
 
   /// Releases the log through a revision that SQLite holds durably. A log that must begin again is not released.
   func forget(through revision: Revision) throws {
-    guard let log else { return }
-    let status = log.status
-    if !status.needsRestart, revision <= status.last { try log.forget(through: revision) }
+    if let log, case let status = log.status, !status.needsRestart, revision <= status.last {
+      try log.forget(through: revision)
+    }
   }
 
   // MARK: - Beginning and resting

@@ -17,8 +17,6 @@ final class RawSQLite {
   private let history: Statement
   private let begin: Statement
   private let commit: Statement
-  private let savepoint: Statement
-  private let release: Statement
   /// The id of the note that is being inserted; bound once.
   private let id = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 8)
   private let columns: (note: [String: Int32], history: [String: Int32])
@@ -59,8 +57,6 @@ final class RawSQLite {
     words.bind(2, text: Bench.text.words.joined(separator: " "))
     begin = try Statement(database, "BEGIN IMMEDIATE")
     commit = try Statement(database, "COMMIT")
-    savepoint = try Statement(database, "SAVEPOINT request")
-    release = try Statement(database, "RELEASE request")
     if let place = noteColumns["_id"] { note.bind(place, staying: UnsafeRawBufferPointer(id)) }
   }
 
@@ -119,14 +115,12 @@ final class RawSQLite {
     try history.run()
   }
 
-  /// Runs one SQLite transaction: a commit for each client, in a savepoint if there are several clients.
+  /// Runs one SQLite transaction: a commit for each client.
   func transaction(clients: Int) throws {
     try begin.run()
     sequence += 1
     for client in 0..<clients {
-      if clients > 1 { try savepoint.run() }
       try writeCommit(of: client)
-      if clients > 1 { try release.run() }
     }
     try commit.run()
   }
