@@ -151,7 +151,7 @@ extension Simulation {
     guard kept.count == Int(recorder.revision - oldest), wanted.map(\.transaction) == kept.map(\.transaction) else {
       return "the log has \(kept.count) commits from \(oldest) on, the head is \(recorder.revision)"
     }
-    for (record, told) in zip(wanted, kept) where record.fingerprint != told.fingerprint {
+    for (record, logged) in zip(wanted, kept) where record.fingerprint != logged.fingerprint {
       return "revision \(record.revision) has another fingerprint than when it was committed"
     }
     return nil
