@@ -23,7 +23,7 @@
 /// Back references, lookahead and lookbehind, possessive and atomic forms, flags such as `(?i)`, named groups, and
 /// all other syntax outside the table are refused with the position and the reason.
 ///
-/// With options, pattern and text are folded as elsewhere (``Swift/String/folded(_:)``) and then composed, so that a
+/// With options, pattern and text are folded as elsewhere (`String.folded(_:)`) and then composed, so that a
 /// Korean syllable stays one scalar. A class or category contains the folded form of each of its members: with `[c]`,
 /// `[A-Z]` and `\p{Lu}` match `a`, and `[^a]` does not match `A`. A scalar that folds to several (`İ`) is matched
 /// only by itself, not by a class.
