@@ -226,6 +226,17 @@ import Testing
     }
   }
 
+  @Test func everyTestTargetRunsInContinuousIntegration() throws {
+    let workflow = try Self.file(".github/workflows/test.yml")
+    let parts = workflow.split(separator: "\n").filter { $0.hasPrefix("          - ") }
+    let run = Set(parts.flatMap { $0.split { !$0.isLetter } }.map(String.init))
+    let targets = PackageManifest(try Self.file("Package.swift")).targets.filter { $0.kind == "testTarget" }
+    #expect(targets.count > 15)
+    for target in targets {
+      #expect(run.contains(String(target.name.dropLast("Tests".count))), "no part of the workflow runs \(target.name)")
+    }
+  }
+
   @Test func fileHasOneTopic() throws {
     for (_, path, text) in try Self.sources("Sources") {
       let lines = text.count { $0 == "\n" }
