@@ -100,6 +100,22 @@ import Testing
     return try paths.map { ($0, try file($0)) }
   }
 
+  /// The scripts, and the examples in Python.
+  static func scripts() throws -> [(path: String, text: String)] {
+    var found = [(String, String)]()
+    for folder in ["scripts", "docs/examples"] {
+      guard let walker = FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path) else {
+        continue
+      }
+      for case let path as String in walker where path.hasSuffix(".py") || !path.contains(".") {
+        // Folders can't be read.
+        guard let text = try? file("\(folder)/\(path)"), text.hasPrefix("#!") || path.hasSuffix(".py") else { continue }
+        found.append(("\(folder)/\(path)", text))
+      }
+    }
+    return found
+  }
+
   static func file(_ path: String) throws -> String {
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
