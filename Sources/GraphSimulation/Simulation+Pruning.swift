@@ -46,7 +46,7 @@ extension Simulation {
 
   /// Sets the server's clock, or prunes history by age; mostly neither.
   func actOnClock() throws {
-    switch clock.nextAct() {
+    switch clock.nextEvent() {
     case .set(let difference)?:
       note("the server's clock is set by \(difference / 1_000_000) s")
       if difference != 0 { events.note(difference > 0 ? .clockSetAhead : .clockSetBack) }
