@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "GraphStoreTools", targets: ["GraphModel", "GraphStore", "GraphStoreTools"]),
     .library(name: "GraphHub", targets: ["GraphModel", "GraphWire", "GraphHub"]),
     .library(name: "TerminalCells", targets: ["TerminalCells"]),
+    .library(name: "TerminalApplication", targets: ["TerminalCells", "TerminalApplication"]),
     .plugin(name: "GraphModelPlugin", targets: ["GraphModelPlugin"]),
   ],
   dependencies: [

@@ -10,13 +10,13 @@ extension GraphClient {
   func reply<Content>(
     to request: ToServer.Body, _ content: (ToClient.Body) -> Content?
   ) async throws -> Content {
-    guard let reply = try await send(request).next(content) else { throw ReplyStream.incomplete }
+    guard let reply = try await openReply(to: request).next(content) else { throw ReplyStream.incomplete }
     return reply
   }
 
   /// Sends a request.
   /// - Returns: the parts of its reply.
-  func send(_ request: ToServer.Body) -> ReplyStream {
+  func openReply(to request: ToServer.Body) -> ReplyStream {
     lastRequest += 1
     let number = lastRequest
     let stream = ReplyStream { [weak self] in self?.handle(.more(number)) }
@@ -121,7 +121,7 @@ extension GraphClient {
       let refusal = Refusal(.limit, "the request has \(frame.count) bytes; a frame can have at most \(limit): split it")
       return context.handle(.received(ToClient(message.request, .refused(refusal))))
     }
-    transport?.send(frame)
+    transport?.write(frame)
   }
 
   /// Calls each watch once for a commit, with all of its changes to the watch's queries.

@@ -140,7 +140,7 @@ extension GraphClient: GraphReader {
   // MARK: - As it travels
 
   /// The objects of any fetch.
-  public func stream(_ fetch: Fetch) -> ReplyStream { send(.fetch(fetch)) }
+  public func stream(_ fetch: Fetch) -> ReplyStream { openReply(to: .fetch(fetch)) }
 
   /// The rows of any fetch whose result is rows.
   public func rows(_ fetch: Fetch) -> RowStream { RowStream(stream(fetch)) }

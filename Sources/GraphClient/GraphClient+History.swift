@@ -20,7 +20,7 @@ extension GraphClient {
   /// The commits of a log request, in its order.
   /// - Throws: `Refusal`, `unavailable` if a commit is damaged, or an object that they changed.
   public func log(_ request: LogRequest) async throws -> [CommitEntry] {
-    let stream = send(.log(request))
+    let stream = openReply(to: .log(request))
     var commits = [CommitEntry]()
     while let part = try await stream.nextCommits() { commits += part }
     return commits
@@ -29,7 +29,7 @@ extension GraphClient {
   /// The commits of a log request that can be read, and the damage: the commits that are missing, and the objects whose
   /// changes have no values.
   public func readableLog(_ request: LogRequest) async throws -> (commits: [CommitEntry], damage: DamageNotice) {
-    let stream = send(.log(request))
+    let stream = openReply(to: .log(request))
     stream.omitsDamage = true
     var commits = [CommitEntry]()
     while let part = try await stream.nextCommits() { commits += part }
@@ -86,7 +86,7 @@ extension GraphClient {
   /// The differences of two states, object by object, ordered by entity and id. Each part is read when it is
   /// consumed.
   public func differences(_ request: DifferenceRequest) -> DifferenceSequence {
-    DifferenceSequence(stream: send(.changes(.differences(request))))
+    DifferenceSequence(stream: openReply(to: .changes(.differences(request))))
   }
 
   /// The differences of two states, in parts. It can be iterated once.
@@ -229,7 +229,7 @@ extension GraphClient {
 
   /// The next commits after a token; cancelling the task ends the wait.
   private func followedCommits(_ request: FollowRequest) async throws -> ([CommitEntry], at: Token, head: Token) {
-    let stream = send(.changes(.follow(request)))
+    let stream = openReply(to: .changes(.follow(request)))
     do {
       return try await withTaskCancellationHandler {
         let page = try await stream.next { part in

@@ -239,7 +239,7 @@ extension GraphClient {
   }
 
   private func batchResult(of request: ToServer.Body, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
-    let reply = send(request)
+    let reply = openReply(to: request)
     var changed: Int?
     while let part = try await reply.nextPart() {
       switch part {
@@ -277,7 +277,7 @@ extension GraphClient {
   /// Reads every object as of one state.
   /// - Throws: `Refusal`.
   public func exportGraph() async throws -> ExportedGraph {
-    let reply = send(.exportGraph)
+    let reply = openReply(to: .exportGraph)
     guard let head = try await reply.next({ if case .exportHead(let head) = $0 { head } else { nil } }) else {
       throw ReplyStream.incomplete
     }

@@ -78,7 +78,7 @@ final class ModelHandshake {
     if client != nil || failure != nil { return }
     for action in replica.handle(event) {
       switch action {
-      case .send(let message): transport?.send(Frame.encode(message))
+      case .send(let message): transport?.write(Frame.encode(message))
       case .welcomed(let welcome):
         self.welcome = welcome
         handle(.request(1, .model))

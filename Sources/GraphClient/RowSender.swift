@@ -28,13 +28,13 @@ struct RowSender {
     count += 1
     size += row.reduce(32) { $0 + $1.approximateSize }
     guard rows.count >= Self.maximumRows || size >= Self.maximumBytes else { return nil }
-    return try await send()
+    return try await sendPart()
   }
 
-  private mutating func send() async throws -> Int? {
+  private mutating func sendPart() async throws -> Int? {
     assert(!rows.isEmpty, "a part has rows")
     let kept = unanswered.count < Self.window ? nil : try await answer()
-    unanswered.append(client.send(.batchRows(BatchRows(id: id, rows: rows))))
+    unanswered.append(client.openReply(to: .batchRows(BatchRows(id: id, rows: rows))))
     (rows, size) = ([], 0)
     return kept
   }
@@ -47,7 +47,7 @@ struct RowSender {
 
   /// Returns when the server keeps all rows.
   mutating func finish() async throws {
-    if !rows.isEmpty { _ = try await send() }
+    if !rows.isEmpty { _ = try await sendPart() }
     while !unanswered.isEmpty { _ = try await answer() }
   }
 }

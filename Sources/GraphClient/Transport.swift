@@ -38,7 +38,7 @@ final class Transport: Sendable {
     return Transport(channel: channel)
   }
 
-  func send(_ frame: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: frame), promise: nil) }
+  func write(_ frame: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: frame), promise: nil) }
 
   func close() { channel.close(promise: nil) }
 

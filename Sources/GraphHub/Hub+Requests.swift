@@ -37,8 +37,7 @@ extension Hub {
     case .presence(let state): presence.publish(state, of: session, message.request, &sender, &actions)
     // Rows are staged immediately, ahead of the waiting requests: the batch that needs them is requested later.
     case .batchRows(let rows): stage(rows, session, message.request, &actions)
-    case .commit, .undo, .restore, .batch, .importGraph, .model, .fetch, .exportGraph, .subscribe, .unsubscribe, .log,
-      .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
+    default:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return sender.refuse(message.request, refusal, session, &actions)
@@ -149,8 +148,6 @@ extension Hub {
         log.limit = log.limit == 0 ? 1_000 : min(log.limit, 100_000)
         try read(.log(log), session, message.request, &actions)
       case .changes(.follow(let follow)): try self.follow(follow, session, message.request, &actions)
-      case .exportGraph, .undoState, .revisionAt, .why, .changes:
-        try read(message.body, session, message.request, &actions)
       case .status:
         let ticket = startRead(.statistics(session, request: message.request), session, message.request)
         actions.append(.statistics(ticket))
@@ -162,6 +159,9 @@ extension Hub {
         try moveWindow(query, offset, limit, session, message.request, &actions)
       case .hello, .ping, .close, .more, .presence, .batchRows:
         assertionFailure("this message is handled on arrival and never waits")
+      default:
+        try invariant(message.body.readsStore, "the other messages are answered by a reader of the store")
+        try read(message.body, session, message.request, &actions)
       }
     } catch let refusal as Refusal {
       sender.refuse(message.request, refusal, session, &actions)

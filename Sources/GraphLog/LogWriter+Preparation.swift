@@ -49,18 +49,18 @@ extension LogWriter {
       try removingOnFailure(name, disk) {
         let file = try disk.open(name, forWriting: true)
         try disk.synchronizeFolder()
-        return Spare(number: number, bytes: options.segmentBytes, file: file, identity: try file.identity())
+        return SpareSegment(number: number, bytes: options.segmentBytes, file: file, identity: try file.identity())
       })
   }
 
-  private func createSpare(_ number: UInt64) throws -> Spare {
+  private func createSpare(_ number: UInt64) throws -> SpareSegment {
     let name = Segment.name(number)
     return try removingOnFailure(name, disk) {
       let file = try disk.create(name)
       try file.fill(options.segmentBytes)
       try file.synchronize()
       try disk.synchronizeFolder()
-      return Spare(number: number, bytes: options.segmentBytes, file: file, identity: try file.identity())
+      return SpareSegment(number: number, bytes: options.segmentBytes, file: file, identity: try file.identity())
     }
   }
 

@@ -7,7 +7,7 @@ import GraphModel
 /// whose records are all forgotten stays in place until the next spare is made of it.
 struct LogWriter {
   /// The file that is written.
-  struct Present {
+  struct WrittenSegment {
     let file: any LogFile
     /// Whether its header is on disk.
     var isBegun: Bool
@@ -16,7 +16,7 @@ struct LogWriter {
   }
 
   /// A file of zeros or of old records, synced under its name.
-  struct Spare {
+  struct SpareSegment {
     let number: UInt64
     let bytes: Int
     let file: any LogFile
@@ -28,8 +28,8 @@ struct LogWriter {
   let options: LocalCommitLog.Options
   /// The segments with records, the oldest first.
   var segments: [Segment]
-  private var present: Present
-  var spares = [Spare]()
+  private var present: WrittenSegment
+  var spares = [SpareSegment]()
   var names: LogNames
   /// Larger than the number of every file, also of those that were removed since the log was opened.
   var nextNumber: UInt64
@@ -60,7 +60,7 @@ struct LogWriter {
       names.record(try disk.open(segment.name, forWriting: false).identity(), of: segment.header.number)
     }
     names.record(try file.identity(), of: last.header.number)
-    present = Present(file: file, isBegun: true, isClosed: scan.isClosed)
+    present = WrittenSegment(file: file, isBegun: true, isClosed: scan.isClosed)
     forgotten = segments[0].header.start
     order = RevisionOrder(after: last.last)
     try removeOtherFiles()
@@ -84,7 +84,7 @@ struct LogWriter {
     let beginning = SegmentBeginning(store: store, key: key, state: state, records: [])
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)
     (self.disk, self.store, self.options, nextNumber) = (disk, store, options, number + 1)
-    (segments, present) = ([segment], Present(file: file, isBegun: true))
+    (segments, present) = ([segment], WrittenSegment(file: file, isBegun: true))
     names.begin(with: try file.identity(), of: number)
     (forgotten, order) = (state.revision, RevisionOrder(after: state.revision))
     try removeOtherFiles()
@@ -101,7 +101,7 @@ struct LogWriter {
     let beginning = SegmentBeginning(store: store, key: key, state: state, records: records)
     nextNumber += 1
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)
-    (segments, present, spares) = ([segment], Present(file: file, isBegun: true), [])
+    (segments, present, spares) = ([segment], WrittenSegment(file: file, isBegun: true), [])
     names.begin(with: try file.identity(), of: key.number)
     (forgotten, self.order) = (state.revision, order)
     try removeOtherFiles()
@@ -166,7 +166,7 @@ struct LogWriter {
       continuesEntry: order.isInsideEntry)
     segments.append(Segment(header: header, end: SegmentHeader.bytes, last: order.last))
     names.record(spare.identity, of: spare.number)
-    present = Present(file: spare.file, isBegun: false)
+    present = WrittenSegment(file: spare.file, isBegun: false)
   }
 
   /// Writes records to the present segment, with its header if it has none yet, and syncs them.

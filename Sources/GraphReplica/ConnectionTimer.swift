@@ -13,7 +13,7 @@ struct ConnectionTimer {
   }
 
   /// Whether the server owes an answer, and since when.
-  private enum Debt {
+  private enum AwaitedReply {
     /// No request was sent since the server's last message.
     case nothing
     /// A request was sent since the last tick; the next tick records the time.
@@ -28,7 +28,7 @@ struct ConnectionTimer {
   /// When the last request that the server answers was sent; it does not answer other messages.
   private var lastRequested: Int64 = 0
   private var heartbeat: Int64 = 15_000
-  private var debt = Debt.nothing
+  private var awaited = AwaitedReply.nothing
   /// Whether the owner was notified of a long silence.
   private(set) var isSilent = false
 
@@ -40,7 +40,7 @@ struct ConnectionTimer {
   /// When the next tick is due; nil without a connection.
   func deadline(in phase: Phase) -> Int64? {
     guard let due = due(in: phase) else { return nil }
-    if case .sinceNextTick = debt { return now }
+    if case .sinceNextTick = awaited { return now }
     return due
   }
 
@@ -51,7 +51,7 @@ struct ConnectionTimer {
     case .handshaking: return lastReceived + patience(in: phase)
     case .welcomed:
       let due = min(lastRequested + heartbeat, lastReceived + patience(in: phase))
-      guard case .since(let time) = debt, !isSilent else { return due }
+      guard case .since(let time) = awaited, !isSilent else { return due }
       return min(due, time + Replica.silenceMilliseconds)
     }
   }
@@ -74,7 +74,7 @@ struct ConnectionTimer {
     } else if let due = due(in: phase), milliseconds - due > heartbeat {
       // A tick this late means that the process was suspended and could not receive. The server was not silent then.
       lastReceived += milliseconds - now
-      if case .since(let time) = debt { debt = .since(time + milliseconds - now) }
+      if case .since(let time) = awaited { awaited = .since(time + milliseconds - now) }
     }
     now = milliseconds
   }
@@ -88,14 +88,14 @@ struct ConnectionTimer {
   /// Records a long silence.
   /// - Returns: true if a silence has begun; the caller then notifies the owner.
   mutating func beginSilence() -> Bool {
-    guard !isSilent, case .since(let time) = debt, now - time >= Replica.silenceMilliseconds else { return false }
+    guard !isSilent, case .since(let time) = awaited, now - time >= Replica.silenceMilliseconds else { return false }
     isSilent = true
     return true
   }
 
   /// Records the time of the requests since the last tick.
   mutating func finishTick() {
-    if case .sinceNextTick = debt { (debt, lastRequested) = (.since(now), now) }
+    if case .sinceNextTick = awaited { (awaited, lastRequested) = (.since(now), now) }
   }
 
   // MARK: - Messages
@@ -110,7 +110,7 @@ struct ConnectionTimer {
 
   /// Records that a request was sent that the server answers.
   mutating func recordRequest() {
-    if case .nothing = debt { debt = .sinceNextTick }
+    if case .nothing = awaited { awaited = .sinceNextTick }
     lastRequested = now
   }
 
@@ -124,7 +124,7 @@ struct ConnectionTimer {
   /// Ends a silence, because a message arrived or the connection ended.
   /// - Returns: true if there was one; the caller then notifies the owner of its end.
   mutating func endSilence() -> Bool {
-    debt = .nothing
+    awaited = .nothing
     defer { isSilent = false }
     return isSilent
   }

@@ -123,7 +123,7 @@ public struct Replica: Sendable {
       if state.isWelcomed { self.subscribe(query, &actions) }
     case .unsubscribe(let query): unsubscribe(query, &actions)
     case .moveWindow(let query, let offset, let limit): moveWindow(query, offset, limit, &actions)
-    case .request(let request, let body): send(body, as: request, &actions)
+    case .request(let request, let body): sendRequest(body, as: request, &actions)
     case .more(let request):
       if let number = openRequests.number(of: request) { send(.more(of: number), for: .unanswered, &actions) }
     case .presence(let presence):
@@ -154,7 +154,7 @@ public struct Replica: Sendable {
     var save = PendingSave(kind: kind)
     if case .resuming(let catchUp) = state { save.isOutdated = catchUp.hasDiverged }
     pending.append(save)
-    if case .live = state { send(save, &actions) }
+    if case .live = state { submit(save, &actions) }
   }
 
   /// Sends pending saves once the queries have reached the server's head at the time of the welcome. Each keeps its
@@ -168,7 +168,7 @@ public struct Replica: Sendable {
     for (index, save) in pending.enumerated() {
       sendHeldRequests(behind: index, &actions)
       guard save.isOutdated else {
-        send(save, &actions)
+        submit(save, &actions)
         continue
       }
       pending.removeAll { $0.id == save.id }
@@ -185,7 +185,7 @@ public struct Replica: Sendable {
   private mutating func sendHeldRequests(behind saves: Int, _ actions: inout [ReplicaAction]) {
     while let held = heldRequests.first, held.saves <= saves {
       heldRequests.removeFirst()
-      send(held.body, as: held.request, &actions)
+      sendRequest(held.body, as: held.request, &actions)
     }
   }
 
@@ -196,7 +196,7 @@ public struct Replica: Sendable {
     .unavailable,
     "its answer was lost, and the store no longer knows what came before: whether it was done is in the log")
 
-  private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
+  private mutating func submit(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
     if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].wasSent = true }
     switch save.kind {
     case .transaction(let transaction): send(.commit(transaction), for: .save(transaction.id), &actions)
@@ -213,7 +213,7 @@ public struct Replica: Sendable {
   }
 
   /// Sends a request of the owner.
-  private mutating func send(_ body: ToServer.Body, as request: RequestID, _ actions: inout [ReplicaAction]) {
+  private mutating func sendRequest(_ body: ToServer.Body, as request: RequestID, _ actions: inout [ReplicaAction]) {
     guard state.isWelcomed else {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return

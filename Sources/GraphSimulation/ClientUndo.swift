@@ -142,16 +142,16 @@ extension Simulation {
   func checkUndoStates() throws {
     guard let floor = try server?.store.oldestRevision else { return }
     for client in clients {
-      for told in client.undo.removeStates() {
+      for reported in client.undo.removeStates() {
         // A lost connection ends its requests.
-        guard let state = told.state else { continue }
-        let twin = UndoStackModel(recorder.records, of: "client \(client.number)", scope: told.scope, after: floor)
+        guard let state = reported.state else { continue }
+        let twin = UndoStackModel(recorder.records, of: "client \(client.number)", scope: reported.scope, after: floor)
         if state != twin.state {
           try check(
             "client \(client.number) has received undo \(state.undo?.newest ?? 0) and redo "
               + "\(state.redo?.newest ?? 0), it is \(twin.state.undo?.newest ?? 0) and \(twin.state.redo?.newest ?? 0)")
         }
-        events.note(.undoStateTold)
+        events.note(.undoStateReported)
       }
     }
   }

@@ -37,7 +37,7 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   /// in the middle of the stack.
   case undone, redone, undoneInScope, undoneGroup, undoneByRevision, undoneInMiddle
   /// A client received the correct undo state at a quiet moment.
-  case undoStateTold
+  case undoStateReported
   /// At a quiet moment there were values of all attribute types, and dates before 1970.
   case everyTypeIsThere, dateBefore1970
   /// At a quiet moment there were members of unordered and of recursive relationships.

@@ -19,7 +19,7 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   /// Fetches of a past revision return the present.
   case pastOfToday
   /// The record of a large batch lacks the entities of its objects.
-  case untoldBatch
+  case unreportedBatch
   /// Fetches by id find nothing.
   case forgottenFault
   /// The store takes a pruned transaction for a new one.

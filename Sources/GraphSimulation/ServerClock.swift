@@ -6,7 +6,7 @@ import GraphModel
 /// It also knows what the monotonic clock says about each commit, so that decisions by the clock of the day can be
 /// compared with it.
 struct ServerClock {
-  enum Act {
+  enum Event {
     case set(by: Timestamp)
     case prune
   }
@@ -40,7 +40,7 @@ struct ServerClock {
   mutating func advance(by milliseconds: Int64) { monotonic += milliseconds }
 
   /// Sets the clock of the day, or says that history is to be pruned by age; mostly nil.
-  mutating func nextAct() -> Act? {
+  mutating func nextEvent() -> Event? {
     guard var random else { return nil }
     defer { self.random = random }
     switch random.below(100) {

@@ -95,7 +95,7 @@ struct ServerNode {
     commits.removeFirst(batch.count)
     do {
       var results = try store.commit(batch.map { withFaultPlan($0.1, $0.0, faultPlan) }, now: now)
-      if bug == .untoldBatch {
+      if bug == .unreportedBatch {
         for index in results.indices { results[index].record?.summary?.entities = [] }
       }
       for (ticket, progress) in faultPlan.reports { inbox.append(.batchProgress(ticket, progress)) }

@@ -46,7 +46,7 @@ extension Simulation {
 
   /// Sets the server's clock, or prunes history by age; mostly neither.
   func actOnClock() throws {
-    switch clock.nextAct() {
+    switch clock.nextEvent() {
     case .set(let difference)?:
       note("the server's clock is set by \(difference / 1_000_000) s")
       if difference != 0 { events.note(difference > 0 ? .clockSetAhead : .clockSetBack) }
@@ -151,7 +151,7 @@ extension Simulation {
     guard kept.count == Int(recorder.revision - oldest), wanted.map(\.transaction) == kept.map(\.transaction) else {
       return "the log has \(kept.count) commits from \(oldest) on, the head is \(recorder.revision)"
     }
-    for (record, told) in zip(wanted, kept) where record.fingerprint != told.fingerprint {
+    for (record, logged) in zip(wanted, kept) where record.fingerprint != logged.fingerprint {
       return "revision \(record.revision) has another fingerprint than when it was committed"
     }
     return nil

@@ -85,9 +85,9 @@ struct UndoStackModel {
 
   /// The expected undo state.
   var state: UndoState {
-    func told(_ step: Step?) -> UndoStep? {
+    func reported(_ step: Step?) -> UndoStep? {
       step.map { UndoStep(group: $0.group, oldest: $0.commits[0], newest: $0.newest, count: $0.commits.count) }
     }
-    return UndoState(undo: told(undoable.last), redo: told(undone.last))
+    return UndoState(undo: reported(undoable.last), redo: reported(undone.last))
   }
 }

@@ -39,7 +39,7 @@ public enum StoreCompaction {
   /// history is on disk before the next one: an interrupted run has pruned less, and can be repeated.
   /// - Parameters:
   ///   - now: the clock's time. If it is far ahead of the newest commit, ages are counted from that commit: a wrong
-  ///     clock must not delete history (``PruningClock``).
+  ///     clock must not delete history (`PruningClock`).
   ///   - isRehearsal: whether to only report what would be removed.
   ///   - progress: called repeatedly; if it throws, the run ends.
   /// - Throws: `StoreFailure`, also if a daemon serves the store or there is no store.

@@ -46,7 +46,7 @@ struct GraphSim: ParsableCommand {
         throw ExitCode(1)
       }
     }
-    if counts { for happening in CoverageEvent.allCases { print("\(happening) \(happened[happening, default: 0])") } }
+    if counts { for event in CoverageEvent.allCases { print("\(event) \(happened[event, default: 0])") } }
     print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
   }
 }

@@ -47,8 +47,8 @@ import Testing
         #expect(made == command.commits, "cut after frame \(cut): \(result.output)")
       } else {
         lost += 1
-        let isTold = result.errors.contains("is committed, but cannot be shown")
-        #expect(made == (isTold ? 1 : 0), "cut after frame \(cut): \(result.errors)")
+        let isReported = result.errors.contains("is committed, but cannot be shown")
+        #expect(made == (isReported ? 1 : 0), "cut after frame \(cut): \(result.errors)")
         #expect(!result.errors.contains("may or may not"), "cut after frame \(cut): \(result.errors)")
       }
       guard proxy.wasCut, cut < 100 else { break }

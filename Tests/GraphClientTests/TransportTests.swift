@@ -74,7 +74,7 @@ import Testing
     let (transport, _, peer, directory) = try await connect()
     defer { close(peer) }
     let frame = Frame.encode(ToServer(1, .status))
-    for _ in 0..<100 { transport.send(frame) }
+    for _ in 0..<100 { transport.write(frame) }
     await transport.closeGracefully()
     var (received, bytes) = (0, [UInt8](repeating: 0, count: 1 << 16))
     while case let count = read(peer, &bytes, bytes.count), count > 0 { received += count }

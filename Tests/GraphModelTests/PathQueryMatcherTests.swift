@@ -33,7 +33,7 @@ import Testing
   private struct EvaluationCosts {
     let effects: PathQueryEffects
     let asked: Int
-    let looks: Int
+    let steps: Int
   }
 
   private struct Workplace {
@@ -89,7 +89,7 @@ import Testing
       let budget = EvaluationBudget(total: .max, share: .max)
       let kept = CachingImageSource(source, changes, model: model, budget: budget)
       let effects = queries.effects(of: changes, in: kept)
-      return EvaluationCosts(effects: effects, asked: source.asked.withLock { $0 }, looks: budget.looks)
+      return EvaluationCosts(effects: effects, asked: source.asked.withLock { $0 }, steps: budget.steps)
     }
   }
 
@@ -180,24 +180,24 @@ import Testing
     #expect(quiet.effects.effects.map(\.query) == [1_001] && quiet.effects.unknown.isEmpty)
     // The boss stays without a manager. Each of the others evaluates every candidate once.
     #expect(quiet.effects.effects.map(\.changes.count) == [21])
-    #expect(quiet.looks < 1_000 * (2 + 2 * place.staff.count), "\(quiet.looks)")
+    #expect(quiet.steps < 1_000 * (2 + 2 * place.staff.count), "\(quiet.steps)")
     let moved = try place.aging(to: 51, beside: texts)
-    #expect(moved.effects.effects.isEmpty && 2 * moved.looks > 3 * quiet.looks, "\(moved.looks), \(quiet.looks)")
+    #expect(moved.effects.effects.isEmpty && 2 * moved.steps > 3 * quiet.steps, "\(moved.steps), \(quiet.steps)")
   }
 
   @Test(arguments: evaluated) func objectChangedOtherwiseIsEvaluatedOnce(text: String) throws {
     let place = try Workplace()
     let texts = (100..<1_100).map { text.replacing("%d", with: "\($0)") }
     let quiet = try place.changing(place.staff[0], "active", .bool(false), beside: texts)
-    #expect(quiet.effects.effects.isEmpty && quiet.looks <= texts.count + 100, "\(quiet.looks)")
+    #expect(quiet.effects.effects.isEmpty && quiet.steps <= texts.count + 100, "\(quiet.steps)")
     let turned = try place.aging(place.staff[0], to: 51, beside: texts)
-    #expect(turned.looks >= 2 * texts.count, "\(turned.looks)")
+    #expect(turned.steps >= 2 * texts.count, "\(turned.steps)")
     // No query evaluates an object of another entity.
     let robot = try #require(place.model.entity(named: "Robot"))
     let other = ObjectImage(
       id: ObjectID(key: UniqueID(high: 3, low: 1), entity: robot.number), revision: 1,
       values: Array(repeating: .null, count: robot.slotCount))
-    #expect(try place.changing(other, "name", .string("r2"), beside: texts).looks == 0)
+    #expect(try place.changing(other, "name", .string("r2"), beside: texts).steps == 0)
     // Each matching object is reported.
     let member = try place.changing(
       place.staff[0], "active", .bool(false), beside: ["SUBQUERY(reports, $r, $r.age > age).@count == 0"])
@@ -217,7 +217,7 @@ import Testing
         place.aging(one, to: 51, beside: texts), place.changing(one, "active", .bool(true), beside: texts),
       ]
       #expect(quiet.allSatisfy { $0.effects.effects.isEmpty && $0.effects.unknown.isEmpty })
-      #expect(quiet.allSatisfy { $0.looks < 500 }, "\(quiet.map(\.looks))")
+      #expect(quiet.allSatisfy { $0.steps < 500 }, "\(quiet.map(\.steps))")
     }
     let turned = try [place.boss, place.staff[0]].map { try place.aging($0, to: 1_100, beside: texts) }
     #expect(turned.contains { !$0.effects.effects.isEmpty })

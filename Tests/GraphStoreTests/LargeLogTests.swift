@@ -79,19 +79,19 @@ import Testing
     // The changes of the batch are not listed.
     let all = Int(Self.updates) * Self.people
     for oldestFirst in [false, true] {
-      for (most, isTold) in [(all, true), (all - 1, false)] {
+      for (most, isReported) in [(all, true), (all - 1, false)] {
         var (reported, refused) = (0, Refusal?.none)
         do {
           _ = try scene.store.store.log(
-            LogRequest(oldestFirst: oldestFirst), maximumChanges: most, while: { !isTold || reported == 0 },
+            LogRequest(oldestFirst: oldestFirst), maximumChanges: most, while: { !isReported || reported == 0 },
             { reported += $0.changes.count })
         } catch let refusal as Refusal {
           refused = refusal
         } catch {
           // Cancelled after its first entry.
         }
-        #expect((reported > 0) == isTold)
-        #expect((refused?.code == .limit) == !isTold, "\(String(describing: refused))")
+        #expect((reported > 0) == isReported)
+        #expect((refused?.code == .limit) == !isReported, "\(String(describing: refused))")
       }
     }
     // Of each a few are not too many.

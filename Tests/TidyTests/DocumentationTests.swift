@@ -9,7 +9,8 @@ import Testing
   private static let libraries: Set<String> = [
     "GraphModel", "GraphWire", "GraphLog", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica",
     "GraphServer", "GraphClient", "GraphControllers", "CommandLineIO", "GraphShell", "GraphSimulation",
-    "GraphStoreFaults", "GraphTesting", "StickiesKit", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+    "GraphStoreFaults", "GraphTesting", "StickiesModel", "StickiesFiles", "StickiesKit", "StickiesTerminal",
+    "TerminalApplication", "TerminalCells",
   ]
 
   private static let documentedBySwift: Set<String> = [
@@ -79,7 +80,10 @@ import Testing
   }
 
   @Test func everyPublicDeclarationIsDocumented() throws {
-    let files = try LayeringTests.sources("Sources").filter { Self.libraries.contains($0.target) }
+    let files = try LayeringTests.sources("Sources").filter {
+      // The names of generated classes are documented in their model.
+      Self.libraries.contains($0.target) && !$0.path.contains("/Generated/")
+    }
     var requirements = [String: Set<String>]()
     var refined = [String: [String]]()
     for (_, _, text) in files {
@@ -133,7 +137,8 @@ import Testing
 
   @Test(arguments: [
     "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica", "GraphControllers",
-    "GraphServer", "GraphClient", "GraphShell", "StickiesModel", "StickiesFiles",
+    "GraphServer", "GraphClient", "GraphShell", "StickiesModel", "StickiesFiles", "TerminalCells",
+    "TerminalApplication",
   ])
   func libraryPageListsExistingDeclarations(target: String) throws {
     let page = try LayeringTests.file("Sources/\(target)/\(target).docc/\(target).md")

@@ -100,6 +100,22 @@ import Testing
     return try paths.map { ($0, try file($0)) }
   }
 
+  /// The scripts, and the examples in Python.
+  static func scripts() throws -> [(path: String, text: String)] {
+    var found = [(String, String)]()
+    for folder in ["scripts", "docs/examples"] {
+      guard let walker = FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path) else {
+        continue
+      }
+      for case let path as String in walker where path.hasSuffix(".py") || !path.contains(".") {
+        // Folders can't be read.
+        guard let text = try? file("\(folder)/\(path)"), text.hasPrefix("#!") || path.hasSuffix(".py") else { continue }
+        found.append(("\(folder)/\(path)", text))
+      }
+    }
+    return found
+  }
+
   static func file(_ path: String) throws -> String {
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
@@ -223,6 +239,17 @@ import Testing
       // The tests of one target have its name.
       let isOfATarget = target.kind == "testTarget" && names.contains(String(target.name.dropLast("Tests".count)))
       #expect(isOfATarget || page.contains("`\(target.name)`"), "docs/architecture.md knows no \(target.name)")
+    }
+  }
+
+  @Test func everyTestTargetRunsInContinuousIntegration() throws {
+    let workflow = try Self.file(".github/workflows/test.yml")
+    let parts = workflow.split(separator: "\n").filter { $0.hasPrefix("          - ") }
+    let run = Set(parts.flatMap { $0.split { !$0.isLetter } }.map(String.init))
+    let targets = PackageManifest(try Self.file("Package.swift")).targets.filter { $0.kind == "testTarget" }
+    #expect(targets.count > 15)
+    for target in targets {
+      #expect(run.contains(String(target.name.dropLast("Tests".count))), "no part of the workflow runs \(target.name)")
     }
   }
 

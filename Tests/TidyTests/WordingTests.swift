@@ -77,6 +77,21 @@ import Testing
     Self.check(prose, "the pages")
   }
 
+  @Test func scriptsAreWrittenSubjectFirst() throws {
+    let scripts = try LayeringTests.scripts()
+    #expect(scripts.count > 20)
+    let comments = scripts.map { script in
+      let lines = script.text.split(separator: "\n").compactMap { line -> Substring? in
+        let words = line.drop { $0 == " " }
+        return words.hasPrefix("#") ? words.drop { $0 == "#" } : nil
+      }
+      let texts = script.text.split(separator: "\"\"\"", omittingEmptySubsequences: false).enumerated()
+        .filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
+      return (script.path, lines.joined(separator: " ") + ". " + texts.joined(separator: ". "))
+    }
+    Self.check(comments, "the comments of scripts")
+  }
+
   @Test func privateWordingIsFound() {
     let texts = [
       "Whoever has nothing to do sleeps.", "What was told before it comes before it.", "Of a step nobody knows.",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A client of the protocol in docs/protocol.md, in Python's standard library only.
+"""A client of the protocol in docs/protocol.md, with Python's standard library only.
 
     python3 client.py unix:///PATH | tcp://HOST:PORT
 
-tries it on a running server of the notes' model: a line for each step, exit 1 with what differed. Only
-history stays behind. A client reads while it waits for something, and follows one query, with whole objects,
-which spares it a delta's edits. When to connect again, with growing pauses, is its caller's decision.
+runs an example on a server of the notes' model. It prints a line for each step, and exits with 1 and the difference
+if a step fails; it leaves only history. The client reads while it waits, and follows one query, with whole objects, so
+that it needs no edits of deltas. The caller decides when to reconnect, with growing pauses.
 """
 import collections, json, pathlib, re, secrets, select, signal, socket, struct, sys, urllib.parse
 
@@ -50,7 +50,7 @@ def encode(message, values):
 
 
 def decode(message, data):
-    """What was not sent is not there, lists excepted."""
+    """Decodes a message. A field that was not sent is missing, except for lists."""
     fields, at = MESSAGES[message], 0
     values = {name: [] for _, name, _, repeated in fields.values() if repeated}
     while at < len(data):
@@ -73,7 +73,7 @@ INSERT, UPDATE, DELETE = 0, 1, 2
 
 
 class Client:
-    """`objects` is the query's result, `changes` what deltas did to it, `token` up to where: to resume."""
+    """`objects` is the result of the query, `changes` its changes by deltas, `token` their revision, to resume from."""
 
     def __init__(self, address, author):
         self.address, self.author = urllib.parse.urlsplit(address), author
@@ -97,7 +97,7 @@ class Client:
         return self.requests
 
     def receive(self):
-        """The next message: the request that it answers, its kind, its body."""
+        """Returns the next message: the number of its request, its kind and its body."""
         if not select.select([self.socket], [], [], self.heartbeat)[0]:
             self.send("ping", {})
             if not select.select([self.socket], [], [], 2 * self.heartbeat)[0]:
@@ -137,18 +137,18 @@ class Client:
         return objects
 
     def change(self, kind, id, base=0, **values):
-        """To insert: a temporary id, ID(0, any number, entity). Else `base` is the revision that was read."""
+        """An insert has a temporary id, ID(0, any number, entity). Otherwise `base` is the revision that was read."""
         edits = [{"property": property["number"], "set": values[property["name"]]}
                  for property in self.properties[id.entity] if property["name"] in values]
         return {"kind": kind, "id": id, "base": base, "edits": edits}
 
     def commit(self, sequence, *changes):
-        """All changes or none. A sequence that was committed, answered or not, only tells what came of it."""
+        """Commits all changes or none. A sequence that was already committed returns its first answer."""
         id = {"replica": self.replica, "sequence": sequence}
         return self.ask("commit", {"transaction": {"id": id, "changes": changes}})["result"]
 
     def subscribe(self, entity, predicate):
-        """Begins, or resumes where there is a token; returns when `objects` is complete."""
+        """Subscribes, or resumes from the token; returns when `objects` is complete."""
         self.is_complete = False
         self.subscription = self.send("subscribe", {
             "entity": self.numbers[entity], "predicate": predicate, "whole_objects": True,
@@ -157,7 +157,7 @@ class Client:
             self.receive()
 
     def follow(self, request, kind, body):
-        """Deltas, advances, and the answers to `subscribe`, which come once more after a reset."""
+        """Handles deltas, advances and the answers to `subscribe`, which come again after a reset."""
         if kind == "subscribed":
             self.query, self.resumed = body["query"], body.get("resumed", False)
             self.loading = None if self.resumed else {}
@@ -178,14 +178,14 @@ class Client:
             self.token = {**self.token, "revision": body["revision"], "fingerprint": body["fingerprint"]}
 
 
-# ---- The trial
+# ---- The example
 def check(step, found, expected):
     assert found == expected, f"{step}\n  found     {found!r:.2000}\n  expected  {expected!r:.2000}"
     print("ok  " + step, flush=True)
 
 
 def main(address):
-    signal.alarm(60)  # what never comes is a failure, too
+    signal.alarm(60)  # a missing message fails the example
     first, second = Client(address, "python-first"), Client(address, "python-second")
     check("hello", (first.welcome["protocol"], first.welcome.get("resumed", False)), (1, False))
     model = json.loads(first.ask("model", {})["source"])

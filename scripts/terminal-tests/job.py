@@ -1,7 +1,7 @@
-"""Runs a program as a shell runs a job, and looks how it leaves the terminal before anything is mended.
+"""Runs a program as a shell runs a job, and checks the state of the terminal before anything restores it.
 
-It tells the program's process, then each time that the program stops or ends whether the line is as it was; behind a stop
-a line of input lets the program go on. It exits with the code that a shell would tell.
+It prints the program's process id. Each time the program stops or ends, it prints whether the settings of the line are as
+before. After a stop, a line of input continues the program. Its exit code is that of a shell.
 
 usage: job.py PROGRAM [ARGUMENTS ...]
 """
@@ -13,12 +13,12 @@ import termios
 
 def run(command):
     line = termios.tcgetattr(0)
-    # No terminal is like that by itself, so a program that leaves what terminals begin with is found out.
+    # No terminal begins in this state, so a program that sets the usual state instead of restoring is detected.
     line[0] &= ~termios.IXON
     line[6][termios.VERASE] = b"\b"
     termios.tcsetattr(0, termios.TCSANOW, line)
     before = termios.tcgetattr(0)
-    # The terminal is taken back while the program's group has it.
+    # A process in the background may take the terminal only with this signal ignored.
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     job = os.fork()
     if job == 0:

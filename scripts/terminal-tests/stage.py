@@ -1,4 +1,4 @@
-"""A daemon in a folder of its own, and people at terminals of their own."""
+"""A daemon in its own folder, and people at their own terminals."""
 
 import itertools
 import os
@@ -26,7 +26,7 @@ class Stage:
         self.start()
 
     def start(self, address=None):
-        """A daemon, where everybody looks for it or somewhere else."""
+        """Starts a daemon, at the default address or at another one."""
         environment = dict(os.environ, XDG_CONFIG_HOME=self.home)
         self.daemon = subprocess.Popen(
             [f"{PROGRAMS}/stickiesd", "--data", f"{self.home}/data", "--listen", address or self.address],
@@ -40,9 +40,9 @@ class Stage:
         self.daemon.stdout.close()
 
     def freeze(self):
-        """The daemon takes connections and answers nobody until it thaws."""
+        """Stops the daemon: it accepts connections and does not answer before `thaw`."""
         self.daemon.send_signal(signal.SIGSTOP)
-        # Until the first of its threads has taken the signal the others go on.
+        # Its threads continue until the first of them has received the signal.
         os.waitid(os.P_PID, self.daemon.pid, os.WSTOPPED)
 
     def thaw(self):
@@ -65,13 +65,13 @@ class Stage:
         return self.sits_at([f"{PROGRAMS}/stickies", "open", *arguments], author, size, **more)
 
     def sits_at(self, command, author="ann@test", size=(80, 24), **more):
-        """Somebody before a terminal in which a program runs, in the folder of the stage."""
+        """A person at a terminal in which a program runs, in the folder of the stage."""
         person = Terminal(command, self.environment(author, **more), size, self.home)
         self.people.append(person)
         return person
 
     def job(self, *arguments, **more):
-        """The program as a job of a shell that tells how it leaves the terminal."""
+        """The program as a job of a shell that reports the state of the terminal after it."""
         keeper = os.path.join(os.path.dirname(os.path.abspath(__file__)), "job.py")
         person = self.sits_at([sys.executable, keeper, f"{PROGRAMS}/stickies", "open", *arguments], **more)
         person.waits(lambda _: re.search(rb"job \d+\r\n", person.received), "the job")
@@ -87,7 +87,7 @@ class Stage:
 
 
     def meanwhile(self, *commands):
-        """What others do while nobody here has a daemon: theirs listens elsewhere."""
+        """Runs commands of other users with a daemon at another address, while the own one is stopped."""
         elsewhere = f"unix://{self.home}/elsewhere"
         self.start(elsewhere)
         for command in commands:
@@ -113,7 +113,7 @@ class Terminal:
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def feed(self, wait):
-        """Takes what has come, at most so many seconds long; False when the program has ended."""
+        """Reads the available output, for at most so many seconds; False if the program has ended."""
         try:
             data = self.child.read_nonblocking(1 << 16, timeout=wait)
         except pexpect.TIMEOUT:
@@ -132,14 +132,14 @@ class Terminal:
             assert time.monotonic() < end, f"{what} did not come:\n{self.text}"
 
     def settles(self):
-        """Until nothing more has come for a while."""
+        """Waits until no output has come for a while."""
         count = -1
         while count < len(self.received):
             count = len(self.received)
             assert self.feed(0.3), f"the program ended:\n{self.text}"
 
     def begins(self):
-        """Until something comes, which is not taken yet."""
+        """Waits until there is output, without reading it."""
         assert select.select([self.child.child_fd], [], [], PATIENCE)[0], f"nothing is drawn:\n{self.text}"
 
     def shows(self, text):
@@ -162,13 +162,13 @@ class Terminal:
             cells = [self.screen.buffer[row][column].data for column in range(self.screen.columns)]
             before, found, _ = "".join(cells).partition(text)
             if found:
-                # A letter that takes two cells has an empty one behind it.
+                # A letter of two cells has an empty cell behind it.
                 starts = itertools.accumulate((len(cell) for cell in cells), initial=0)
                 return next(column for column, start in enumerate(starts) if start == len(before) and cells[column]), row
         raise AssertionError(f"{text!r} is not to be seen:\n{self.text}")
 
     def hangs_up(self):
-        """The window is closed; waits until the program has ended."""
+        """Closes the window, and waits until the program has ended."""
         ended = os.pidfd_open(self.child.pid)
         self.child.ptyproc.fileobj.close()
         self.child.ptyproc.closed = self.child.closed = True
@@ -177,7 +177,7 @@ class Terminal:
         self.child.wait()
 
     def ends(self):
-        """Its exit code, when it has ended."""
+        """Waits for the end of the program, and returns its exit code."""
         end = time.monotonic() + PATIENCE
         while self.feed(0.1):
             assert time.monotonic() < end, f"it goes on:\n{self.text}"
@@ -186,24 +186,24 @@ class Terminal:
 
     @property
     def is_restored(self):
-        """Whether the screen was given back, and nothing drawn behind that."""
+        """Whether the screen was restored, and nothing was drawn after that."""
         return self.received.rstrip().endswith(LEAVE)
 
     @property
     def after_leaving(self):
-        """What came behind the screen's giving back, the last one."""
+        """The output after the screen was restored for the last time."""
         return self.received.rpartition(LEAVE)[2].decode(errors="replace")
 
     @property
     def modes(self):
-        """The private modes of the terminal that are on: the cursor, the mouse, the other screen and the like."""
+        """The private modes of the terminal that are on, such as the cursor, the mouse and the alternate screen."""
         return {mode >> 5 for mode in self.screen.mode if mode % 32 == 0}
 
     def signal(self, number):
         os.kill(self.pid, number)
 
 
-# The cursor is shown and the other screen is left.
+# The cursor is visible, and the alternate screen is off.
 LEAVE = b"\x1b[?25h\x1b[?1049l"
 INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM
 ESCAPE, ENTER, TAB, DELETE = "\x1b", "\r", "\t", "\x1b[3~"

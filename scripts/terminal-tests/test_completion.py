@@ -12,7 +12,7 @@ SHELLS = {
     "fish": (["fish", "--no-config", "-i"], "function fish_prompt; echo '% '; end; stickies completion fish | source"),
 }
 
-# What is typed, and what the line is behind a tab.
+# Typed text, and the line after a tab.
 LINES = [
     ("stickies wat", "stickies watch "),
     ("stickies list --boa", "stickies list --board "),
@@ -30,13 +30,13 @@ LINES = [
     ("stickies import lett", "stickies import letters.jsonl "),
 ]
 
-# Names that do something in a shell which reads them as text, each with a first letter of its own.
+# Names that run a command in a shell that expands them; each has another first letter.
 NAMES = ["a'$(touch harm)", "k`touch harm`", "c;touch harm;'", "d!touch harm", 'e"$(touch harm)"', "f\\$(touch harm)\\",
          "g ~#{x,y}*?[z]", "h'", 'i"', "j!"]
 
 
 class CompletionTests(unittest.TestCase):
-    """The shells themselves, with a person before them who presses tab."""
+    """The real shells complete when a person presses tab."""
 
     def setUp(self):
         self.stage = Stage()
@@ -64,7 +64,7 @@ class CompletionTests(unittest.TestCase):
         person.waits(lambda screen: "pink" in screen and "purple" in screen, "two colors")
 
     def offer(self, name, quotes):
-        """Names of others, completed within every quotation mark, and the command then run."""
+        """Completes names of other users in every kind of quotation mark, and runs the command."""
         for board in NAMES:
             self.stage.run("board", "add", "--", board)
         with open(f"{self.stage.home}/say", "w") as say:
@@ -83,7 +83,7 @@ class CompletionTests(unittest.TestCase):
                     person.types(typed + TAB)
                     person.waits(lambda _: len(line().rstrip()) > len(typed) + 2, f"{board!r} in {name}")
                     person.settles()
-                    # Another program in front of the line says what it is given.
+                    # Another program, put in front of the line, prints its arguments.
                     person.types("\x01./say \x05\r")
                     person.shows("SAID " + ascii([board]) + ".")
                     self.assertFalse(os.path.exists(f"{self.stage.home}/harm"))

@@ -13,7 +13,7 @@ class OpenTests(unittest.TestCase):
         self.addCleanup(self.stage.close)
         self.stage.run("board", "add", "Work")
 
-    def test_a_note_of_the_shell_is_a_window_here_at_once(self):
+    def test_note_added_in_the_shell_appears_as_a_window(self):
         ann = self.stage.open()
         ann.shows("connected")
         self.stage.run("add", "Buy milk", "--position", "80,64", "--color", "blue")
@@ -44,7 +44,7 @@ class OpenTests(unittest.TestCase):
         ann.types("u")
         ben.waits(lambda _: ben.screen.display[row].find("╭") == column - 2, "the undo")
 
-    def test_ctrl_z_stops_it_and_fg_goes_on(self):
+    def test_ctrl_z_stops_it_and_fg_continues(self):
         ann = self.stage.sits_at(["bash", "--norc", "-i"])
         ann.types(f"PS1='$ '; '{PROGRAMS}/stickies' open\r")
         ann.shows("connected")
@@ -57,7 +57,7 @@ class OpenTests(unittest.TestCase):
         ann.types("echo EN''DED\r")
         ann.shows("ENDED")
 
-    def test_leaving_waits_and_can_be_asked_for_again(self):
+    def test_leaving_waits_for_unsent_changes_and_can_be_requested_again(self):
         self.stage.run("add", "one")
         ann = self.stage.open()
         ann.shows("one")
@@ -79,7 +79,7 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertIn('"locked":true', self.stage.run("list", "--json").replace(" ", ""))
 
-    def test_what_was_refused_is_in_nobodys_way(self):
+    def test_refused_change_does_not_block_later_ones(self):
         self.stage.run("board", "add", "Home")
         for text in ("one", "two"):
             self.stage.run("add", text, "--board", "Work")
@@ -99,7 +99,7 @@ class OpenTests(unittest.TestCase):
         ann.types("nand another")
         ann.waits(lambda text: "and another" in text and "not yet" not in text, "the next note")
 
-    def test_the_board_stays_while_there_is_no_other_to_be_had(self):
+    def test_board_stays_while_other_boards_are_unavailable(self):
         self.stage.run("board", "add", "Home")
         self.stage.run("add", "one", "--board", "Work")
         ann = self.stage.open("Work")
@@ -114,11 +114,11 @@ class OpenTests(unittest.TestCase):
         ann.shows("other boards need the server")
         self.assertIn("one", ann.text)
 
-    def test_what_an_editor_wrote_of_a_note_that_is_gone_is_in_a_new_one(self):
+    def test_text_from_an_editor_of_a_deleted_note_is_in_a_new_note(self):
         self.stage.run("add", "one")
         script = f"{self.stage.home}/editor"
         with open(script, "w") as file:
-            # It ends when there is nothing to be waited for any more.
+            # The editor ends when the test lets it.
             file.write(f'#!/bin/sh\nwhile [ ! -e "{self.stage.home}/go" ]; do sleep 0.05; done\necho "and more" >> "$1"\n')
         os.chmod(script, 0o755)
         ann = self.stage.open(EDITOR=script)
@@ -131,7 +131,7 @@ class OpenTests(unittest.TestCase):
         ann.waits(lambda text: "not yet" not in text, "the new note")
         self.assertIn("one", self.stage.run("list"))
 
-    def test_what_was_written_in_an_editor_that_fails_is_where_it_says(self):
+    def test_text_from_an_editor_that_fails_is_in_the_named_file(self):
         self.stage.run("add", "one")
         script = f"{self.stage.home}/editor"
         with open(script, "w") as file:
@@ -151,7 +151,7 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertNotIn("more", self.stage.run("list"))
 
-    def test_what_an_editor_saves_later_that_returned_at_once_is_where_it_says(self):
+    def test_text_from_an_editor_that_returns_at_once_is_in_the_named_file(self):
         self.stage.run("add", "one")
         ann = self.stage.open(EDITOR="true")
         ann.shows("one")
@@ -161,17 +161,17 @@ class OpenTests(unittest.TestCase):
         self.assertIsNotNone(path, ann.text)
         ann.types("q")
         self.assertEqual(ann.ends(), 0)
-        # Said once more where it can be copied.
+        # The path is repeated where it can be copied.
         self.assertIn(path[1], ann.after_leaving)
         with open(path[1]) as file:
             self.assertEqual(file.read(), "one")
         shutil.rmtree(os.path.dirname(path[1]))
 
-    def test_what_is_typed_under_an_editor_that_reads_no_keys_is_no_command_afterwards(self):
+    def test_keys_typed_during_an_editor_without_a_terminal_are_dropped(self):
         self.stage.run("add", "one")
         begun, go, script = (f"{self.stage.home}/{name}" for name in ("begun", "go", "editor"))
         with open(script, "w") as file:
-            # As an editor with a window of its own.
+            # Like an editor with its own window.
             file.write(f'#!/bin/sh\ntouch "{begun}"\nwhile [ ! -e "{go}" ]; do sleep 0.05; done\ntouch "$1"\n')
         os.chmod(script, 0o755)
         ann = self.stage.open(EDITOR=script)
@@ -179,7 +179,7 @@ class OpenTests(unittest.TestCase):
         ann.types(f"{TAB}E")
         ann.waits(lambda _: os.path.exists(begun), "the editor")
         ann.types("nlost")
-        # The line echoes it.
+        # The terminal echoes the keys.
         ann.shows("nlost")
         open(go, "w").close()
         ann.waits(lambda _: ann.received.count(b"\x1b[?1049h") == 2, "the board")
@@ -189,7 +189,7 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertNotIn("lost", self.stage.run("list"))
 
-    def test_a_line_to_a_note_that_is_gone_goes(self):
+    def test_link_to_a_deleted_note_is_dropped(self):
         for text in ("one", "two"):
             self.stage.run("add", text)
         ann = self.stage.open()
@@ -205,7 +205,7 @@ class OpenTests(unittest.TestCase):
         ann.waits(lambda text: "still here" in text and "not yet" not in text, "the next note")
         self.assertIn("still here", self.stage.run("list"))
 
-    def test_the_daemon_goes_and_comes_back_and_what_was_written_lands_once(self):
+    def test_text_written_while_the_daemon_was_away_is_committed_once(self):
         ann = self.stage.open()
         ann.shows("connected")
         self.stage.kill()
@@ -213,7 +213,7 @@ class OpenTests(unittest.TestCase):
         ann.types("nwritten offline")
         ann.shows("written offline")
         ann.types(ESCAPE)
-        # Before that a q would be another key, together with the escape.
+        # Before that, the terminal reads the escape and the q as one key.
         ann.waits(lambda _: ann.screen.cursor.hidden, "the end of editing")
         ann.shows("not yet on the server")
         ann.types("q")
@@ -228,7 +228,7 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertTrue(ann.is_restored)
 
-    def test_a_terminal_that_is_closed_ends_the_program_and_what_was_typed_is_there(self):
+    def test_closing_the_terminal_ends_the_program_and_keeps_the_typed_text(self):
         ann, ben = self.stage.open(), self.stage.open(author="ben@test")
         for person in (ann, ben):
             person.shows("connected")
@@ -239,7 +239,7 @@ class OpenTests(unittest.TestCase):
         ben.hides("ann edits")
         self.assertIn("last words", self.stage.run("list"))
 
-    def test_a_note_deleted_under_an_editor_is_offered(self):
+    def test_text_of_a_note_deleted_during_editing_is_offered(self):
         self.stage.run("add", "precious")
         ann = self.stage.open()
         ann.shows("precious")
@@ -286,7 +286,7 @@ class OpenTests(unittest.TestCase):
         ann.types(ESCAPE)
         ann.shows("green pears")
 
-    def test_a_light_background_is_asked_for_and_makes_light_papers(self):
+    def test_light_background_makes_light_papers(self):
         self.stage.run("add", "paper", "--position", "80,64")
         ann = self.stage.open(COLORTERM="truecolor")
         ann.shows("paper")
@@ -303,7 +303,7 @@ class OpenTests(unittest.TestCase):
         ann.types("q")
         self.assertEqual(ann.ends(), 0)
 
-    def test_a_slow_connection_is_told_and_leaves_no_trace(self):
+    def test_slow_connection_is_reported_and_leaves_no_trace(self):
         self.stage.run("add", "Buy milk")
         self.stage.freeze()
         ann = self.stage.open()
@@ -314,7 +314,7 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertNotIn("Connecting", ann.text)
 
-    def test_what_was_typed_last_arrives_at_a_server_that_takes_a_moment(self):
+    def test_last_typed_text_arrives_at_a_slow_server(self):
         self.stage.run("add", "first")
         ann = self.stage.open()
         ann.shows("first")
@@ -329,7 +329,7 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertIn("slow words", self.stage.run("list"))
 
-    def test_what_a_signal_cuts_off_from_the_server_is_kept_in_a_file_and_told(self):
+    def test_unsent_text_is_kept_in_a_file_that_is_named_after_a_signal(self):
         self.stage.run("add", "first")
         ann = self.stage.open(XDG_STATE_HOME=self.stage.home + "/state")
         ann.shows("first")
@@ -354,10 +354,10 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(done.returncode, 69)
         self.assertIn("no stickiesd answers", done.stderr)
 
-    def test_names_say_what_it_begins_with(self):
+    def test_interface_is_chosen_by_name(self):
         self.stage.run("add", "first")
         ann = self.stage.open(STICKIES_INTERFACE="list")
-        # The list has an edge.
+        # The list has a border.
         ann.shows("1 │")
         ann.types("q")
         self.assertEqual(ann.ends(), 0)
@@ -368,8 +368,8 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         unknown = self.stage.open("--interface", "grid")
         self.assertEqual(unknown.ends(), 64)
-        told = b" ".join(unknown.received.split())
-        self.assertIn(b"no interface is called 'grid'; the interfaces are board, list Usage: stickies open [", told)
+        message = b" ".join(unknown.received.split())
+        self.assertIn(b"no interface is called 'grid'; the interfaces are board, list Usage: stickies open [", message)
         ben = self.stage.open("--read-only")
         ben.shows("read-only")
         ben.types("n")
@@ -377,7 +377,7 @@ class OpenTests(unittest.TestCase):
         ben.types("q")
         self.assertEqual(ben.ends(), 0)
 
-    def test_a_terminal_without_a_cursor_is_told_what_to_do(self):
+    def test_message_for_a_terminal_without_a_cursor_says_what_to_do(self):
         dumb = self.stage.open(TERM="dumb")
         self.assertEqual(dumb.ends(), 64)
         self.assertIn(b"set TERM to your terminal's type", b" ".join(dumb.received.split()))

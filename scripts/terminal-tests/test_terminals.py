@@ -7,7 +7,7 @@ import unittest
 from stage import ESCAPE, LEFT, RIGHT, Stage
 
 TEXT = "plain 世界 🙂 end"
-# What a cell of pyte holds behind a letter that takes two.
+# The content of the cell behind a letter of two cells, in pyte.
 BEHIND_WIDE = ""
 
 
@@ -22,7 +22,7 @@ class TerminalsTests(unittest.TestCase):
         return [[ann.screen.buffer[row][column] for column in range(width)] for row in range(height)]
 
     def leaves_no_ghosts(self, ann):
-        """What stands there is what a screen shows on which all of it is drawn anew."""
+        """The screen equals one that is redrawn completely."""
         ann.settles()
         drawn = self.cells(ann)
         ann.screen.erase_in_display(2)
@@ -35,7 +35,7 @@ class TerminalsTests(unittest.TestCase):
     def columns(self, ann, letter, row):
         return [column for column, cell in enumerate(self.cells(ann)[row]) if cell.data == letter]
 
-    def test_wide_letters_take_two_cells_and_what_stands_beside_them_is_in_its_column(self):
+    def test_wide_letters_take_two_cells_and_leave_the_columns_beside_them_in_place(self):
         self.stage.run("add", TEXT, "--position", "80,64")
         self.stage.run("add", "second\n" + TEXT, "--position", "80,256")
         ann = self.stage.open()
@@ -46,14 +46,14 @@ class TerminalsTests(unittest.TestCase):
         cells = [cell.data for cell in self.cells(ann)[row]]
         self.assertEqual(cells[10:30], [
             "╭", " ", *"plain ", "世", BEHIND_WIDE, "界", BEHIND_WIDE, " ", "🙂", BEHIND_WIDE, *" end "])
-        # The corner beside them is where it is of a note without them, and above its edge.
+        # The corner is in the column of the edge below it, as in a note without wide letters.
         self.assertEqual(self.columns(ann, "╮", row), self.columns(ann, "╮", second))
         self.assertEqual(self.columns(ann, "│", second + 1), [10, *self.columns(ann, "╮", second)])
         self.assertEqual(self.columns(ann, "世", second + 1), [18])
 
-    def test_wide_letters_that_move_and_that_are_covered_by_half_leave_no_ghosts(self):
+    def test_wide_letters_that_move_or_are_half_covered_leave_no_ghosts(self):
         self.stage.run("add", "\n".join([TEXT] * 4), "--position", "80,64")
-        # Its edge goes through the letters, one cell further with each key.
+        # With each key, the edge of the note moves one cell through the letters.
         self.stage.run("add", "over", "--position", "160,80")
         ann = self.stage.open()
         ann.shows("over")
@@ -67,7 +67,7 @@ class TerminalsTests(unittest.TestCase):
             moved = sum(1 if key == RIGHT else -1 for key in keys)
             self.assertEqual(ann.place(name), (column + moved, row))
 
-    def test_as_many_colors_as_there_are(self):
+    def test_program_uses_the_colors_that_the_terminal_has(self):
         self.stage.run("add", "yellow", "--color", "yellow")
         direct, palette = rb"[34]8;2;\d+;\d+;\d+", rb"[34]8;5;\d+"
         sixteen = rb"(?<=[\[;])(3[0-7]|4[0-7]|9[0-7]|10[0-7])(?=[;m])"
@@ -90,14 +90,14 @@ class TerminalsTests(unittest.TestCase):
                 ann.types("q")
                 self.assertEqual(ann.ends(), 0)
 
-    def test_what_a_terminal_answers_is_used_and_what_it_does_not_is_not_waited_for(self):
+    def test_answers_of_a_terminal_are_used_and_missing_ones_are_not_waited_for(self):
         self.stage.run("add", "paper", "--position", "80,64")
         ann = self.stage.open()
         ann.shows("paper")
         ann.settles()
         column, row = ann.place("paper")
         self.assertIn(b"\x1b]11;?\x1b\\", ann.received)
-        # Nobody has answered, and it works.
+        # The program works before the terminal has answered.
         dark = ann.screen.buffer[row + 2][column].bg
         ann.types("\x1b]11;rgb:ffff/ffff/ffff\x1b\\")
         ann.waits(lambda _: ann.screen.buffer[row + 2][column].bg != dark, "paper for a light background")
@@ -115,7 +115,7 @@ class TerminalsTests(unittest.TestCase):
                     ann.shows("plain")
                     ann.settles()
                     self.assertIn("connected", ann.screen.display[height - 1])
-                    # A note under the last place where one may lie.
+                    # A note at the last place that may have one.
                     ann.press(width - 6, height - 4)
                     ann.release(width - 6, height - 4)
                     ann.press(width - 6, height - 4)

@@ -4,7 +4,7 @@
 ///
 /// It is not a sequence: it has no positions and no rows. GraphHub's `SortedResult` finds rows by position, and
 /// GraphControllers' `RankedSequence` keeps earlier versions. A common tree would carry the counts, the bounds and the
-/// versions of all three in each node.
+/// versions of all three in each node (docs/decisions/0037-ordered-trees.md).
 struct IntervalTree: PredicateIndex {
   /// An interval with both ends included; nil is unbounded. Open ends may be stored as closed, because the predicate
   /// is evaluated afterward.

@@ -43,10 +43,10 @@ final class PathCache {
     }
     let key = TraversalKey(start: start, hops: hops, distinct: distinct)
     if let known = objectResults[key] { return reuse(known) }
-    let before = budget.accountLooks
+    let before = budget.accountSteps
     let found = find()
     // An incomplete result is not cached.
-    if !budget.isExhausted { objectResults[key] = CachedResult(found: found, cost: budget.accountLooks - before) }
+    if !budget.isExhausted { objectResults[key] = CachedResult(found: found, cost: budget.accountSteps - before) }
     return found
   }
 
@@ -54,9 +54,9 @@ final class PathCache {
   func values(from start: ObjectID, at path: GraphPredicate.Path, _ find: () -> [Value]) -> [Value] {
     let key = ValueKey(start: start, path: path)
     if let known = valueResults[key] { return reuse(known) }
-    let before = budget.accountLooks
+    let before = budget.accountSteps
     let found = find()
-    if !budget.isExhausted { valueResults[key] = CachedResult(found: found, cost: budget.accountLooks - before) }
+    if !budget.isExhausted { valueResults[key] = CachedResult(found: found, cost: budget.accountSteps - before) }
     return found
   }
 

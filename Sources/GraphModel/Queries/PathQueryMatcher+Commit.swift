@@ -1,21 +1,21 @@
 /// Computing the effects of a commit. The affected roots are found, then evaluated, within a budget that all queries
 /// share.
 extension PathQueryMatcher {
-  /// The looks that all queries share for one commit, without those for its changes (`maximumLooksPerChange`).
+  /// The steps that all queries share for one commit, without those for its changes (`maximumStepsPerChange`).
   ///
   /// When they are spent, a query above its share is fetched again, which costs less than evaluating its objects one
   /// by one.
-  public static let maximumLooks = 1_000_000
-  /// Additional looks for each object that the commit changes.
-  static let maximumLooksPerChange = 2_500
-  /// The minimum share of a query; otherwise an equal part of all looks.
+  public static let maximumSteps = 1_000_000
+  /// Additional steps for each object that the commit changes.
+  static let maximumStepsPerChange = 2_500
+  /// The minimum share of a query; otherwise an equal part of all steps.
   static let minimumShare = 50
 
   /// The effects of the changes on all queries.
   /// - Parameter source: the graph after the changes.
   public func effects(of changes: [ObjectChange], in source: any ImageSource) -> PathQueryEffects {
     guard !queries.isEmpty else { return PathQueryEffects(knownThrough: lastNumber) }
-    let total = Self.maximumLooks + Self.maximumLooksPerChange * changes.count
+    let total = Self.maximumSteps + Self.maximumStepsPerChange * changes.count
     let budget = EvaluationBudget(total: total, share: max(Self.minimumShare, total / queries.count))
     return effects(of: changes, in: CachingImageSource(source, changes, model: model, budget: budget))
   }

@@ -23,7 +23,7 @@
 /// Back references, lookahead and lookbehind, possessive and atomic forms, flags such as `(?i)`, named groups, and
 /// all other syntax outside the table are refused with the position and the reason.
 ///
-/// With options, pattern and text are folded as elsewhere (``Swift/String/folded(_:)``) and then composed, so that a
+/// With options, pattern and text are folded as elsewhere (`String.folded(_:)`) and then composed, so that a
 /// Korean syllable stays one scalar. A class or category contains the folded form of each of its members: with `[c]`,
 /// `[A-Z]` and `\p{Lu}` match `a`, and `[^a]` does not match `A`. A scalar that folds to several (`İ`) is matched
 /// only by itself, not by a class.
@@ -40,7 +40,7 @@ public struct RegularExpression: Sendable {
   public let pattern: String
   /// The ignored differences.
   public let options: StringOptions
-  let machines: Automatons
+  let machines: Automata
 
   /// - Throws: `RegularExpressionError`, with the position and the reason.
   public init(parsing pattern: String, options: StringOptions = []) throws(RegularExpressionError) {
@@ -67,7 +67,7 @@ public struct RegularExpression: Sendable {
     self.options = options
     var parser = RegularExpressionParser(pattern, options: options)
     let program = RegularExpressionProgram(try parser.parse(), folds: options.contains(.caseInsensitive))
-    machines = Automatons(
+    machines = Automata(
       whole: RegularExpressionAutomaton(program, isAnywhere: false, budget: mapBudget),
       anywhere: RegularExpressionAutomaton(program, isAnywhere: true, budget: mapBudget))
   }
@@ -90,7 +90,7 @@ public struct RegularExpression: Sendable {
   }
 
   /// The automatons, shared by all copies of the expression.
-  final class Automatons: Sendable {
+  final class Automata: Sendable {
     let whole: RegularExpressionAutomaton
     let anywhere: RegularExpressionAutomaton
 

@@ -96,7 +96,7 @@ struct CompletionContext {
     case value(String)
   }
 
-  enum Wanted {
+  enum CompletionTarget {
     case nothing
     case files
     case words([CompletionCandidate])
@@ -104,7 +104,7 @@ struct CompletionContext {
     case things(Kind, mayBeginWithDash: Bool)
   }
 
-  private(set) var wanted = Wanted.nothing
+  private(set) var wanted = CompletionTarget.nothing
   /// The typed part; of an option's value the part after the equals sign.
   private(set) var typed: String
   /// The prefix `--entity=` if the value follows it; it is printed again before each candidate.
@@ -165,7 +165,7 @@ struct CompletionContext {
   private static func wanted(
     _ before: [String], _ typed: String, _ arguments: CommandArguments, _ path: [String],
     _ program: any ShellProgram
-  ) -> Wanted {
+  ) -> CompletionTarget {
     var positional = 0
     var option: CommandArguments.Argument?
     var isOver = false
@@ -196,7 +196,7 @@ struct CompletionContext {
   /// The candidates for a value, determined by its name, which the help shows too.
   private static func values(
     of argument: CommandArguments.Argument, _ path: [String], _ program: any ShellProgram, mayBeginWithDash: Bool
-  ) -> Wanted {
+  ) -> CompletionTarget {
     if !argument.values.isEmpty { return .words(argument.values.map { CompletionCandidate(word: $0) }) }
     let isGraph = path.first == GraphCommand.configuration.commandName
     switch argument.valueName {

@@ -133,8 +133,9 @@ final class EntryCollector {
 
   func append(_ entry: LogEntry) {
     entries?.append(entry)
-    guard let limit, !entry.isLast else { return }
-    bytes += entry.binary.count
-    if bytes > limit { entries = nil }
+    if let limit, !entry.isLast {
+      bytes += entry.binary.count
+      if bytes > limit { entries = nil }
+    }
   }
 }

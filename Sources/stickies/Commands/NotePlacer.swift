@@ -115,9 +115,10 @@ struct BoardLayoutReader {
   func frames(on board: ObjectID) async throws -> [NoteLayout.Frame] {
     let isOnBoard = GraphPredicate.equal(NoteProperties.board, .object(board))
     var frames = [NoteLayout.Frame]()
-    for try await chunk in client.rows(of: NoteProperties.entity, "x,y,width,height", where: isOnBoard) {
+    let properties = [NoteProperties.x, NoteProperties.y, NoteProperties.width, NoteProperties.height]
+    let names = properties.map(\.name)
+    for try await chunk in client.rows(of: NoteProperties.entity, names.joined(separator: ","), where: isOnBoard) {
       for row in chunk {
-        let names = ["x", "y", "width", "height"]
         frames.append(Self.frame(ofNote: Dictionary(uniqueKeysWithValues: names.map { ($0, row[$0] ?? .null) })))
       }
     }
@@ -126,12 +127,14 @@ struct BoardLayoutReader {
 
   /// The frame of an insert with these values.
   static func frame(ofNote values: [String: Value]) -> NoteLayout.Frame {
-    func number(_ name: String) -> Double {
-      for value in [values[name], NoteProperties.entity.property(named: name)?.attribute?.defaultValue] {
+    func number(_ property: Property) -> Double {
+      for value in [values[property.name], property.attribute?.defaultValue] {
         if case .double(let number)? = value { return number }
       }
-      preconditionFailure("the built-in model has no default for a note's \(name)")
+      preconditionFailure("the built-in model has no default for a note's \(property.name)")
     }
-    return .init(x: number("x"), y: number("y"), width: number("width"), height: number("height"))
+    return .init(
+      x: number(NoteProperties.x), y: number(NoteProperties.y), width: number(NoteProperties.width),
+      height: number(NoteProperties.height))
   }
 }

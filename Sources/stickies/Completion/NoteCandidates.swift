@@ -2,6 +2,7 @@ import GraphClient
 import GraphModel
 import GraphReplica
 import GraphShell
+import StickiesKit
 
 /// Notes, boards and tags that completion offers, from a daemon of any model.
 @MainActor
@@ -11,8 +12,8 @@ enum NoteCandidates {
 
   static func find(_ valueName: String, _ client: GraphClient) async throws -> [CompletionCandidate] {
     switch valueName {
-    case "board": try await named("Board", client)
-    case "tag", "names": try await named("Tag", client)
+    case "board": try await named(BoardProperties.entity, BoardProperties.name, client)
+    case "tag", "names": try await named(TagProperties.entity, TagProperties.name, client)
     default: try await notes(client)
     }
   }
@@ -27,21 +28,25 @@ enum NoteCandidates {
   }
 
   private static func notes(_ client: GraphClient) async throws -> [CompletionCandidate] {
-    guard let entity = client.context.model.entity(named: "Note"), let number = entity.property(named: "number"),
-      let text = entity.property(named: "text")
+    guard let entity = client.context.model.entity(named: Note.entityName),
+      let number = entity.property(named: NoteProperties.number.name),
+      let text = entity.property(named: NoteProperties.text.name)
     else { return [] }
-    return try await images(entity, "-number", client).map { image in
+    return try await images(entity, "-\(number.name)", client).map { image in
       CompletionCandidate(
         word: image[number].json(kind: .integer).text,
         text: String(TextTable.firstLine(image.text(of: text)).prefix(40)))
     }
   }
 
-  private static func named(_ entity: String, _ client: GraphClient) async throws -> [CompletionCandidate] {
-    guard let entity = client.context.model.entity(named: entity), let name = entity.property(named: "name") else {
+  private static func named(_ entity: Entity, _ name: Property, _ client: GraphClient) async throws
+    -> [CompletionCandidate]
+  {
+    guard let entity = client.context.model.entity(named: entity.name), let name = entity.property(named: name.name)
+    else {
       return []
     }
-    return try await images(entity, "name", client).compactMap { image in
+    return try await images(entity, name.name, client).compactMap { image in
       image[name].stringValue.map { CompletionCandidate(word: $0) }
     }
   }

@@ -1,22 +1,27 @@
 import GraphModel
 import GraphShell
+import StickiesKit
 
 /// The lines that identify notes, boards, tags and links.
 enum NoteLine {
   /// The line of an object; nil for entities of other models.
   static func text(_ image: ObjectImage, of entity: Entity, isColored: Bool) -> String? {
-    func value(_ name: String) -> Value { entity.property(named: name).map { image[$0] } ?? .null }
-    let full = value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue
+    // The entity is that of the served model, whose numbers may differ.
+    func value(_ property: Property) -> Value { entity.property(named: property.name).map { image[$0] } ?? .null }
+    let names = [NoteProperties.text, BoardProperties.name, LinkProperties.label]
+    let full = names.lazy.compactMap { value($0).stringValue }.first
     let text = if let full { TextTable.firstLine(full) } else { "" }
     switch entity.name {
-    case "Note":
-      let number = value("number").json(kind: .integer).text
+    case Note.entityName:
+      let number = value(NoteProperties.number).json(kind: .integer).text
       let body = text.isEmpty ? "(empty)" : text
-      guard isColored, let code = value("color").stringValue.flatMap({ codes[$0] }) else { return "#\(number) \(body)" }
+      guard isColored, let code = value(NoteProperties.color).stringValue.flatMap({ codes[$0] }) else {
+        return "#\(number) \(body)"
+      }
       return "#\(number) \u{1B}[38;5;\(code)m\(body)\u{1B}[0m"
-    case "Board": return "board \(text)"
-    case "Tag": return "tag \(text)"
-    case "Link": return "link \(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
+    case Board.entityName: return "board \(text)"
+    case Tag.entityName: return "tag \(text)"
+    case Link.entityName: return "link \(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
     default: return nil
     }
   }
