@@ -66,8 +66,8 @@ package enum SQLiteFailure {
     case SQLITE_PROTOCOL:
       return StoreFailure(
         .lockLost, "a lock on \(subject) was not released", cause: message,
-        advice: "The next commit opens the store again. Keep the store on a local file system if this message "
-          + "returns.")
+        advice: "The next read or commit opens the store again. Keep the store on a local file system if this "
+          + "message returns.")
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOLFS:
       return StoreFailure(
         .cannotLock, "\(subject) can't be locked", cause: message,

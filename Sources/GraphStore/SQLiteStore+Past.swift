@@ -52,7 +52,7 @@ extension SQLiteStore {
     do {
       try commitUnread()
       return try pastReaders.read(at: revision, body)
-    } catch let error as DatabaseError {
+    } catch {
       throw readFailure(error)
     }
   }

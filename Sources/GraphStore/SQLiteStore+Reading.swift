@@ -17,16 +17,27 @@ extension SQLiteStore {
         return try body(
           objects, history, Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint))
       }
-    } catch let error as DatabaseError {
+    } catch {
       throw readFailure(error)
     }
   }
 
-  /// The failure of a read. If a connection can't be opened, the usual cause is a name that no longer refers to the
-  /// store's file.
-  func readFailure(_ error: DatabaseError) -> any Error {
-    if error.resultCode == .SQLITE_CANTOPEN, let failure = fileFailure() { return failure }
-    return SQLiteFailure.of(error, path: path)
+  /// The failure of a read, which is logged if it is one of the disk. If a connection can't be opened, the usual cause
+  /// is a name that no longer refers to the store's file.
+  func readFailure(_ error: any Error) -> any Error {
+    var (failure, isOfTheDisk) = (error, false)
+    if let error = error as? DatabaseError {
+      if error.resultCode == .SQLITE_CANTOPEN, let moved = fileFailure() { return moved }
+      failure = SQLiteFailure.of(error, path: path)
+      // A cancelled read is interrupted, which has another code.
+      isOfTheDisk = error.resultCode == .SQLITE_IOERR
+    }
+    guard let code = (failure as? StoreFailure)?.code else { return failure }
+    if code == .lockLost { status.withLock { $0.isLockLost = true } }
+    if isOfTheDisk || code == .lockLost || code == .corrupt {
+      report("read \(code.rawValue)", "the store can't be read", failure)
+    }
+    return failure
   }
 
   /// The newest committed state.

@@ -276,6 +276,7 @@ extension SQLiteStore {
       self.writer = writer
     }
     health = Health()
+    status.withLock { $0.isLockLost = false }
   }
 
   /// Closes all connections of the process. A lock on a read mark that was not released stays with the process until

@@ -53,7 +53,14 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var related: PathQueryMatcher
   /// The changes to `related` that the next batch applies.
   let watches = WatchedQueries()
-  private let isClosed = Mutex(false)
+  let status = Mutex(Status())
+
+  /// The state of the store that every thread may change.
+  struct Status {
+    var isClosed = false
+    /// Whether a read has met a lock that was not released. Reopening the store releases it.
+    var isLockLost = false
+  }
 
   /// The doubts about the connections and the state on disk.
   struct Health {
@@ -220,9 +227,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
 
   /// Checkpoints the WAL and closes the file. Call it when no read or write is running; further calls do nothing.
   public func close() throws {
-    let wasClosed = isClosed.withLock { isClosed in
-      defer { isClosed = true }
-      return isClosed
+    let wasClosed = status.withLock { status in
+      defer { status.isClosed = true }
+      return status.isClosed
     }
     if wasClosed { return }
     pastReaders.forget()

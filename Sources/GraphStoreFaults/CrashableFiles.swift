@@ -29,6 +29,8 @@ public enum CrashableFiles {
     case cannotLock
     /// The next unlock of a read mark that was locked exclusively fails; later unlocks succeed.
     case cannotUnlockOnce
+    /// Unlocks of read marks that were locked exclusively fail.
+    case cannotUnlock
   }
 
   struct Folder {

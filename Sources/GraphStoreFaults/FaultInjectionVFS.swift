@@ -113,7 +113,8 @@ enum FaultInjectionVFS {
       if folder.generation != open.generation { return operation == .lock ? SQLITE_OK : SQLITE_IOERR }
       switch (folder.fault, operation) {
       case (.cannotLock, .lock): return lockFailed
-      case (nil, _), (_, .lock), (.cannotLock, _), (.cannotUnlockOnce, _), (.notSynchronized, .write):
+      case (nil, _), (_, .lock), (.cannotLock, _), (.cannotUnlockOnce, _), (.cannotUnlock, _),
+        (.notSynchronized, .write):
         return SQLITE_OK
       case (.full, _): return SQLITE_FULL
       case (.fullAfter(let operations), _):
@@ -144,11 +145,13 @@ enum FaultInjectionVFS {
   }
 
   /// Whether an unlock must fail as if the system refused it; the default VFS keeps the lock.
-  private static func unlockFails(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
+  private static func unlockFails(_ file: UnsafeMutablePointer<sqlite3_file>?, readMark: Int32) -> Bool {
     let number = number(file)
     guard let open = files.withLock({ $0.open[number] }) else { return false }
     return CrashableFiles.folders.withLock { folders in
-      guard var folder = folders[open.folder], case .cannotUnlockOnce? = folder.fault else { return false }
+      guard var folder = folders[open.folder] else { return false }
+      if case .cannotUnlock? = folder.fault { return true }
+      guard case .cannotUnlockOnce? = folder.fault, readMark == 1 else { return false }
       folder.fault = nil
       folders[open.folder] = folder
       return true
@@ -268,7 +271,9 @@ enum FaultInjectionVFS {
         ?? SQLITE_ERROR
     }
     io.xShmLock = { file, offset, count, flags in
-      if offset == 4, flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE, FaultInjectionVFS.unlockFails(file) {
+      if offset >= 4, flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE,
+        FaultInjectionVFS.unlockFails(file, readMark: offset - 3)
+      {
         return SQLITE_BUSY
       }
       return FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xShmLock($0, offset, count, flags) }

@@ -57,6 +57,11 @@ import Testing
     #expect(try daemon.run("why", "#1.color").status == 0)
     #expect(try daemon.run("show", "#99").errors.contains("there is no note number 99"))
     #expect(try daemon.run("show", "#").status == 64)
+    #expect(try daemon.run("graph", "update", "#1", "pinned=true").status == 0)
+    #expect(try daemon.run("graph", "show", "Note", "#1", "--json").json()["pinned"] == .bool(true))
+    #expect(try daemon.run("graph", "show", "Board", "#1").status == 64)
+    #expect(try daemon.run("graph", "delete", "#2").status == 0)
+    #expect(try daemon.run("graph", "delete", "#2").errors.contains("there is no note number 2"))
     #expect(daemon.stop() == 0)
   }
 

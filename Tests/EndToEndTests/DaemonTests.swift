@@ -86,16 +86,7 @@ import Testing
     let daemon = try Daemon()
     try daemon.start()
     for address in [daemon.socket.description, daemon.tcp] {
-      let python = Process()
-      python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      python.arguments = ["python3", Fixtures.root + "/docs/examples/client.py", address]
-      let output = Pipe()
-      python.standardOutput = output
-      python.standardError = output
-      try python.run()
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      python.waitUntilExit()
-      #expect(python.terminationStatus == 0, "\(text)")
+      let text = try Self.python("docs/examples/client.py", address)
       for step in ["hello", "commit", "fetch", "subscribe", "delta", "resume", "objects", "close"] {
         #expect(text.contains("ok  \(step)"), "\(text)")
       }
@@ -112,6 +103,30 @@ import Testing
       let authors = log.map { $0["author"]?.stringValue }
       #expect(authors == Array(repeating: "python-second", count: 4) + ["python-first"])
     }
+  }
+
+  /// Each sentence of docs/protocol.md about which a client is easily wrong.
+  @Test func sentencesOfProtocolPageHold() throws {
+    let daemon = try Daemon()
+    try daemon.start(["--schema", Fixtures.root + "/Schema/Company"])
+    let text = try Self.python("Tests/Protocol/sentences.py", daemon.socket.description)
+    #expect(text.hasSuffix("ok  all\n"), "\(text)")
+    #expect(daemon.stop() == 0)
+  }
+
+  /// Runs a Python program of this repository, which has to succeed, and returns its output.
+  private static func python(_ path: String, _ address: String) throws -> String {
+    let python = Process()
+    python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    python.arguments = ["python3", Fixtures.root + "/" + path, address]
+    let output = Pipe()
+    python.standardOutput = output
+    python.standardError = output
+    try python.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    python.waitUntilExit()
+    #expect(python.terminationStatus == 0, "\(text)")
+    return text
   }
 
   @Test @MainActor func programWithTypedObjectsFollowsTheGraph() async throws {

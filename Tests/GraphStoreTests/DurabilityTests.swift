@@ -146,6 +146,29 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// A read loses every read mark, and only the last connection to close releases them. No commit has to fail for this.
+  @Test(arguments: [false, true]) func readsResumeAfterFailedUnlocks(hasLog: Bool) throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let store = try TestStore(try Fixtures.stickies(), directory: directory) { options in
+      options.lockSeconds = 0.05
+      if hasLog { options.commitLog = SQLiteStore.localLog(in: directory.path) }
+    }
+    _ = try store.insert("Board", ["name": .string("kept")])
+    #expect(try store.all("Board").count == 1)
+    _ = try store.insert("Board", ["name": .string("after a read")])
+    CrashableFiles.fail(directory.path, with: .cannotUnlock)
+    // SQLite tries for ten seconds.
+    let failure = #expect(throws: StoreFailure.self) { try store.all("Board") }
+    #expect(failure?.code == .lockLost)
+    CrashableFiles.fail(directory.path, with: nil)
+    for _ in 0..<3 { #expect(try store.all("Board").count == 2) }
+    _ = try store.insert("Board", ["name": .string("behind")])
+    #expect(try store.all("Board").count == 3)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   /// The client heard that the commit failed and sends it again, as it must: it is there once, under one revision.
   @Test(arguments: [CrashableFiles.Fault.full, .fullAfter(operations: 2), .inputOutput, .notSynchronized])
   func failedCommitIsStoredOnceWhenResent(fault: CrashableFiles.Fault) throws {

@@ -252,6 +252,15 @@ import Testing
     #expect(try self.names(again) == names)
   }
 
+  /// Without a usable log, the store syncs SQLite's own; a disk may notice only then that it is full.
+  @Test(arguments: [ENOSPC, EDQUOT]) func fullDiskAtSyncIsReportedAsFull(error: Int32) throws {
+    let run = try FailingLog()
+    run.disk.plan(.error(5), after: 0, kind: .synchronize)
+    CrashableFiles.fail(run.directory.path, with: .system(error: error, atSyncOnly: true))
+    let failure = #expect(throws: StoreFailure.self) { try run.store.insert("Person", ["name": .string("lost")]) }
+    #expect(failure?.code == .full, "\(failure?.description ?? "")")
+  }
+
   /// A store whose log is on a simulated disk.
   private struct FailingLog {
     let directory: TemporaryDirectory

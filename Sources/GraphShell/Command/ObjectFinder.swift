@@ -11,9 +11,17 @@ package struct ObjectFinder {
 
   package init(_ shell: CommandContext) { self.shell = shell }
 
-  /// The one object whose id has a prefix, of one entity or of any. For a deleted object, the refusal names the
-  /// author of the delete.
+  /// The one object whose id has a prefix, of one entity or of any, or whose number is written `#3`, as the commands
+  /// of history print it. For a deleted object, the refusal names the author of the delete.
   package func object(_ prefix: String, of entity: Entity? = nil) async throws -> ObjectImage {
+    if prefix.hasPrefix("#"), let number = Self.digits(of: prefix).flatMap({ Int64($0) }), let property = numbered,
+      case let owner = entity ?? model.owner(of: property),
+      owner.attributes.contains(where: { $0.number == property.number })
+    {
+      let found = try await shell.images(of: owner, where: .equal(property, .integer(number)), limit: 1)
+      if let image = found.first { return image }
+      throw Refusal(.notFound, "there is no \(owner.name.lowercased()) number \(number)")
+    }
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
       throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id\(advice(on: prefix))")
     }

@@ -1,4 +1,5 @@
 // Tests: LoggedStoreTests.swift, RedoTests.swift
+import Foundation
 import GRDB
 import GRDBSQLite
 import GraphLog
@@ -104,7 +105,7 @@ extension SQLiteStore {
     gathered.isMarked = isNeeded
   }
 
-  private func report(_ kind: String, _ message: Logger.Message, _ error: any Error) {
+  func report(_ kind: String, _ message: Logger.Message, _ error: any Error) {
     if let omitted = lines.withLock({ $0.omitted(before: kind) }) {
       log.error(message, metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
     }
@@ -141,12 +142,16 @@ extension SQLiteStore {
 
   /// Rolls back after a failure. The next call reopens the store and reads the file's actual state.
   func abandonTransaction(of writer: StoreWriter, after cause: any Error) {
+    rollBack(writer)
+    health.doubt(cause)
+  }
+
+  private func rollBack(_ writer: StoreWriter) {
     if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
       try? writer.connection.run("ROLLBACK")
     }
     gathered?.didRollBack()
     self.writer = nil
-    health.doubt(cause)
   }
 
   /// Commits what has gathered while no commit came, so that other programs see it and the log's space can be reused.
@@ -161,6 +166,7 @@ extension SQLiteStore {
 
   /// Makes all acknowledged commits visible to the caller's next read; called on any thread.
   func commitUnread() throws {
+    try reopenAfterLostLock()
     guard let gathered, gathered.hasUnread, !options.hooks.hidesGathered else { return }
     try turn.withLock { _ in
       do {
@@ -170,6 +176,19 @@ extension SQLiteStore {
         guard try checkpoint() else { throw failure }
         try commitUnreadInTurn()
       }
+    }
+  }
+
+  /// Reopens the store after a read has met a lock that was not released, which every later read would meet.
+  private func reopenAfterLostLock() throws {
+    guard status.withLock({ $0.isLockLost }) else { return }
+    try turn.withLock { _ in
+      // Another caller may have reopened the store meanwhile.
+      guard status.withLock({ $0.isLockLost && !$0.isClosed }) else { return }
+      // The gathered commits are repeated.
+      if let writer { pool.writeWithoutTransaction { _ in rollBack(writer) } }
+      (health.isOutcomeUnknown, health.isLockLost) = (true, true)
+      try reopen()
     }
   }
 
@@ -241,7 +260,11 @@ extension SQLiteStore {
     do {
       let result = try database.checkpoint(.truncate)
       if result.checkpointedFrameCount == result.walFrameCount { return }
-    } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {}
+    } catch let error as DatabaseError where ![.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
+      throw SQLiteFailure.of(
+        code: error.extendedResultCode.rawValue, message: error.text, path: path,
+        systemError: sqlite3_system_errno(database.sqliteConnection))
+    } catch is DatabaseError {}
     throw StoreFailure(
       .inUse, "the store \(path) can't be brought up to date while a read is running",
       advice: "Commits resume by themselves.")
@@ -261,9 +284,11 @@ extension SQLiteStore {
       throw StoreFailure(.inputOutput, "SQLite's log can't be found", advice: "Stop stickiesd and start it again.")
     }
     let code = methods.pointee.xSync(file, SQLITE_SYNC_NORMAL)
+    // The connection has no part in this call, so `sqlite3_system_errno` has the error of an earlier one.
+    let systemError = errno
     guard code == SQLITE_OK else {
       throw SQLiteFailure.of(
-        code: code, message: "the write-ahead log can't be synced", systemError: sqlite3_system_errno(database))
+        code: code, message: "the write-ahead log can't be synced", path: path, systemError: systemError)
     }
   }
 

@@ -46,7 +46,9 @@ enum ClockCheck {
   static func finding(newest: Timestamp?) -> CheckResult {
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
     let ahead = if let newest, newest > now { (newest - now) / RFC3339.microsecondsPerSecond } else { Int64(0) }
-    guard ahead > toleratedSeconds else { return CheckResult("clock", .fine, "no commit has a time in the future") }
+    guard ahead > toleratedSeconds else {
+      return CheckResult("clock", .fine, "the newest commit has no time in the future")
+    }
     return CheckResult(
       "clock", .warning, "the newest commit is \(ahead) seconds ahead of this machine's clock",
       mend: "set the clocks of this machine and the daemon's, by NTP if you can")
