@@ -181,7 +181,7 @@ extension SQLiteStore {
 
   /// Reopens the store after a read has met a lock that was not released, which every later read would meet.
   private func reopenAfterLostLock() throws {
-    guard status.withLock({ $0.isLockLost }) else { return }
+    if !status.withLock({ $0.isLockLost }) { return }
     try turn.withLock { _ in
       // Another caller may have reopened the store meanwhile.
       guard status.withLock({ $0.isLockLost && !$0.isClosed }) else { return }
