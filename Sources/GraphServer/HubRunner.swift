@@ -320,6 +320,7 @@ final class HubRunner: @unchecked Sendable {
     status.head = statistics.head
     status.oldest = statistics.oldest
     status.failure = statistics.failure
+    status.commitLogSize = UInt64(statistics.commitLogSize)
     status.counters = statistics.sequences.map { .init(property: $0.property, next: $0.next) }
     return status
   }

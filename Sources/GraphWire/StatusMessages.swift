@@ -22,6 +22,8 @@ public struct ServerStatus: Hashable, Sendable {
   public var oldest: Revision = 0
   /// Why commits are refused, for people. Empty while they are accepted.
   public var failure = ""
+  /// The size of the commit log on disk, in bytes; 0 if each commit is synced in the store itself.
+  public var commitLogSize: UInt64 = 0
 
   /// A sequence attribute and its next number.
   public struct Counter: Hashable, Sendable {

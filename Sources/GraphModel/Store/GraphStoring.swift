@@ -174,6 +174,8 @@ public struct StoreStatistics: Sendable, Hashable {
   public var oldest: Revision = 0
   /// The reason why commits are refused, for people; empty while they are accepted.
   public var failure = ""
+  /// The size of the commit log on disk, in bytes; 0 if each commit is synced in the store itself.
+  public var commitLogSize = 0
 
   /// Creates statistics.
   public init(head: Token, location: String, size: Int, sequences: [(property: PropertyNumber, next: Int64)]) {
@@ -185,6 +187,7 @@ public struct StoreStatistics: Sendable, Hashable {
 
   public static func == (left: Self, right: Self) -> Bool {
     left.head == right.head && left.oldest == right.oldest && left.failure == right.failure
+      && left.commitLogSize == right.commitLogSize
       && left.location == right.location && left.size == right.size
       && left.sequences.map(\.property) == right.sequences.map(\.property)
       && left.sequences.map(\.next) == right.sequences.map(\.next)

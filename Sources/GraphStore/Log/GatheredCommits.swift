@@ -15,7 +15,7 @@ import Synchronization
 /// Without a usable log, or with little space on the disk, each commit is committed and synced in SQLite instead. The
 /// log begins again when that is over.
 ///
-/// `@unchecked Sendable`: everything but the atomic is guarded by the store's turn.
+/// `@unchecked Sendable`: everything but the atomics is guarded by the store's turn.
 final class GatheredCommits: @unchecked Sendable {
   /// When the gathered commits are committed in SQLite.
   struct Limits: Hashable, Sendable {
@@ -46,6 +46,8 @@ final class GatheredCommits: @unchecked Sendable {
   private(set) var isOpen = false
   /// Whether reads must wait for a COMMIT; on any thread.
   private let isPending = Atomic<Bool>(false)
+  /// The size of the log; on any thread.
+  private let logBytes = Atomic<Int>(0)
 
   /// - Parameter log: the log of a store with the mark; nil for a store without it, whose log must be begun.
   init(_ log: (any CommitLog)?, limits: Limits, open: @escaping Opener) {
@@ -54,6 +56,9 @@ final class GatheredCommits: @unchecked Sendable {
 
   /// Whether some acknowledged commits are not visible to reads. May be called on any thread.
   var hasUnread: Bool { isPending.load(ordering: .acquiring) }
+
+  /// The bytes of the log on disk, as of the last call that began or released it. May be called on any thread.
+  var bytesOnDisk: Int { logBytes.load(ordering: .relaxed) }
 
   /// The size of a group, in bytes, above which it is made durable in SQLite.
   var maximumGroupBytes: Int { log?.maximumBodyBytes ?? 0 }
@@ -94,6 +99,7 @@ final class GatheredCommits: @unchecked Sendable {
   /// Releases the log through a revision that SQLite holds durably. A log that must begin again is not released.
   func forget(through revision: Revision) throws {
     if let log, case let status = log.status, !status.needsRestart, revision <= status.last {
+      defer { logBytes.store(log.status.bytes, ordering: .relaxed) }
       try log.forget(through: revision)
     }
   }
@@ -111,11 +117,15 @@ final class GatheredCommits: @unchecked Sendable {
   func begin(after state: LogPosition, at now: Int64) throws {
     nextAttempt = now < .max - Self.retryNanoseconds ? now + Self.retryNanoseconds : .max
     if let log { try log.restart(after: state, with: []) } else { log = try open(state) }
+    if let log { logBytes.store(log.status.bytes, ordering: .relaxed) }
     nextAttempt = .min
   }
 
   /// Appends nothing more before the next `begin`: SQLite syncs each commit.
-  func rest() { log = nil }
+  func rest() {
+    log = nil
+    logBytes.store(0, ordering: .relaxed)
+  }
 }
 
 /// Collects the entries of a group while the writer writes it. It drops the entries of a batch beyond a limit.

@@ -369,6 +369,7 @@ extension ServerStatus: BinaryCodable {
     writer.field(8, process)
     writer.field(40, oldest)
     writer.field(41, failure)
+    writer.field(42, commitLogSize)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -382,6 +383,7 @@ extension ServerStatus: BinaryCodable {
     process = 0
     oldest = 0
     failure = ""
+    commitLogSize = 0
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.server = try field.string()
@@ -394,6 +396,7 @@ extension ServerStatus: BinaryCodable {
       case 8: self.process = try field.unsigned()
       case 40: self.oldest = try field.integer()
       case 41: self.failure = try field.string()
+      case 42: self.commitLogSize = try field.unsigned()
       default: break
       }
     }

@@ -20,7 +20,8 @@ struct Status: AsyncParsableCommand {
         var members = [
           JSON.Member("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
           .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
-          .init("size", .integer(Int64(status.size))), .init("store", .string(status.head.store.hyphenated)),
+          .init("size", .integer(Int64(status.size))),
+          .init("commitLogSize", .integer(Int64(status.commitLogSize))), .init("store", .string(status.head.store.hyphenated)),
           .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
         ]
         if let next { members.append(.init("nextNumber", .integer(next))) }
@@ -36,6 +37,7 @@ struct Status: AsyncParsableCommand {
           server         \(status.server) (process \(status.process)) at \(shell.client.address)
           data           \(status.location)
           size           \(status.size) bytes
+          commit log     \(status.commitLogSize == 0 ? "not in use" : "\(status.commitLogSize) bytes")
           revision       \(status.head.revision)
           oldest kept    \(status.oldest)
           \(next.map { "next note      #\($0)\n" } ?? "")\

@@ -311,6 +311,7 @@ struct RandomMessages {
     status.process = unsigned()
     status.oldest = integer()
     status.failure = string()
+    status.commitLogSize = unsigned()
     return status
   }
 }
