@@ -1,4 +1,4 @@
-// Tests: PastOptionTests.swift, PastCostTests.swift
+// Tests: PastOptionTests.swift, PastCostTests.swift, PastDamageTests.swift
 import GRDB
 import GraphModel
 
@@ -29,20 +29,23 @@ extension SQLiteStore {
   private func answer(
     _ request: FetchRequest, _ ids: [ObjectID], at revision: Revision, _ body: (FetchElement) throws -> Void
   ) throws -> FetchCompletion {
-    try read { _, history, head in
+    try read { objects, history, head in
       try history.check(revision, head: head.revision)
       let entity = try invariant(model.entity(request.entity), "a checked request names an entity of the model")
-      let past = ObjectTimeTravelReader(history: history)
-      var count = 0
+      let past = ObjectTimeTravelReader(history: history, omitsDamage: request.omitsDamage)
+      var (count, damage) = (0, DamageNotice())
       for id in ids {
-        guard var image = try past.image(of: id, at: revision), entity.family.contains(image.id.entity) else {
+        guard let found = try past.readableImage(of: id, at: revision) else {
+          damage.objects.append(id)
           continue
         }
+        guard var image = found, entity.family.contains(image.id.entity) else { continue }
         count += 1
         if request.result == .identifiers { image.values = [] }
         if request.result != .count { try body(.object(image)) }
       }
-      return FetchCompletion(at: try token(of: revision, history), count: count)
+      damage.formUnion(objects.damageFound.notice)
+      return FetchCompletion(at: try token(of: revision, history), count: count, damage: damage)
     }
   }
 

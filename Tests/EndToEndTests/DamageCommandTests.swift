@@ -61,6 +61,24 @@ import Testing
     #expect(try daemon.run("export").status == 1)
   }
 
+  @Test func listOfPastShowsEverythingButDamagedNote() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "milk zzzzqqqqzzzz")
+    try daemon.run("add", "milk and eggs")
+    let revision = try #require(try daemon.run("log", "--json").json()[0]?["revision"]?.text)
+    let id = try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue)
+    try daemon.run("move", "1", "5,5")
+    try Self.damage("zzzzqqqqzzzz", in: daemon)
+    let list = try daemon.run("list", "--at", revision)
+    #expect(list.status == 1)
+    #expect(list.output.contains("milk and eggs") && !list.output.contains("zzzz"), "\(list.output)")
+    #expect(list.errors.contains(id), "\(list.errors)")
+    let shown = try daemon.run("show", "1", "--at", revision)
+    #expect(shown.status == 1 && shown.output.isEmpty)
+    #expect(shown.errors.contains("damaged"), "\(shown.errors)")
+  }
+
   @Test func watchShowsEverythingButDamagedNote() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -8,7 +8,7 @@ extension GraphPredicate {
   }
 
   /// The properties that these paths read, of any object.
-  func reads(in model: Model) -> Set<PropertyNumber> { dependencies().reads(in: model) }
+  package func reads(in model: Model) -> Set<PropertyNumber> { dependencies().reads(in: model) }
 
   fileprivate func collect(_ found: inout [Path], prefixes: [[PropertyNumber]]) {
     switch self {
@@ -34,7 +34,7 @@ extension GraphPredicate {
 extension GraphExpression {
   /// The properties that the value depends on, of any object.
   /// - Parameter prefix: the hops to the object that the expression applies to.
-  func reads(after prefix: [PropertyNumber] = [], in model: Model) -> Set<PropertyNumber> {
+  package func reads(after prefix: [PropertyNumber] = [], in model: Model) -> Set<PropertyNumber> {
     var found = [GraphPredicate.Path(hops: prefix, end: .identifier)]
     collect(&found, prefixes: [prefix])
     return found.reads(in: model)

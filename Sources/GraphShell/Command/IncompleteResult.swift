@@ -18,9 +18,12 @@ package struct IncompleteResult: ReportedError, CustomStringConvertible {
   private static let listed = 10
 
   package var description: String {
-    let objects = damage.objects.map { id in
-      "\(model.entityName(id.entity).lowercased()) \(id.key) is damaged and not shown: its row has changed outside a commit"
-    }
+    // With damaged commits, the row may be sound, and only its past unknown.
+    let cause =
+      damage.commits.isEmpty
+      ? "is damaged and not shown: its row has changed outside a commit"
+      : "is not shown: its row, or a commit that changed it, is damaged"
+    let objects = damage.objects.map { "\(model.entityName($0.entity).lowercased()) \($0.key) \(cause)" }
     let commits = damage.commits.map { revision in
       "revision \(revision) is damaged and not shown: its row in history has changed"
     }

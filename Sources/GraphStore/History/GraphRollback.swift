@@ -1,4 +1,4 @@
-// Tests: PastOptionTests.swift, PastCostTests.swift
+// Tests: PastOptionTests.swift, PastCostTests.swift, PastDamageTests.swift
 import GraphModel
 
 /// The walk of the complete graph back to a revision, commit by commit.
@@ -9,6 +9,7 @@ import GraphModel
 struct GraphRollback {
   private let history: HistoryReader
   private let revision: Revision
+  private let omitsDamage: Bool
   /// The touched objects as they were before the changes rolled back so far; nil for one that did not exist.
   private(set) var images = [ObjectID: ObjectImage?]()
   /// The number of commits walked over, and of their changes.
@@ -18,6 +19,15 @@ struct GraphRollback {
   private(set) var bytes = 0
   private var mapped: MigratedValues
   private var counts: PastCounts
+  private var unreadable: UnreadableObjects
+
+  /// The result of a walk.
+  struct State {
+    /// Every object touched since, as it was then; nil if it did not exist.
+    var images: [ObjectID: ObjectImage?]
+    /// The objects whose state is unknown. Their images are as the damaged rows and the readable commits have them.
+    var unreadable: [ObjectID: PastDamage]
+  }
 
   /// Checks the size of the walk; called with the commit reached, or nil if all commits have been walked over.
   typealias Check = (GraphRollback, Revision?) throws -> Void
@@ -27,27 +37,43 @@ struct GraphRollback {
   static func images(
     at revision: Revision, _ history: HistoryReader, check: Check
   ) throws -> [ObjectID: ObjectImage?] {
-    var walk = GraphRollback(history, to: revision)
-    try history.forEachCommitNewestFirst(after: revision) { try walk.rollBack($0, check) }
-    try walk.addOwners(check)
-    return walk.migratedImages
+    try state(at: revision, history, omitsDamage: false, check: check).images
   }
 
-  private init(_ history: HistoryReader, to revision: Revision) {
-    (self.history, self.revision) = (history, revision)
+  /// Like `images`, with the objects whose state is unknown.
+  /// - Parameter omitsDamage: whether damaged objects and commits are passed over. Otherwise they are refused.
+  static func state(
+    at revision: Revision, _ history: HistoryReader, omitsDamage: Bool, check: Check
+  ) throws -> State {
+    var walk = GraphRollback(history, to: revision, omitsDamage: omitsDamage)
+    try history.forEachCommitNewestFirst(after: revision, omitsDamage: omitsDamage) { try walk.rollBack($0, check) }
+    try walk.unreadable.finish(walk.images, history)
+    if !omitsDamage || !walk.counts.isEmpty { try walk.refuseUnreadable() }
+    try walk.addOwners(check)
+    let images = walk.unreadable.images(over: walk.migratedImages)
+    return State(images: images, unreadable: walk.unreadable.causes)
+  }
+
+  private init(_ history: HistoryReader, to revision: Revision, omitsDamage: Bool) {
+    (self.history, self.revision, self.omitsDamage) = (history, revision, omitsDamage)
     mapped = MigratedValues(history.objects.layout)
     counts = PastCounts(history.objects.layout, at: revision)
+    unreadable = UnreadableObjects(at: revision, layout: history.objects.layout)
   }
 
   private mutating func rollBack(_ commit: HistoryReader.Commit, _ check: Check) throws {
     changes += commit.changes.count
     commits += 1
+    unreadable.pass(commit.revision)
     try check(self, commit.revision)
     let model = history.objects.model
     // Objects of removed entities are not part of any state.
     for change in commit.changes.reversed() where model.entity(change.id.entity) != nil {
       let known = images[change.id]
-      let (before, after) = try history.rollBack(change, in: &images, readsInserted: !mapped.isEmpty)
+      let read = try known ?? readPresent(change)
+      let after = try unreadable.pass(change, of: commit.revision, after: read, history)
+      let before = change.before(after, model: model)
+      images[change.id] = .some(before)
       mapped.pass(change.id, after, at: commit.revision)
       counts.pass(before, after, at: commit.revision)
       bytes += before.memorySize
@@ -56,6 +82,25 @@ struct GraphRollback {
       // A single commit may touch a million objects.
       try check(self, commit.revision)
     }
+  }
+
+  /// The object after its newest change, as far as the walk needs it.
+  private mutating func readPresent(_ change: HistoryChange) throws -> ObjectImage? {
+    guard change.kind == .updated || change.kind == .inserted && !mapped.isEmpty else { return nil }
+    if let image = try history.objects.unlessDamaged(omitsDamage, { try history.objects.readImage(of: change.id) }) {
+      return image
+    }
+    unreadable.add(change.id, .row)
+    do {
+      return try history.objects.withoutVerification { try history.objects.readImage(of: change.id) }
+    } catch let failure as StoreFailure where failure.code == .corrupt {
+      return nil
+    }
+  }
+
+  /// Counts of before the migrations that added them are computed from all references that changed since.
+  private func refuseUnreadable() throws {
+    if !unreadable.causes.isEmpty { throw PastDamage.notice(unreadable.causes).refusal }
   }
 
   /// Adds the objects whose count was different, which may not have been touched themselves.

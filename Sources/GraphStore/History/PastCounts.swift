@@ -15,6 +15,9 @@ struct PastCounts {
     steps = layout.mappedSteps.filter { revision < $0.since && !$0.counts.isEmpty }
   }
 
+  /// Whether no migration since the revision added counts.
+  var isEmpty: Bool { steps.isEmpty }
+
   /// The objects with a different count.
   var owners: [ObjectID] { differences.filter { $0.value.values.contains { $0 != 0 } }.keys.sorted() }
 

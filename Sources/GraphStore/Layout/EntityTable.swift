@@ -21,7 +21,7 @@ package final class EntityTable: Sendable {
   let selectList: String
   package let select: String
   let selectByID: SQL
-  /// The same with the checksum as the last column; views of the past do not have it.
+  /// The same with the checksum as the last column; it is null in the changed rows of a past view.
   let selectWithSum: String
   let selectWithSumByID: SQL
   /// The index of the checksum in these statements.

@@ -1,4 +1,4 @@
-// Tests: PastOptionTests.swift, PastCostTests.swift
+// Tests: PastOptionTests.swift, PastCostTests.swift, PastDamageTests.swift
 import GRDB
 import GraphModel
 
@@ -23,7 +23,8 @@ struct PastLimits: Sendable {
 /// A connection for reads of the graph at a past revision.
 ///
 /// It keeps the tables of one revision, so that the next fetch at that revision costs as much as one of the present;
-/// a commit in between adds the objects that it touched.
+/// a commit in between adds the objects that it touched. Objects whose state is unknown are in the tables, and a fetch
+/// omits them (`UnreadableObjects`).
 ///
 /// `@unchecked Sendable`: `shown` and the statements are accessed inside the queue only.
 final class PastReader: @unchecked Sendable {
@@ -42,6 +43,8 @@ final class PastReader: @unchecked Sendable {
     let fingerprint: UInt64
     /// Every object touched between the two revisions, as it was at `revision`.
     let images: [ObjectID: ObjectImage?]
+    /// The objects whose state at `revision` is unknown.
+    let unreadable: [ObjectID: PastDamage]
     let scope: ShadowedTables
   }
 
@@ -62,7 +65,7 @@ final class PastReader: @unchecked Sendable {
         try database.inTransaction(.deferred) {
           let connection = Connection(database, statements: statements)
           let scope = try show(revision, connection)
-          let objects = ObjectReader(connection, layout: layout)
+          let objects = ObjectReader(connection, layout: layout, damage: damage)
           result = Swift.Result { try body(objects, HistoryReader(objects: objects), scope) }
           // The TEMP tables stay valid even if the read failed.
           return .commit
@@ -85,24 +88,28 @@ final class PastReader: @unchecked Sendable {
       return shown.scope
     }
     var images = [ObjectID: ObjectImage?]()
+    var unreadable = [ObjectID: PastDamage]()
     var since = revision
     if let shown, shown.revision == revision, try history.fingerprint(of: shown.head) == shown.fingerprint {
-      (images, since) = (shown.images, shown.head)
+      (images, unreadable, since) = (shown.images, shown.unreadable, shown.head)
     }
     shown = nil
     let tables = PastTables(connection: connection, layout: layout)
     try tables.hide()
-    let touched = try GraphRollback.images(at: since, history) { walk, readable in
+    let touched = try GraphRollback.state(at: since, history, omitsDamage: true) { walk, readable in
       if let excess = limits.excess(of: walk) { throw HistoryReader.limitRefusal(since, excess, readable: readable) }
     }
-    for (id, image) in touched where images.index(forKey: id) == nil { images[id] = .some(image) }
+    for (id, cause) in touched.unreadable where images.index(forKey: id) == nil { unreadable[id] = cause }
+    guard unreadable.count <= DamageNotice.maximumItems else { throw PastDamage.notice(unreadable).refusal }
+    for (id, image) in touched.images where images.index(forKey: id) == nil { images[id] = .some(image) }
     let bytes = images.values.reduce(0) { $0 + $1.memorySize }
     if let excess = limits.excess(objects: images.count, bytes: bytes) {
       throw HistoryReader.limitRefusal(revision, excess)
     }
-    let scope = try tables.show(images, objects: objects)
+    let scope = try tables.show(images, unreadable: unreadable, objects: objects)
     shown = MaterializedState(
-      revision: revision, head: head.revision, fingerprint: head.fingerprint, images: images, scope: scope)
+      revision: revision, head: head.revision, fingerprint: head.fingerprint, images: images, unreadable: unreadable,
+      scope: scope)
     return scope
   }
 }

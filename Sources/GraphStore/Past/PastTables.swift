@@ -1,4 +1,4 @@
-// Tests: PastOptionTests.swift, PastCostTests.swift
+// Tests: PastOptionTests.swift, PastCostTests.swift, PastDamageTests.swift
 import GraphModel
 
 /// The tables of a past graph, on a read-only connection, in SQLite's TEMP schema. The file stays untouched. They show
@@ -10,7 +10,8 @@ import GraphModel
 ///   numbers, so that references in untouched rows stay valid; deleted ones get negative numbers, which no present
 ///   row has;
 /// - the view `Note` combines the present without the hidden rows with all past ones. It shadows the table of that
-///   name unless a statement says `main`, so every statement for the present works unchanged on the past.
+///   name unless a statement says `main`, so every statement for the present works unchanged on the past. Past rows
+///   have no checksum; the changes from which they result were verified.
 ///
 /// Tables of many-to-manys are treated alike; their rows belong to the owner. A table without changes needs no view
 /// and costs nothing.
@@ -31,8 +32,12 @@ struct PastTables {
   }
 
   /// Fills the tables and creates the views, which must be hidden.
-  /// - Parameter images: every object touched since the revision, as it was then; nil if it did not exist.
-  func show(_ images: [ObjectID: ObjectImage?], objects: ObjectReader) throws -> ShadowedTables {
+  /// - Parameters:
+  ///   - images: every object touched since the revision, as it was then; nil if it did not exist.
+  ///   - unreadable: the objects that results omit.
+  func show(
+    _ images: [ObjectID: ObjectImage?], unreadable: [ObjectID: PastDamage], objects: ObjectReader
+  ) throws -> ShadowedTables {
     var touched = [EntityNumber: [ObjectID]]()
     for id in images.keys.sorted() {
       let entity = try invariant(objects.model.entity(id.entity), "a past state has objects of the model's entities")
@@ -61,16 +66,23 @@ struct PastTables {
       let table = try invariant(layout.table(of: id.entity), "a past object has a table")
       try insert(image, row: row, table) { try rows[$0] ?? objects.find($0)?.row }
     }
+    for (id, cause) in unreadable {
+      // The entity of a damaged row may be unknown.
+      guard let table = layout.table(of: id.entity), let row = try rows[id] ?? objects.find(id)?.row else { continue }
+      scope.unreadable[id] = cause
+      scope.omittedRows[table.name, default: []].append(row)
+    }
     for table in layout.orderedTables where scope.tables.contains(table.name) { try createViews(table) }
     return scope
   }
 
   private func createViews(_ table: EntityTable) throws {
-    let columns = Self.columns(of: table)
+    let columns = Self.columns(of: table) + ", _sum"
     try connection.run(
       """
       CREATE TEMP VIEW \(quoted(table.name)) AS SELECT \(columns) FROM main.\(quoted(table.name)) \
-      WHERE _row NOT IN (SELECT _row FROM \(Self.gone(table))) UNION ALL SELECT \(columns) FROM \(Self.past(table.name))
+      WHERE _row NOT IN (SELECT _row FROM \(Self.gone(table))) \
+      UNION ALL SELECT \(columns) FROM \(Self.past(table.name))
       """)
     for edge in table.edges {
       try connection.run(
@@ -95,7 +107,10 @@ struct PastTables {
     let name = table.name
     try connection.run("CREATE TABLE IF NOT EXISTS \(Self.gone(table)) (_row INTEGER PRIMARY KEY)")
     let columns = table.columns.map { "\(quoted($0.name)) \($0.type)" }
-    let fixed = ["_row INTEGER PRIMARY KEY", "_id BLOB NOT NULL UNIQUE", "_entity INTEGER", "_revision INTEGER"]
+    // The checksum stays null. A constant in the view would keep SQLite from merging its halves.
+    let fixed = [
+      "_row INTEGER PRIMARY KEY", "_id BLOB NOT NULL UNIQUE", "_entity INTEGER", "_revision INTEGER", "_sum INTEGER",
+    ]
     try connection.run(
       "CREATE TABLE IF NOT EXISTS \(Self.past(name)) (\((fixed + columns).joined(separator: ", ")))")
     for column in table.columns where column.destination != nil || column.property.attribute?.isIndexed == true {
@@ -167,4 +182,8 @@ struct ShadowedTables {
   var tables = Set<String>()
   /// The objects that existed then and have been touched since, in ascending order within their tables.
   var objects = [ObjectID]()
+  /// The objects whose state is unknown. They have rows, so that references to them stay valid.
+  var unreadable = [ObjectID: PastDamage]()
+  /// The rows of these objects, by table.
+  var omittedRows = [String: [Int64]]()
 }

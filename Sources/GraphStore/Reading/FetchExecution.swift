@@ -1,4 +1,4 @@
-// Tests: FetchTests.swift, RandomGraphTests.swift
+// Tests: FetchTests.swift, RandomGraphTests.swift, PastDamageTests.swift
 import GraphModel
 
 import struct GraphModel.FetchRequest
@@ -52,6 +52,8 @@ final class FetchExecution {
   }
 
   func run(_ body: (FetchElement) throws -> Void) throws {
+    let unknown = unreadable
+    if !request.omitsDamage, !unknown.isEmpty { throw unknown.refusal }
     let sql = try sql(for: request)
     switch request.result {
     case .objects: try findObjects(sql) { try body(.object($0)) }
@@ -65,16 +67,31 @@ final class FetchExecution {
   /// The end of the result, as of the state that was read.
   func completion(at token: Token) throws -> FetchCompletion {
     let next = try next()
-    return FetchCompletion(at: token, count: count - omitted, next: next, damage: objects.damageFound.notice)
+    var damage = objects.damageFound.notice
+    damage.formUnion(unreadable)
+    guard damage.count <= DamageNotice.maximumItems else { throw damage.refusal }
+    return FetchCompletion(at: token, count: count - omitted, next: next, damage: damage)
+  }
+
+  /// The objects that the result may lack because their past state is unknown. Their values cannot decide it.
+  private var unreadable: DamageNotice {
+    guard let past, !past.unreadable.isEmpty else { return DamageNotice() }
+    let related = request.relatedRoots(in: objects.model)
+    return PastDamage.notice(
+      past.unreadable.filter { id, _ in
+        if entity.family.contains(id.entity), request.predicate.mayMatch(id) { return true }
+        return objects.model.entity(id.entity).map { related.contains($0.root) } == true
+      })
   }
 
   /// The cursor of the next page. It is as SQL orders the last object, which may be damaged.
   private func next() throws -> FetchCursor? {
-    guard hasMore, let last, let image = try objects.withoutVerification({ try objects.readImage(of: last) }) else {
-      return nil
+    guard hasMore, let last else { return nil }
+    let cursor = try objects.withoutVerification {
+      try objects.readImage(of: last).map { image in
+        try FetchCursor(behind: image, of: entity.number, sort: request.sort, model: objects.model, in: objects)
+      }
     }
-    let cursor = try FetchCursor(
-      behind: image, of: entity.number, sort: request.sort, model: objects.model, in: objects)
     if let failure = objects.failure { throw failure }
     return cursor
   }
@@ -128,11 +145,11 @@ final class FetchExecution {
     }
   }
 
-  /// The image in a row for the result; one of the present is verified.
+  /// The image in a row for the result, verified unless it has changed since the past state.
   /// - Parameter image: the image, if it was read already.
   private func served(_ row: Row, _ image: ObjectImage?) throws -> ObjectImage {
     let image = try image ?? objects.image(row, in: table)
-    if past == nil { try objects.verify(image, row, in: table) }
+    try objects.verify(image, row, in: table)
     return image
   }
 
@@ -256,7 +273,8 @@ final class FetchExecution {
 }
 
 extension RowRequest.ColumnValue {
-  fileprivate var expression: GraphExpression? {
+  /// The expression that the column reads; nil for a count.
+  var expression: GraphExpression? {
     switch self {
     case .expression(let expression), .aggregate(_, let expression): expression
     case .count: nil

@@ -38,10 +38,14 @@ struct FetchSQL {
         conditions.append("t._entity IN (\(layout.numbers.family(of: entity)))")
       }
     }
+    if let omitted = past?.omittedRows[table.name] {
+      let list = builder.argument(.string("[" + omitted.map(String.init).joined(separator: ",") + "]"))
+      conditions.append("t._row NOT IN (SELECT value FROM json_each(\(list)))")
+    }
     isExact = builder.isExact
     switch request.result {
-    // Includes the checksum, which views of the past do not have.
-    case .objects: try page(request, select: table.selectList + (past == nil ? ", t._sum" : ""), conditions)
+    // Includes the checksum.
+    case .objects: try page(request, select: table.selectList + ", t._sum", conditions)
     case .identifiers where isExact: try page(request, select: Self.head, conditions)
     case .identifiers: try page(request, select: table.selectList, conditions)
     case .count where isExact: count(request, conditions)

@@ -14,7 +14,7 @@ package final class ObjectReader: ImageSource {
   /// The object whose image was read last, which is most often the next one requested.
   private var latest: (id: ObjectID, row: Int64)?
 
-  /// Nil if damage is not looked for: in `check`, which reports it, and where the past hides the present.
+  /// Nil if damage is not looked for: in `check`, which reports it, and in evaluations.
   var damage: DamageReporter? { skipsVerification ? nil : reporter }
   private let reporter: DamageReporter?
   /// Set during reads that must not refuse a transaction.
