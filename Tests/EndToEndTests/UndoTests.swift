@@ -81,7 +81,9 @@ import Testing
       let nothing = try daemon.run("undo")
       #expect(nothing.status == 2)
       #expect(nothing.output.isEmpty)
-      #expect(nothing.errors.contains("left alone: bob@test has changed color of "))
+      #expect(nothing.errors.contains("undo would set color to "))
+      #expect(nothing.errors.contains(", but bob@test set it to "))
+      #expect(!nothing.errors.contains("left alone"))
       #expect(nothing.errors.contains("could be undone"))
       #expect(try daemon.run("log", "--json").json()[0]?["revision"] == head)
     }
@@ -101,7 +103,7 @@ import Testing
     try daemon.run("add", "x", "--board", "Plans", author: "bob@test")
     let undo = try daemon.run("undo")
     #expect(undo.status == 2)
-    #expect(undo.errors.contains("left alone: bob@test has changed notes of "))
+    #expect(undo.errors.contains("undo would delete it, but bob@test changed its notes in revision "))
     #expect(try daemon.run("list", "--board", "Plans").output.contains("x"))
   }
 

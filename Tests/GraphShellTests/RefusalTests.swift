@@ -56,6 +56,32 @@ import Testing
         + "  \(name): bob set age to 2 in revision 4, you set it to 1")
   }
 
+  @Test(arguments: [RefusedOperation.undo, .redo])
+  func conflictOfUndoNamesValueThatItWouldSet(operation: RefusedOperation) throws {
+    let age = try company.property("Person", "age").number
+    let bio = try company.property("Person", "bio").number
+    let conflicts = [
+      Conflict(
+        kind: .changed, id: person.id, property: age, mine: .integer(5), theirs: .integer(9), author: "bob",
+        revision: 12),
+      Conflict(
+        kind: .changed, id: person.id, property: bio, theirs: .string("new"), author: "bob", revision: 13),
+      Conflict(kind: .changed, id: person.id, property: age, author: "bob", revision: 14),
+      Conflict(kind: .deleted, id: person.id, author: "bob", revision: 15),
+    ]
+    var refusal = ModelRefusal(refusal: Refusal(.conflict, "refused", conflicts: conflicts), model: company.model)
+    refusal.operation = operation
+    let (name, verb) = ("Person \(person.shortID)", operation.rawValue)
+    #expect(
+      refusal.report.message == """
+        refused
+          \(name): \(verb) would set age to 5, but bob set it to 9 in revision 12
+          \(name): \(verb) would change bio, but bob set it to "new" in revision 13
+          \(name): \(verb) would delete it, but bob changed its age in revision 14
+          \(name): deleted by bob in revision 15
+        """)
+  }
+
   @Test func unknownEntityAndPropertyAreNamedByNumber() throws {
     let id = ObjectID(key: person.id.key, entity: 99)
     let conflicts = [Conflict(kind: .changed, id: id, property: 999, mine: .integer(1), theirs: .integer(2))]

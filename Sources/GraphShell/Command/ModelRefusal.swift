@@ -1,5 +1,10 @@
 import GraphModel
 
+/// A kind of request whose refusal has words of its own for conflicts.
+package enum RefusedOperation: String, Sendable {
+  case commit, restore, undo, redo
+}
+
 /// A refusal described in the terms of the model: object, property, rule and value.
 package struct ModelRefusal: ReportedError {
   let refusal: Refusal
@@ -8,8 +13,8 @@ package struct ModelRefusal: ReportedError {
   var titles = [ObjectID: String]()
   /// The lines of standard input for the objects to insert.
   var lines = [ObjectID: Int]()
-  /// Whether a restore was refused; its conflicts then name what the objects would need.
-  var isRestore = false
+  /// The refused request, which decides the words for its conflicts.
+  var operation = RefusedOperation.commit
   /// The deletes of objects that the conflicts name.
   var deletions = [ObjectID: Deletion]()
   /// A clause about what is already committed, if a later part was refused.
@@ -80,7 +85,12 @@ package struct ModelRefusal: ReportedError {
     refusal.conflicts.filter { $0.kind != .unique || !$0.id.isTemporary }.map { conflict in
       let property = model.property(conflict.property)
       let who = conflict.otherAuthor
-      if isRestore { return unrestored(conflict, property, who) }
+      switch operation {
+      case .restore: return unrestored(conflict, property, who)
+      case .undo, .redo:
+        if let words = unreverted(conflict, property, who) { return words }
+      case .commit: break
+      }
       switch conflict.kind {
       case .unique: return "\(name(conflict.id)) is in the way"
       case .deleted:
@@ -97,6 +107,27 @@ package struct ModelRefusal: ReportedError {
         return "\(name(conflict.id)): \(who) set \(conflict.subject(in: model)) to \(theirs)\(conflict.atRevision), "
           + "you set it to \(mine)"
       }
+    }
+  }
+
+  /// Describes the value that an undo or redo would set, and the change that prevents it; nil for a conflict with the
+  /// same words as that of a commit.
+  private func unreverted(_ conflict: Conflict, _ property: Property?, _ who: String) -> String? {
+    let name = name(conflict.id)
+    let (subject, verb) = (conflict.subject(in: model), operation.rawValue)
+    switch conflict.kind {
+    case .deleted where conflict.property != 0:
+      return "\(name): \(verb) would set \(subject) to \(brief(conflict.mine, property)), but \(who) deleted that"
+        + conflict.atRevision
+    case .changed where conflict.property != 0 && conflict.mine.isNull && conflict.theirs.isNull:
+      return "\(name): \(verb) would delete it, but \(who) changed its \(subject)\(conflict.atRevision)"
+    case .changed where conflict.property != 0:
+      // A text has no value if its edits cannot be reverted alone.
+      let isText = conflict.mine.isNull && conflict.theirs.stringValue != nil
+      let would = isText ? "change \(subject)" : "set \(subject) to \(brief(conflict.mine, property))"
+      return "\(name): \(verb) would \(would), but \(who) set it to \(brief(conflict.theirs, property))"
+        + conflict.atRevision
+    case .unique, .deleted, .changed: return nil
     }
   }
 

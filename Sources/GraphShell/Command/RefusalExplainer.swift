@@ -13,10 +13,10 @@ package struct RefusalExplainer {
   }
 
   /// The refusal with descriptions of its objects, read with one request for each entity.
-  package func explained(_ refusal: Refusal, isRestore: Bool = false) async -> ModelRefusal {
+  package func explained(_ refusal: Refusal, of operation: RefusedOperation = .commit) async -> ModelRefusal {
     let refusal = await namingActualObjects(refusal)
     var explained = ModelRefusal(refusal: refusal, model: model)
-    explained.isRestore = isRestore
+    explained.operation = operation
     let subjects =
       refusal.violations.map(\.id) + refusal.conflicts.flatMap { [$0.id] + $0.mine.objectIDs + $0.theirs.objectIDs }
     let values = refusal.violations.flatMap { [$0.value] + $0.others.map(\.value) }
@@ -30,8 +30,10 @@ package struct RefusalExplainer {
       guard let images = try? await shell.images(ids.sorted(), of: model.ownEntity(root)) else { continue }
       for image in images { explained.titles[image.id] = shell.reference(image) }
     }
-    guard !isRestore else { return explained }
-    for conflict in refusal.conflicts.filter({ $0.kind == .deleted }).prefix(DeletionFinder.deletionsLookedUp) {
+    guard operation != .restore else { return explained }
+    // In the conflict of an undo over a property, the deleted object is its value.
+    let deleted = refusal.conflicts.filter { $0.kind == .deleted && (operation == .commit || $0.property == 0) }
+    for conflict in deleted.prefix(DeletionFinder.deletionsLookedUp) {
       guard let (deletion, image) = await deletions.deletion(of: conflict.id) else { continue }
       explained.deletions[conflict.id] = deletion
       if let image, explained.titles[conflict.id] == nil { explained.titles[conflict.id] = shell.reference(image) }

@@ -116,7 +116,7 @@ struct Redo: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     try await options.withHistory { shell in
-      try await UndoPrinter(shell).printUndo { try await shell.client.redo() }
+      try await UndoPrinter(shell).redo()
     }
   }
 }

@@ -59,7 +59,7 @@ struct Restore: AsyncParsableCommand {
           saved = try await shell.client.restoreEverything(at: revision)
         }
       } catch let refusal as Refusal {
-        throw await RefusalExplainer(shell).explained(refusal, isRestore: true)
+        throw await RefusalExplainer(shell).explained(refusal, of: .restore)
       }
       try await RestorePrinter(shell).show(saved, revision)
     }

@@ -15,21 +15,25 @@ struct UndoPrinter {
 
   /// Undoes the author's newest step, or the one with this revision.
   func undo(_ revision: Revision?) async throws {
-    try await printUndo { [client] in
+    try await print(.undo) { [client] in
       guard let revision else { return try await client.undo() }
       return try await client.undo(revision: revision)
     }
   }
 
-  /// Prints the result of an undo or redo, and on standard error what it skipped. Skipped changes are also printed if
-  /// the step is refused because it skipped everything.
-  func printUndo(_ step: () async throws -> SaveResult) async throws {
+  /// Redoes what the author's newest undo reverted.
+  func redo() async throws {
+    try await print(.redo) { [client] in try await client.redo() }
+  }
+
+  /// Prints the result of an undo or redo, and on standard error what it skipped.
+  /// - Throws: `ModelRefusal`, which names everything that a refused step skipped.
+  private func print(_ operation: RefusedOperation, _ step: () async throws -> SaveResult) async throws {
     let saved: SaveResult
     do {
       saved = try await step()
     } catch let refusal as Refusal {
-      reportSkipped(refusal.conflicts)
-      throw refusal
+      throw await RefusalExplainer(shell).explained(refusal, of: operation)
     }
     let commit = try await shell.record(of: saved)
     let skipped = saved.committed.conflicts
