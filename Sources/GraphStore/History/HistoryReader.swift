@@ -257,7 +257,7 @@ package struct HistoryReader {
     var changes = [ObjectChange]()
     changes.reserveCapacity(commit.changes.count)
     for change in commit.changes.reversed() {
-      let (before, after) = try rollBack(change, in: &present, readsInserted: true)
+      let (before, after) = try rollBack(change, in: &present)
       changes.append(change.objectChange(from: before, to: after))
     }
     changes.reverse()
@@ -265,16 +265,14 @@ package struct HistoryReader {
   }
 
   /// Rolls `present` back over one change.
-  /// - Parameter readsInserted: whether `after` is needed for an inserted object that is not in `present` yet.
-  func rollBack(
-    _ change: HistoryChange, in present: inout [ObjectID: ObjectImage?], readsInserted: Bool
+  private func rollBack(
+    _ change: HistoryChange, in present: inout [ObjectID: ObjectImage?]
   ) throws -> (before: ObjectImage?, after: ObjectImage?) {
     let after: ObjectImage?
     if let known = present[change.id] {
       after = known
     } else {
-      let isRead = change.kind == .updated || change.kind == .inserted && readsInserted
-      after = isRead ? try objects.readImage(of: change.id) : nil
+      after = change.kind == .deleted ? nil : try objects.readImage(of: change.id)
     }
     let before = change.before(after, model: model)
     present[change.id] = .some(before)
