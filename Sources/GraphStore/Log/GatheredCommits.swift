@@ -44,8 +44,12 @@ final class GatheredCommits: @unchecked Sendable {
   var isSyncing = false
   /// Whether SQLite's transaction is open.
   private(set) var isOpen = false
-  /// Whether reads must wait for a COMMIT; on any thread.
-  private let isPending = Atomic<Bool>(false)
+  /// The number of groups that reads must see; on any thread.
+  private let acknowledged = Atomic<Int>(0)
+  /// The number of groups that reads see; on any thread.
+  private let visible = Atomic<Int>(0)
+  /// The number of reads that wait for a COMMIT; on any thread.
+  private let waitingReads = Atomic<Int>(0)
   /// The size of the log; on any thread.
   private let logBytes = Atomic<Int>(0)
 
@@ -54,8 +58,20 @@ final class GatheredCommits: @unchecked Sendable {
     (self.log, self.limits, self.open, isMarked) = (log, limits, open, log != nil)
   }
 
-  /// Whether some acknowledged commits are not visible to reads. May be called on any thread.
-  var hasUnread: Bool { isPending.load(ordering: .acquiring) }
+  /// Registers a read. May be called on any thread.
+  /// - Returns: the newest group that the read must see; nil if it is visible, and the read does not wait.
+  func waitForNewest() -> Int? {
+    let newest = acknowledged.load(ordering: .acquiring)
+    if isVisible(newest) { return nil }
+    waitingReads.add(1, ordering: .relaxed)
+    return newest
+  }
+
+  /// Ends a wait.
+  func endWait() { waitingReads.subtract(1, ordering: .relaxed) }
+
+  /// Whether reads see a group. May be called on any thread.
+  func isVisible(_ group: Int) -> Bool { visible.load(ordering: .acquiring) >= group }
 
   /// The bytes of the log on disk, as of the last call that began or released it. May be called on any thread.
   var bytesOnDisk: Int { logBytes.load(ordering: .relaxed) }
@@ -63,8 +79,10 @@ final class GatheredCommits: @unchecked Sendable {
   /// The size of a group, in bytes, above which it is made durable in SQLite.
   var maximumGroupBytes: Int { log?.maximumBodyBytes ?? 0 }
 
-  /// Whether enough has gathered for a COMMIT.
-  var isDue: Bool { entries.count >= limits.commits || bytes >= limits.bytes }
+  /// Whether enough has gathered for a COMMIT, or a read waits for one.
+  var isDue: Bool {
+    entries.count >= limits.commits || bytes >= limits.bytes || waitingReads.load(ordering: .relaxed) > 0
+  }
 
   /// Whether enough of the log is held for a sync of SQLite.
   var isForgettingDue: Bool { log.map { $0.status.heldBytes >= limits.heldBytes } ?? false }
@@ -80,17 +98,17 @@ final class GatheredCommits: @unchecked Sendable {
     try log.append(records)
     // A log that the next start does not find holds nothing.
     try log.verify()
-    isPending.store(true, ordering: .releasing)
+    acknowledged.add(1, ordering: .releasing)
   }
 
   /// SQLite's transaction is committed before its commits are durable: reads wait for the store's turn.
-  func willCommitUnsynced() { isPending.store(true, ordering: .releasing) }
+  func willCommitUnsynced() { acknowledged.add(1, ordering: .releasing) }
 
   /// SQLite's transaction was committed.
   func didCommit() {
     entries.removeAll(keepingCapacity: true)
     (bytes, isOpen) = (0, false)
-    isPending.store(false, ordering: .releasing)
+    visible.store(acknowledged.load(ordering: .relaxed), ordering: .releasing)
   }
 
   /// SQLite's transaction was rolled back; its entries must be repeated.

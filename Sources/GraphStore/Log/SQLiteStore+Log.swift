@@ -167,8 +167,11 @@ extension SQLiteStore {
   /// Makes all acknowledged commits visible to the caller's next read; called on any thread.
   func commitUnread() throws {
     try reopenAfterLostLock()
-    guard let gathered, gathered.hasUnread, !options.hooks.hidesGathered else { return }
+    guard let gathered, !options.hooks.hidesGathered, let group = gathered.waitForNewest() else { return }
+    defer { gathered.endWait() }
     try turn.withLock { _ in
+      // The writer commits for reads that wait, and so does the first of them.
+      if gathered.isVisible(group) { return }
       do {
         try commitUnreadInTurn()
       } catch let failure as StoreFailure where failure.code == .full {

@@ -370,7 +370,7 @@ extension OracleMapping {
           $0.next = counter.next
         }
       }
-      $0.processId = status.process
+      $0.processID = status.process
       $0.failure = status.failure
       $0.commitLogSize = status.commitLogSize
       $0.oldest = status.oldest

@@ -8,10 +8,10 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// The protocol between a client and stickiesd; docs/protocol.md says what follows what.
+/// The protocol between a client and stickiesd; docs/protocol.md describes the order of messages.
 ///
 /// Each frame is a length in four bytes, most significant first, and one message of that length: ToServer from the
-/// client, ToClient from the server. Field numbers are never given to another meaning.
+/// client, ToClient from the server. Field numbers are never reused.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -285,7 +285,7 @@ nonisolated struct Graph_ObjectID: Sendable {
   /// random
   var low: UInt64 = 0
 
-  /// number of the concrete entity
+  /// the number of the concrete entity
   var entity: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -310,7 +310,7 @@ nonisolated struct Graph_Value: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// none of them: null
+  /// none set: null
   var kind: Graph_Value.OneOf_Kind? = nil
 
   var bool: Bool {
@@ -346,7 +346,7 @@ nonisolated struct Graph_Value: Sendable {
     set {kind = .decimal(newValue)}
   }
 
-  /// also text, URI, JSON, and the name of an enumeration's case
+  /// also a text, a URI, JSON, and the name of an enumeration's case
   var string: String {
     get {
       if case .string(let v)? = kind {return v}
@@ -399,14 +399,14 @@ nonisolated struct Graph_Value: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// none of them: null
+  /// none set: null
   nonisolated enum OneOf_Kind: Equatable, Sendable {
     case bool(Bool)
     case integer(Int64)
     case double(Double)
     /// the ordered form of docs/protocol.md
     case decimal(Data)
-    /// also text, URI, JSON, and the name of an enumeration's case
+    /// also a text, a URI, JSON, and the name of an enumeration's case
     case string(String)
     /// microseconds since 1970-01-01T00:00:00Z
     case date(Int64)
@@ -437,7 +437,7 @@ nonisolated struct Graph_Object: Sendable {
 
   var revision: Int64 = 0
 
-  /// by slot, as the welcome's dictionary lists them
+  /// by slot, in the order of the welcome's dictionary
   var values: [Graph_Value] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -459,7 +459,7 @@ nonisolated struct Graph_TextSplice: Sendable {
 
   var insertion: String = String()
 
-  /// goes on with what its author wrote to its left
+  /// continues the text that its author wrote to its left
   var leftAffinity: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -549,7 +549,7 @@ nonisolated struct Graph_Edit: Sendable {
     set {action = .members(newValue)}
   }
 
-  /// of an ordered to-many
+  /// for an ordered to-many
   var place: Graph_Place {
     get {
       if case .place(let v)? = action {return v}
@@ -564,7 +564,7 @@ nonisolated struct Graph_Edit: Sendable {
     case set(Graph_Value)
     case splice(Graph_Splices)
     case members(Graph_Members)
-    /// of an ordered to-many
+    /// for an ordered to-many
     case place(Graph_Place)
 
   }
@@ -618,12 +618,12 @@ nonisolated struct Graph_Change: Sendable {
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   mutating func clearID() {self._id = nil}
 
-  /// the revision that the object was read at
+  /// the revision at which the object was read
   var base: Int64 = 0
 
   var edits: [Graph_Edit] = []
 
-  /// else the transaction is refused, under every policy
+  /// if it fails, the transaction is refused under every policy
   var precondition: Graph_Precondition {
     get {_precondition ?? Graph_Precondition()}
     set {_precondition = newValue}
@@ -641,16 +641,16 @@ nonisolated struct Graph_Change: Sendable {
   fileprivate var _precondition: Graph_Precondition? = nil
 }
 
-/// Other replicas have not changed the object since it was read, or these properties of it.
+/// Requires that no other replica has changed the object, or these properties of it, since it was read.
 nonisolated struct Graph_Precondition: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// at which it was read, from 1
+  /// the revision at which it was read, from 1
   var revision: Int64 = 0
 
-  /// none: the object as a whole
+  /// none: the complete object
   var properties: [Graph_ReadProperty] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -829,7 +829,7 @@ nonisolated struct Graph_Violation: Sendable {
   fileprivate var _value: Graph_Value? = nil
 }
 
-/// Of a unique key over several properties those behind the first, in the order of the key.
+/// For a unique key over several properties: each property after the first, in the order of the key.
 nonisolated struct Graph_KeyPart: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -910,7 +910,7 @@ nonisolated struct Graph_ToServer: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// answered under the same number; rising within a connection
+  /// the answer has the same number; numbers rise within a connection
   var request: UInt64 = 0
 
   var body: Graph_ToServer.OneOf_Body? = nil
@@ -1138,7 +1138,7 @@ nonisolated struct Graph_Hello: Sendable {
 
   var `protocol`: UInt32 = 0
 
-  /// the hash; empty for a client that takes the server's model
+  /// the hash; empty for a client that accepts the server's model
   var model: Data = Data()
 
   /// sixteen bytes
@@ -1148,7 +1148,7 @@ nonisolated struct Graph_Hello: Sendable {
 
   var program: String = String()
 
-  /// where an earlier connection stopped
+  /// the state at which an earlier connection stopped
   var token: Graph_Token {
     get {_token ?? Graph_Token()}
     set {_token = newValue}
@@ -1195,20 +1195,20 @@ nonisolated struct Graph_Fetch: Sendable {
 
   var result: Graph_FetchResult = .objects
 
-  /// of rows: "name, salary * 12 AS yearly", "@count, @sum.salary"
+  /// for rows: "name, salary * 12 AS yearly", "@count, @sum.salary"
   var properties: String = String()
 
   var distinct: Bool = false
 
-  /// of rows: "department.name, level"
+  /// for rows: "department.name, level"
   var groupBy: String = String()
 
-  /// the `next` of an earlier chunk
+  /// `next` of an earlier chunk
   var after: Data = Data()
 
   var explain: Bool = false
 
-  /// none: the present
+  /// absent: the present
   var at: Graph_AsOf {
     get {_at ?? Graph_AsOf()}
     set {_at = newValue}
@@ -1275,7 +1275,7 @@ nonisolated struct Graph_Undo: Sendable {
   /// a commit of the step; 0: the author's next step
   var revision: Int64 = 0
 
-  /// whose next step; empty for all of the author's, sixteen zeros for commits without a group
+  /// the scope; empty for all of the author's, sixteen zeros for commits without a group
   var scope: Data = Data()
 
   var redo: Bool = false
@@ -1292,7 +1292,7 @@ nonisolated struct Graph_Subscribe: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// the number of a query that this one takes the place of; 0 for none
+  /// the number of the query that this one replaces; 0 for none
   var replaces: UInt64 = 0
 
   var entity: UInt32 = 0
@@ -1313,7 +1313,7 @@ nonisolated struct Graph_Subscribe: Sendable {
   /// Clears the value of `since`. Subsequent reads from it will return its default value.
   mutating func clearSince() {self._since = nil}
 
-  /// none: all of the result, in no order
+  /// absent: the complete result, in no order
   var window: Graph_Window {
     get {_window ?? Graph_Window()}
     set {_window = newValue}
@@ -1336,7 +1336,7 @@ nonisolated struct Graph_Window: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// as Fetch has it, over the object's own properties
+  /// like that of Fetch, over the object's own properties
   var sort: String = String()
 
   var offset: UInt64 = 0
@@ -1349,7 +1349,7 @@ nonisolated struct Graph_Window: Sendable {
   init() {}
 }
 
-/// of a window that this connection follows
+/// moves a window that this connection follows
 nonisolated struct Graph_MoveWindow: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1414,7 +1414,7 @@ nonisolated struct Graph_Log: Sendable {
   /// the oldest `limit` commits, oldest first
   var oldestFirst: Bool = false
 
-  /// of each commit so many at most; none: all
+  /// the maximum number of each commit's changes; absent: all
   var changes: UInt64 {
     get {_changes ?? 0}
     set {_changes = newValue}
@@ -1432,7 +1432,7 @@ nonisolated struct Graph_Log: Sendable {
   fileprivate var _changes: UInt64? = nil
 }
 
-/// what fits all that is said
+/// all criteria must match
 nonisolated struct Graph_HistoryFilter: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1440,16 +1440,16 @@ nonisolated struct Graph_HistoryFilter: Sendable {
 
   var authors: [String] = []
 
-  /// with those that inherit from them
+  /// including those that inherit from them
   var entities: [Graph_HistoryEntity] = []
 
-  /// the beginning of an id
+  /// the prefix of an id
   var object: String = String()
 
   /// microseconds since 1970; 0 for no bound
   var since: Int64 = 0
 
-  /// not included
+  /// exclusive
   var until: Int64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1527,7 +1527,7 @@ nonisolated struct Graph_UndoStateRequest: Sendable {
   init() {}
 }
 
-/// Rows for a batch that follows under the same transaction id; each message is answered by progress.
+/// Rows for a batch that follows under the same transaction id; progress answers each message.
 nonisolated struct Graph_BatchRows: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1563,7 +1563,7 @@ nonisolated struct Graph_BatchRow: Sendable {
   init() {}
 }
 
-/// Many objects in one commit; answered by progress, then as a commit is.
+/// Changes many objects in one commit; answered by progress, then like a commit.
 nonisolated struct Graph_Batch: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1578,7 +1578,7 @@ nonisolated struct Graph_Batch: Sendable {
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   mutating func clearID() {self._id = nil}
 
-  /// what becomes of a row that meets a unique key
+  /// resolves a row whose unique key already exists
   var policy: Graph_MergePolicy = .error
 
   var entity: UInt32 = 0
@@ -1655,7 +1655,7 @@ nonisolated struct Graph_BatchAssignment: Sendable {
     set {source = .value(newValue)}
   }
 
-  /// calculated from the object as it was: "salary * 1.1"
+  /// evaluated over the object before the change: "salary * 1.1"
   var expression: String {
     get {
       if case .expression(let v)? = source {return v}
@@ -1668,7 +1668,7 @@ nonisolated struct Graph_BatchAssignment: Sendable {
 
   nonisolated enum OneOf_Source: Equatable, Sendable {
     case value(Graph_Value)
-    /// calculated from the object as it was: "salary * 1.1"
+    /// evaluated over the object before the change: "salary * 1.1"
     case expression(String)
 
   }
@@ -1695,7 +1695,7 @@ nonisolated struct Graph_BatchInsert: Sendable {
 
   var properties: [Graph_BatchProperty] = []
 
-  /// how many have been sent
+  /// the number of rows that have been sent
   var rows: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1727,7 +1727,7 @@ nonisolated struct Graph_RevisionAt: Sendable {
   init() {}
 }
 
-/// Where the value of a property comes from.
+/// Asks for the origin of a property's value.
 nonisolated struct Graph_ValueOriginRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1751,7 +1751,7 @@ nonisolated struct Graph_ValueOriginRequest: Sendable {
   fileprivate var _object: Graph_ObjectID? = nil
 }
 
-/// What was there at a revision is to be there again; answered as a commit is.
+/// Restores the state of a revision; answered like a commit.
 nonisolated struct Graph_Restore: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1766,7 +1766,7 @@ nonisolated struct Graph_Restore: Sendable {
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   mutating func clearID() {self._id = nil}
 
-  /// none: the state just before the object's delete; 0: the empty graph, for EVERYTHING
+  /// absent: the state just before the object's delete; 0: the empty graph, for EVERYTHING
   var revision: Int64 {
     get {_revision ?? 0}
     set {_revision = newValue}
@@ -1778,7 +1778,7 @@ nonisolated struct Graph_Restore: Sendable {
 
   var scope: Graph_RestoreScope = .object
 
-  /// none for EVERYTHING
+  /// absent for EVERYTHING
   var object: Graph_ObjectID {
     get {_object ?? Graph_ObjectID()}
     set {_object = newValue}
@@ -1845,7 +1845,7 @@ nonisolated struct Graph_Follow: Sendable {
   /// Clears the value of `since`. Subsequent reads from it will return its default value.
   mutating func clearSince() {self._since = nil}
 
-  /// its times are not looked at
+  /// its times are ignored
   var filter: Graph_HistoryFilter {
     get {_filter ?? Graph_HistoryFilter()}
     set {_filter = newValue}
@@ -1855,10 +1855,10 @@ nonisolated struct Graph_Follow: Sendable {
   /// Clears the value of `filter`. Subsequent reads from it will return its default value.
   mutating func clearFilter() {self._filter = nil}
 
-  /// of commits; 0 for the server's choice
+  /// the maximum number of commits; 0 for the server's choice
   var limit: UInt64 = 0
 
-  /// the answer comes when something has been committed behind the token
+  /// the server answers once something has been committed after the token
   var wait: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1879,7 +1879,7 @@ nonisolated struct Graph_Differences: Sendable {
   /// 0: the head
   var to: Int64 = 0
 
-  /// none for the whole graph
+  /// absent for the complete graph
   var object: Graph_ObjectID {
     get {_object ?? Graph_ObjectID()}
     set {_object = newValue}
@@ -1889,7 +1889,7 @@ nonisolated struct Graph_Differences: Sendable {
   /// Clears the value of `object`. Subsequent reads from it will return its default value.
   mutating func clearObject() {self._object = nil}
 
-  /// with what the object's delete would take along
+  /// including the objects that its delete would cascade to
   var contents: Bool = false
 
   var entities: [Graph_HistoryEntity] = []
@@ -1912,8 +1912,8 @@ nonisolated struct Graph_ExportGraph: Sendable {
   init() {}
 }
 
-/// A whole graph, of rows that batch_rows have brought under the same transaction id: each an object's id, then a value
-/// for each of its entity's slots. Answered as a batch is. The store must have no commit yet.
+/// Imports a complete graph from rows that batch_rows has sent under the same transaction id: an object's id, then a
+/// value for each of its entity's slots. Answered like a batch. The store must not have any commits.
 nonisolated struct Graph_ImportGraph: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1928,7 +1928,7 @@ nonisolated struct Graph_ImportGraph: Sendable {
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   mutating func clearID() {self._id = nil}
 
-  /// how many have been sent
+  /// the number of rows that have been sent
   var rows: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1943,7 +1943,7 @@ nonisolated struct Graph_ToClient: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// 0 for what nobody asked for
+  /// the request that this answers; 0 for an unsolicited message
   var request: UInt64 = 0
 
   var body: Graph_ToClient.OneOf_Body? = nil
@@ -2209,7 +2209,7 @@ nonisolated struct Graph_Welcome: Sendable {
 
   var server: String = String()
 
-  /// the store still knows the token of the hello
+  /// the hello's token is of this store and not ahead of it
   var resumed: Bool = false
 
   var entities: [Graph_EntityEntry] = []
@@ -2234,7 +2234,7 @@ nonisolated struct Graph_EntityEntry: Sendable {
 
   var name: String = String()
 
-  /// those with a slot come in the order of their slots
+  /// first those with a slot, in the order of their slots
   var properties: [Graph_PropertyEntry] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2289,7 +2289,7 @@ nonisolated struct Graph_Chunk: @unchecked Sendable {
     set {_uniqueStorage()._last = newValue}
   }
 
-  /// on the last chunk: the state that all of it was read at
+  /// on the last chunk: the state at which the result was read
   var at: Graph_Token {
     get {_storage._at ?? Graph_Token()}
     set {_uniqueStorage()._at = newValue}
@@ -2299,7 +2299,7 @@ nonisolated struct Graph_Chunk: @unchecked Sendable {
   /// Clears the value of `at`. Subsequent reads from it will return its default value.
   mutating func clearAt() {_uniqueStorage()._at = nil}
 
-  /// on the last chunk: how many objects or rows there were
+  /// on the last chunk: the number of objects or rows
   var count: UInt64 {
     get {_storage._count}
     set {_uniqueStorage()._count = newValue}
@@ -2310,13 +2310,13 @@ nonisolated struct Graph_Chunk: @unchecked Sendable {
     set {_uniqueStorage()._rows = newValue}
   }
 
-  /// of rows, on the first chunk
+  /// for rows, on the first chunk
   var columns: [Graph_Column] {
     get {_storage._columns}
     set {_uniqueStorage()._columns = newValue}
   }
 
-  /// on the last chunk: the cursor of the next page; empty when nothing comes behind the limit
+  /// on the last chunk: the cursor of the next page; empty if there is none
   var next: Data {
     get {_storage._next}
     set {_uniqueStorage()._next = newValue}
@@ -2331,7 +2331,7 @@ nonisolated struct Graph_Chunk: @unchecked Sendable {
   /// Clears the value of `explanation`. Subsequent reads from it will return its default value.
   mutating func clearExplanation() {_uniqueStorage()._explanation = nil}
 
-  /// on the last chunk of a window: how many rows there are before limit and offset
+  /// on the last chunk of a window: the number of rows before limit and offset
   var total: Graph_Count {
     get {_storage._total ?? Graph_Count()}
     set {_uniqueStorage()._total = newValue}
@@ -2410,14 +2410,14 @@ nonisolated struct Graph_Explanation: Sendable {
 
   var indexes: [String] = []
 
-  /// SQL could not say all of the condition
+  /// SQL could not express the complete condition
   var checksInMemory: Bool = false
 
   var microseconds: Int64 = 0
 
   var count: UInt64 = 0
 
-  /// Entity.attribute that an index would help
+  /// each an Entity.attribute that should have an index
   var advice: [String] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2469,7 +2469,7 @@ nonisolated struct Graph_CommitReply: Sendable {
   /// the changed objects as stored
   var objects: [Graph_Object] = []
 
-  /// all of them; false where they were too many, and for a transaction that was sent again
+  /// `objects` is complete; false if there were too many, and for a repeated transaction
   var complete: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2489,7 +2489,7 @@ nonisolated struct Graph_Subscribed: Sendable {
   /// deltas since the client's revision follow; otherwise chunks of a first result
   var resumed: Bool = false
 
-  /// the store remembers the client's state, whether or not the query resumed
+  /// the store still has the client's state, whether or not the query resumed
   var known: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2526,7 +2526,7 @@ nonisolated struct Graph_Delta: Sendable {
 
   var changes: [Graph_DeltaChange] = []
 
-  /// of a window, where it is another one than before
+  /// for a window, if it changed
   var total: Graph_Count {
     get {_total ?? Graph_Count()}
     set {_total = newValue}
@@ -2548,7 +2548,7 @@ nonisolated struct Graph_DeltaChange: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// DELETE: left the result
+  /// DELETE: the object left the result
   var kind: Graph_ChangeKind = .insert
 
   /// for an insert, and with whole_objects for everything
@@ -2561,7 +2561,7 @@ nonisolated struct Graph_DeltaChange: Sendable {
   /// Clears the value of `object`. Subsequent reads from it will return its default value.
   mutating func clearObject() {self._object = nil}
 
-  /// where there is no object
+  /// if there is no object
   var id: Graph_ObjectID {
     get {_id ?? Graph_ObjectID()}
     set {_id = newValue}
@@ -2571,15 +2571,15 @@ nonisolated struct Graph_DeltaChange: Sendable {
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   mutating func clearID() {self._id = nil}
 
-  /// for an update: the revision that the edits start from
+  /// for an update: the one that the edits start from
   var previousRevision: Int64 = 0
 
   var edits: [Graph_Edit] = []
 
-  /// it left because it is gone
+  /// it left because it was deleted
   var deleted: Bool = false
 
-  /// of a window: where the row stands afterwards, from 0
+  /// for a window: the index of the row afterwards, from 0
   var index: Graph_Count {
     get {_index ?? Graph_Count()}
     set {_index = newValue}
@@ -2609,7 +2609,7 @@ nonisolated struct Graph_WindowMoved: Sendable {
   /// in order
   var rows: [Graph_ObjectID] = []
 
-  /// of these, what the window did not show before
+  /// the objects of rows that were not visible before
   var objects: [Graph_Object] = []
 
   var total: UInt64 = 0
@@ -2704,14 +2704,14 @@ nonisolated struct Graph_CommitEntry: Sendable {
   /// Clears the value of `transaction`. Subsequent reads from it will return its default value.
   mutating func clearTransaction() {self._transaction = nil}
 
-  /// of an undo: the newest commit of its step; of a redo: the undo
+  /// for an undo: the newest commit of its step; for a redo: the undo
   var undoes: Int64 = 0
 
   var changes: [Graph_DeltaChange] = []
 
   var fingerprint: UInt64 = 0
 
-  /// of a redo: the newest commit of its step
+  /// for a redo: the newest commit of its step
   var redoes: Int64 = 0
 
   var undo: Graph_UndoGroup {
@@ -2723,10 +2723,10 @@ nonisolated struct Graph_CommitEntry: Sendable {
   /// Clears the value of `undo`. Subsequent reads from it will return its default value.
   mutating func clearUndo() {self._undo = nil}
 
-  /// so many changes are not listed: a batch made them
+  /// the number of changes that are not listed, because a batch made them
   var unlisted: UInt64 = 0
 
-  /// so many changes fit besides these, and were not asked for
+  /// the number of further matching changes beyond the requested number
   var more: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2757,7 +2757,7 @@ nonisolated struct Graph_StatusReply: Sendable {
   /// Clears the value of `head`. Subsequent reads from it will return its default value.
   mutating func clearHead() {self._head = nil}
 
-  /// other than the one that asks
+  /// without the one that asks
   var sessions: UInt64 = 0
 
   /// live queries of other sessions
@@ -2765,13 +2765,16 @@ nonisolated struct Graph_StatusReply: Sendable {
 
   var counters: [Graph_Counter] = []
 
-  var processId: UInt64 = 0
+  var processID: UInt64 = 0
 
-  /// the oldest state that history can tell; 0 where nothing was pruned
+  /// the oldest state in history; 0 if nothing was pruned
   var oldest: Int64 = 0
 
-  /// why commits are refused, for people; empty while they are taken
+  /// why commits are refused, for people; empty while they are accepted
   var failure: String = String()
+
+  /// the bytes of the commit log on disk; 0 if each commit is synced in the store itself
+  var commitLogSize: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2869,7 +2872,7 @@ nonisolated struct Graph_UndoStep: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// none where the commit has none
+  /// absent if the commit has none
   var group: Graph_UndoGroup {
     get {_group ?? Graph_UndoGroup()}
     set {_group = newValue}
@@ -2884,7 +2887,7 @@ nonisolated struct Graph_UndoStep: Sendable {
   /// names the step
   var newest: Int64 = 0
 
-  /// of the step's commits
+  /// the number of the step's commits
   var count: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2902,10 +2905,10 @@ nonisolated struct Graph_Progress: Sendable {
   /// objects, or rows that are kept
   var done: UInt64 = 0
 
-  /// 0 while it is not known
+  /// 0 while it is unknown
   var total: UInt64 = 0
 
-  /// objects that the commit changes so far, those that a delete takes along included
+  /// objects that the commit changes so far, cascaded deletes included
   var changed: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2925,7 +2928,7 @@ nonisolated struct Graph_RevisionAtTime: Sendable {
 
   var author: String = String()
 
-  /// the newest state of all
+  /// the newest state of the store
   var head: Graph_Token {
     get {_head ?? Graph_Token()}
     set {_head = newValue}
@@ -2970,7 +2973,7 @@ nonisolated struct Graph_ValueOrigin: @unchecked Sendable {
   /// Clears the value of `previous`. Subsequent reads from it will return its default value.
   mutating func clearPrevious() {_uniqueStorage()._previous = nil}
 
-  /// of the commit that set it
+  /// the commit that set it
   var revision: Int64 {
     get {_storage._revision}
     set {_uniqueStorage()._revision = newValue}
@@ -3014,7 +3017,7 @@ nonisolated struct Graph_ValueOrigin: @unchecked Sendable {
     set {_uniqueStorage()._redoes = newValue}
   }
 
-  /// when the object was deleted; 0 for one that is there
+  /// the revision of the object's delete; 0 if it exists
   var deletion: Int64 {
     get {_storage._deletion}
     set {_uniqueStorage()._deletion = newValue}
@@ -3052,7 +3055,7 @@ nonisolated struct Graph_OverwrittenValue: Sendable {
   /// Clears the value of `value`. Subsequent reads from it will return its default value.
   mutating func clearValue() {self._value = nil}
 
-  /// of the commit that made or wanted it
+  /// the commit that made or attempted it
   var revision: Int64 = 0
 
   var time: Int64 = 0
@@ -3071,10 +3074,10 @@ nonisolated struct Graph_Followed: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// the oldest first
+  /// oldest first
   var commits: [Graph_CommitEntry] = []
 
-  /// up to where history was read
+  /// the state up to which history was read
   var at: Graph_Token {
     get {_at ?? Graph_Token()}
     set {_at = newValue}
@@ -3122,7 +3125,7 @@ nonisolated struct Graph_Difference: Sendable {
 
   var kind: Graph_ChangeKind = .insert
 
-  /// in the later state; for a DELETE in the earlier one
+  /// from the later state; for a DELETE from the earlier one
   var object: Graph_Object {
     get {_object ?? Graph_Object()}
     set {_object = newValue}
@@ -7721,7 +7724,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".StatusReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0\u{3}commit_log_size\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7736,9 +7739,10 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.sessions) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.liveQueries) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.counters) }()
-      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.processId) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.processID) }()
       case 40: try { try decoder.decodeSingularInt64Field(value: &self.oldest) }()
       case 41: try { try decoder.decodeSingularStringField(value: &self.failure) }()
+      case 42: try { try decoder.decodeSingularUInt64Field(value: &self.commitLogSize) }()
       default: break
       }
     }
@@ -7770,14 +7774,17 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.counters.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.counters, fieldNumber: 7)
     }
-    if self.processId != 0 {
-      try visitor.visitSingularUInt64Field(value: self.processId, fieldNumber: 8)
+    if self.processID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.processID, fieldNumber: 8)
     }
     if self.oldest != 0 {
       try visitor.visitSingularInt64Field(value: self.oldest, fieldNumber: 40)
     }
     if !self.failure.isEmpty {
       try visitor.visitSingularStringField(value: self.failure, fieldNumber: 41)
+    }
+    if self.commitLogSize != 0 {
+      try visitor.visitSingularUInt64Field(value: self.commitLogSize, fieldNumber: 42)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -7790,9 +7797,10 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.sessions != rhs.sessions {return false}
     if lhs.liveQueries != rhs.liveQueries {return false}
     if lhs.counters != rhs.counters {return false}
-    if lhs.processId != rhs.processId {return false}
+    if lhs.processID != rhs.processID {return false}
     if lhs.oldest != rhs.oldest {return false}
     if lhs.failure != rhs.failure {return false}
+    if lhs.commitLogSize != rhs.commitLogSize {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
