@@ -21,7 +21,8 @@ struct Status: AsyncParsableCommand {
           JSON.Member("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
           .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
           .init("size", .integer(Int64(status.size))),
-          .init("commitLogSize", .integer(Int64(status.commitLogSize))), .init("store", .string(status.head.store.hyphenated)),
+          .init("commitLogSize", .integer(Int64(status.commitLogSize))),
+          .init("store", .string(status.head.store.hyphenated)),
           .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
         ]
         if let next { members.append(.init("nextNumber", .integer(next))) }
