@@ -68,7 +68,8 @@ import Testing
     try daemon.run("add", "milk and eggs")
     let revision = try #require(try daemon.run("log", "--json").json()[0]?["revision"]?.text)
     let id = try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue)
-    try daemon.run("move", "1", "5,5")
+    // Not the damaged note, whose change might hold it completely.
+    try daemon.run("move", "2", "5,5")
     try Self.damage("zzzzqqqqzzzz", in: daemon)
     let list = try daemon.run("list", "--at", revision)
     #expect(list.status == 1)
