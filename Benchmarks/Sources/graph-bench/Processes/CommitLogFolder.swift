@@ -29,11 +29,11 @@ struct CommitLogFolder {
     let file = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var header = [UInt8](repeating: 0, count: 56)
+    var header = [UInt8](repeating: 0, count: 48)
     guard pread(file, &header, header.count, 0) == header.count, header.starts(with: Array("GraphLog".utf8)) else {
       return nil
     }
-    let number = header[48..<56].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let number = header[40..<48].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return number == named ? number : nil
   }
 }
