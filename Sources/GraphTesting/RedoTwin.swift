@@ -39,6 +39,8 @@ public final class RedoTwin {
   /// - Returns: the differences from the other store, and the findings of a check.
   public func differences(from other: TestStore) throws -> [String] {
     try store.close()
+    // The comparison reads the files.
+    other.store.settle()
     let findings = try StoreCheck.run(directory: directory.path, model: other.model, heldObjects: 3)
     return try StoreComparison.differences(other.directory.path, directory.path) + findings.map(\.text)
   }
