@@ -76,16 +76,16 @@ final class GatheredCommits: @unchecked Sendable {
   /// The bytes of the log on disk, as of the last call that began or released it. May be called on any thread.
   var bytesOnDisk: Int { logBytes.load(ordering: .relaxed) }
 
-  /// The size of a group, in bytes, above which it is made durable in SQLite.
-  var maximumGroupBytes: Int { log?.maximumBodyBytes ?? 0 }
+  /// The size of a batch's parts, in bytes, above which their entries are not kept. Without a log none are needed.
+  var maximumGroupBytes: Int { if let log { log.maximumBodyBytes } else { 0 } }
 
   /// Whether enough has gathered for a COMMIT, or a read waits for one.
   var isDue: Bool {
     entries.count >= limits.commits || bytes >= limits.bytes || waitingReads.load(ordering: .relaxed) > 0
   }
 
-  /// Whether enough of the log is held for a sync of SQLite.
-  var isForgettingDue: Bool { log.map { $0.status.heldBytes >= limits.heldBytes } ?? false }
+  /// Whether enough of the log is held for a sync of SQLite. Without a log there is nothing to release.
+  var isForgettingDue: Bool { if let log { log.status.heldBytes >= limits.heldBytes } else { false } }
 
   func didBegin() { isOpen = true }
 

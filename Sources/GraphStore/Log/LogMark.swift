@@ -14,8 +14,8 @@ package enum LogMark {
     try database.tableExists("_log") && Bool.fetchOne(database, sql: "SELECT isNeeded FROM _log") == true
   }
 
+  /// Writes the mark of an opened store, whose layout has the table.
   static func write(_ isNeeded: Bool, _ database: Database) throws {
-    try database.execute(sql: creation)
     try database.execute(sql: "INSERT OR REPLACE INTO _log (number, isNeeded) VALUES (1, ?)", arguments: [isNeeded])
   }
 
