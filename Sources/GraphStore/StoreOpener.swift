@@ -194,7 +194,7 @@ struct StoreOpener {
 
 /// The number of pages in SQLite's write-ahead log.
 ///
-/// The size of its file does not tell: the file keeps its size when the log restarts after a checkpoint.
+/// It can't be computed from the file's size, because the file keeps its size when the log restarts after a checkpoint.
 final class LogFrameCount: Sendable {
   private let frames = Atomic<Int>(0)
 

@@ -69,7 +69,7 @@ import Testing
     try await commit(0..<3, to: daemon)
     try files.moveItem(atPath: daemon.logFolder, toPath: daemon.home.path + "/moved")
     try await commit(3..<6, to: daemon)
-    // What was gathered behind the new log is in that log only.
+    // The commits that gathered behind the new log are in that log only.
     try await commit(6..<9, to: daemon)
     daemon.kill()
     try daemon.start()
@@ -126,7 +126,7 @@ import Testing
 
   // MARK: - Power cuts
 
-  /// What a power cut leaves of SQLite's write-ahead log, which the store does not sync after a commit.
+  /// The state of SQLite's write-ahead log after a power cut. The store does not sync it after a commit.
   enum WriteAheadLog: CaseIterable {
     case complete, shortened, holed, empty, missing
   }

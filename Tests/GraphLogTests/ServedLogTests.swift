@@ -9,7 +9,7 @@ import Testing
 /// A log that is read while another program writes it: an attempt has every acknowledged record, or fails, and the next
 /// one has them.
 @Suite struct ServedLogTests {
-  /// What the writer does in the middle of a read.
+  /// An action of the writer in the middle of a read.
   private typealias Event = @Sendable () throws -> Void
 
   private func attempt(_ disk: any LogDisk, after revision: Revision) throws -> [Revision] {

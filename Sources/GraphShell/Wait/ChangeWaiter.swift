@@ -27,7 +27,7 @@ package struct ChangeWaiter {
     var sentence = "the daemon has not answered"
   }
 
-  /// Tells a user at a terminal, after a moment, what the command waits for. Otherwise a wait for something that never
+  /// Prints the condition of the wait to a terminal, after a moment. Otherwise a wait for something that never
   /// happens looks like a program that hangs.
   func hint() -> Task<Void, Never>? {
     guard isatty(STDERR_FILENO) == 1, !shell.output.json else { return nil }
