@@ -10,7 +10,7 @@ public protocol CommitLog: Sendable {
   ///   `StoreFailure` if the disk fails. If `status.needsRestart` is then true, it is unknown whether a part of the
   ///   group is durable, and the log accepts no group before `restart`; otherwise nothing was written.
   func append(_ group: [LogRecord]) throws
-  /// Checks that the next start finds the records that were not forgotten: call it after `append`, before the answer.
+  /// Checks that the next start finds the records that were not forgotten: call it after `append`, before an answer.
   ///
   /// The caller makes the group durable elsewhere and begins the log again, as after a failed `append`.
   /// - Throws: `StoreFailure(.moved)` if a file with such records, or the folder, was moved, replaced or removed. The log

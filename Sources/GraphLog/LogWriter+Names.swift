@@ -4,7 +4,7 @@ import GraphModel
 /// The identities of a log's folder and segments, compared with the files that their names refer to now.
 ///
 /// A segment is written through its descriptor, which still works when its name is gone or refers to another file. The
-/// next start then does not find the records. So `verify` compares the names after each append and before the answer.
+/// next start then does not find the records. So `verify` compares the names after an append and before the answer.
 /// A comparison takes one `stat` for each name, about 1.7 µs. Usually these are two: the folder, because older segments
 /// are lost with it even if the present one is put into another folder, and the present segment. An older segment is
 /// compared only while it holds records that are not forgotten (of a busy store's default log, up to three), and a spare

@@ -1,13 +1,12 @@
 import Foundation
-import FreedMemory
 import GraphHub
 import GraphModel
 import Synchronization
 
 /// The store's single writer.
 ///
-/// Its thread commits all waiting requests as one batch, so that they share one sync of the disk. The sessions'
-/// limits on outstanding requests bound the mailbox.
+/// Its thread prepares all waiting requests as one group and passes it to the finishing thread, which syncs the disk for
+/// all groups that are prepared by then. The sessions' limits on outstanding requests bound the mailbox.
 final class WriterThread: Sendable {
   private struct Mailbox {
     var waiting = [(StoreRequestID, WriteRequest)]()
@@ -23,28 +22,30 @@ final class WriterThread: Sendable {
   private let store: any GraphStoring
   private let clock: @Sendable () -> Timestamp
   private let mailbox = Mutex(Mailbox())
+  private let finishing = FinishingThread()
   private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
 
   /// The maximum number of requests that are committed together, and so of those that delay a reply.
   static let maximumBatch = 1_024
 
-  /// The number of changes from which a commit leaves more freed memory than the next commits need.
-  fileprivate static let largeCommit = 10_000
-  /// The idle time after such a commit, at whose end the freed memory is returned to the system.
-  private static let quietTime = DispatchTimeInterval.seconds(1)
-
   init(store: any GraphStoring, clock: @escaping @Sendable () -> Timestamp) {
     self.store = store
     self.clock = clock
   }
 
-  /// - Parameter onResult: called on the writer's thread with the result of each batch.
+  /// - Parameter onResult: called with the results, in the order of the requests, on a thread of this object.
   /// - Throws: `StoreFailure(.noThreads)`.
   func start(onResult: @escaping @Sendable (HubEvent) -> Void) throws {
-    try ServerThread.start("writer") { [self] in
-      run(onResult)
-      stopped.signal()
+    try finishing.start(onResult: onResult)
+    do {
+      try ServerThread.start("writer") { [self] in
+        run()
+        stopped.signal()
+      }
+    } catch {
+      finishing.stop()
+      throw error
     }
     mailbox.withLock { $0.isRunning = true }
   }
@@ -64,7 +65,7 @@ final class WriterThread: Sendable {
       return nil
     }
     let start = DispatchTime.now().uptimeNanoseconds
-    let result = commitBatch(requests)
+    let result = FinishingThread.finish(prepare(requests))
     fastPath.record(nanoseconds: DispatchTime.now().uptimeNanoseconds - start)
     return result
   }
@@ -99,6 +100,7 @@ final class WriterThread: Sendable {
     if isRunning {
       if mustWake { wake.signal() }
       stopped.wait()
+      finishing.stop()
     }
   }
 
@@ -109,8 +111,7 @@ final class WriterThread: Sendable {
     case end
   }
 
-  private func run(_ onResult: (HubEvent) -> Void) {
-    var leftFreedMemory = false
+  private func run() {
     while true {
       let next = mailbox.withLock { mailbox -> WorkItem in
         if let work = mailbox.work, !mailbox.isStopping {
@@ -131,19 +132,9 @@ final class WriterThread: Sendable {
         return .batch(batch)
       }
       switch next {
-      case .batch(let batch):
-        let result = commitBatch(batch)
-        if case .committed(let results) = result {
-          leftFreedMemory = leftFreedMemory || results.contains { $0.result.isLarge }
-        }
-        onResult(result)
+      case .batch(let batch): finishing.enqueue(prepare(batch))
       case .work(let work): work()
-      case .wait:
-        guard leftFreedMemory else { wake.wait(); continue }
-        guard wake.wait(timeout: .now() + Self.quietTime) == .timedOut else { continue }
-        releaseFreedMemory()
-        leftFreedMemory = false
-        wake.wait()
+      case .wait: wake.wait()
       case .end: return
       }
     }
@@ -159,23 +150,7 @@ final class WriterThread: Sendable {
     return maximumBatch
   }
 
-  private func commitBatch(_ batch: [(StoreRequestID, WriteRequest)]) -> HubEvent {
-    do {
-      let results = try store.commit(batch.map(\.1), now: clock())
-      try invariant(results.count == batch.count, "the store answers each request of a batch")
-      return .committed(zip(batch, results).map { (ticket: $0.0, result: $1) })
-    } catch {
-      let failure =
-        error as? StoreFailure
-        ?? StoreFailure(.inputOutput, "the store failed", cause: "\(error)", advice: "Look at the log.")
-      return .commitFailed(batch.map(\.0), failure)
-    }
-  }
-}
-
-extension WriteResult {
-  fileprivate var isLarge: Bool {
-    guard let record else { return false }
-    return record.changes.count >= WriterThread.largeCommit
+  private func prepare(_ batch: [(StoreRequestID, WriteRequest)]) -> FinishingThread.Group {
+    (batch.map(\.0), Result { try store.prepare(batch.map(\.1), now: clock()) })
   }
 }

@@ -15,6 +15,8 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   case batchLostPower
   /// The power failed during a commit.
   case commitLostPower
+  /// Several groups of commits were prepared before the first of them was finished.
+  case groupsPrepared
   /// A batch was requested again because its answer was lost.
   case batchAskedAgain
   /// The same, and the batch had been committed the first time.

@@ -89,20 +89,35 @@ struct ServerNode {
     hub.forgetsRemovals = bug == .lostRemoval
   }
 
-  /// Commits some of the waiting requests as one batch, as the writer does.
-  mutating func write(count: Int, now: Timestamp, faultPlan: BatchFaultPlan) {
-    let batch = Array(commits.prefix(count))
-    commits.removeFirst(batch.count)
-    do {
-      var results = try store.commit(batch.map { withFaultPlan($0.1, $0.0, faultPlan) }, now: now)
-      if bug == .unreportedBatch {
-        for index in results.indices { results[index].record?.summary?.entities = [] }
+  /// Commits some of the waiting requests in groups, as the writer and the finishing thread do: each group is prepared
+  /// before the earlier ones are finished.
+  /// - Parameters:
+  ///   - sizes: the number of requests in each group.
+  ///   - reads: whether a read comes between, which makes the store finish what is prepared.
+  mutating func write(groups sizes: [Int], reads: Bool, now: Timestamp, faultPlan: BatchFaultPlan) {
+    var groups = [(batch: [(StoreRequestID, WriteRequest)], prepared: Result<PreparedCommits, any Error>)]()
+    for size in sizes {
+      let batch = Array(commits.prefix(size))
+      commits.removeFirst(batch.count)
+      let requests = batch.map { withFaultPlan($0.1, $0.0, faultPlan) }
+      groups.append((batch, Result { try store.prepare(requests, now: now) }))
+      if reads { _ = try? store.head }
+    }
+    for (batch, prepared) in groups {
+      do {
+        var results = try prepared.get().finish()
+        if bug == .unreportedBatch {
+          for index in results.indices { results[index].record?.summary?.entities = [] }
+        }
+        // A batch is the last request.
+        if case .batch? = batch.last?.1 {
+          for (ticket, progress) in faultPlan.reports { inbox.append(.batchProgress(ticket, progress)) }
+        }
+        inbox.append(.committed(zip(batch, results).map { (ticket: $0.0, result: $1) }))
+      } catch {
+        let failure = error as? StoreFailure ?? StoreFailure(.inputOutput, "\(error)", advice: "")
+        inbox.append(.commitFailed(batch.map(\.0), failure))
       }
-      for (ticket, progress) in faultPlan.reports { inbox.append(.batchProgress(ticket, progress)) }
-      inbox.append(.committed(zip(batch, results).map { (ticket: $0.0, result: $1) }))
-    } catch {
-      let failure = error as? StoreFailure ?? StoreFailure(.inputOutput, "\(error)", advice: "")
-      inbox.append(.commitFailed(batch.map(\.0), failure))
     }
   }
 

@@ -11,11 +11,13 @@ extension Simulation {
     // A batch ends its write, so that each state of the graph can be recorded.
     let place = commits.prefix(count).firstIndex { if case .batch = $0.1 { true } else { false } }
     if let place { count = place + 1 }
-    note("write \(count) of \(commits.count)")
+    let groups = groupSizes(of: count, endsWithBatch: place != nil)
+    note("write \(groups) of \(commits.count)")
     let faultPlan = faultPlan(isBatch: place != nil)
     clock.recordWrite()
     if !isQuiescing, let fault = serverLog?.planFault() { note(fault) }
-    server?.write(count: count, now: clock.wall, faultPlan: faultPlan)
+    if groups.count > 1 { events.note(.groupsPrepared) }
+    server?.write(groups: groups, reads: groups.count > 1 && random.chance(30), now: clock.wall, faultPlan: faultPlan)
     CrashableFiles.fail(directory, with: nil)
     serverLog?.disk.plan(nil)
     if faultPlan.wasGivenUp {
@@ -28,6 +30,18 @@ extension Simulation {
       try crashServer()
     }
     try recordCommits()
+  }
+
+  /// Splits requests at random; a batch is a group of its own.
+  private func groupSizes(of count: Int, endsWithBatch: Bool) -> [Int] {
+    var rest = endsWithBatch ? count - 1 : count
+    var sizes = [Int]()
+    while rest > 0 {
+      let size = random.chance(60) ? rest : 1 + random.below(rest)
+      sizes.append(size)
+      rest -= size
+    }
+    return endsWithBatch ? sizes + [1] : sizes
   }
 
   private func faultPlan(isBatch: Bool) -> BatchFaultPlan {

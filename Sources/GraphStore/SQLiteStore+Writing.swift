@@ -3,18 +3,27 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Commits: all waiting requests become one SQLite transaction, with a single sync.
+/// Commits: all waiting requests share one SQLite transaction, and a single sync.
 extension SQLiteStore {
   /// Commits a batch; only one caller at a time may call it.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
+    // If one of the groups throws, the results of those before it are lost; when a client sends its request again under
+    // the same id, it gets the outcome.
+    var results = [WriteResult]()
+    for group in WriteRequest.groups(of: batch) { results += try prepare(group, now: now).finish() }
+    return results
+  }
+
+  /// Plans and writes a group; only one caller at a time may call it. A large batch is a group of its own.
+  public func prepare(_ group: [WriteRequest], now: Timestamp) throws -> PreparedCommits {
     try turn.withLock { _ in
       do {
-        return try commitOnce(batch, now: now)
+        return try prepareOnce(group, now: now)
       } catch let failure as StoreFailure where failure.code == .full {
         // Retries once in the space that a checkpoint frees. A large batch has already reported its failure to its
         // client.
-        guard !batch.contains(where: \.isBatch), try checkpoint() else { throw failure }
-        return try commitOnce(batch, now: now)
+        guard !group.contains(where: \.isBatch), try checkpoint() else { throw failure }
+        return try prepareOnce(group, now: now)
       }
     }
   }
@@ -33,15 +42,9 @@ extension SQLiteStore {
     }
   }
 
-  private func commitOnce(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
-    if batch.count > 1, let place = batch.firstIndex(where: \.isBatch) {
-      // A large batch has its own transaction. If one of the three commits throws, the results of those before it are
-      // lost; when a client sends its request again under the same id, it gets the outcome.
-      let before = place == 0 ? [] : try commitOnce(Array(batch[..<place]), now: now)
-      let itself = try commitOnce([batch[place]], now: now)
-      let rest = Array(batch[(place + 1)...])
-      return before + itself + (rest.isEmpty ? [] : try commitOnce(rest, now: now))
-    }
+  private func prepareOnce(_ batch: [WriteRequest], now: Timestamp) throws -> PreparedCommits {
+    try invariant(batch.count == 1 || !batch.contains(where: \.isBatch), "a large batch is a group of its own")
+    commitIfDue()
     if health.isOutcomeUnknown {
       do {
         try reopen()
@@ -56,17 +59,18 @@ extension SQLiteStore {
         let writer = try self.writer ?? makeWriter(database)
         self.writer = writer
         do {
-          return try commitTogether(batch, now: now, writer)
+          return try prepareTogether(batch, now: now, writer)
         } catch let failure as SQLConstraintFailure {
           log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
-          return try batch.map { try commitAlone($0, now: now, writer) }
+          return prepareAlone(batch, now: now, writer)
         } catch let failure as InvariantFailure {
           log.critical("an invariant is broken: the commit is refused", metadata: ["invariant": "\(failure.name)"])
-          return try batch.map { try commitAlone($0, now: now, writer) }
+          return prepareAlone(batch, now: now, writer)
         }
       }
     } catch let unknown as UnknownOutcome {
-      return try resolveOutcomes(of: batch, unknown)
+      let results = try resolveOutcomes(of: batch, unknown)
+      return PreparedCommits { results }
     }
   }
 
@@ -75,8 +79,7 @@ extension SQLiteStore {
     let cause: any Error
     /// The store's revision before the batch.
     let head: Revision
-    /// The entries of the commits that may be on disk.
-    /// Nil if they were too large to be kept.
+    /// The entries of the commits that may be on disk; nil if they were too large to be kept.
     var entries: [LogEntry]?
   }
 
@@ -84,7 +87,9 @@ extension SQLiteStore {
   private static let commit = SQL("COMMIT")
   private static let rollback = SQL("ROLLBACK")
 
-  private func commitTogether(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
+  private func prepareTogether(
+    _ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter
+  ) throws -> PreparedCommits {
     let connection = writer.connection
     if let willBegin = options.hooks.willBegin {
       let isInTransaction = sqlite3_get_autocommit(connection.database.sqliteConnection) == 0
@@ -119,26 +124,29 @@ extension SQLiteStore {
         try connection.run(Self.rollback)
         gathered?.didRollBack()
         try writer.reload()
-        return results
+        return PreparedCommits { [results] in results }
       }
       try writer.fullText.updateIfDue(head: writer.revision)
       try invariant(results.count == batch.count, "each request of a batch has a result")
       try invariant(writer.revision >= head, "revisions never fall")
       try checkpointSpace.reserve(connection)
       isCommitting = true
+      let prepared: PreparedCommits
       if let gathered {
-        try makeDurable(entries, gathered, writer)
+        prepared = try prepare(entries, results, gathered, writer)
       } else {
         try runCommit(connection)
+        // A commit in files that the next start does not find is lost, so it must not be acknowledged.
+        try files.verify()
+        let written = entries.entries
+        prepared = PreparedCommits { [options, results] in
+          if let written, !written.isEmpty { options.didCommit?(written) }
+          return results
+        }
       }
-      // A commit in files that the next start does not find is lost, so it must not be acknowledged.
-      try files.verify()
       checkpointSpace.setThreshold(connection.database)
-      if let entries = entries.entries, !entries.isEmpty { options.didCommit?(entries) }
-      return results
+      return prepared
     } catch {
-      // The files may come back; until then the open transaction has the commits, and reads see them.
-      if isCommitting, gathered != nil, (error as? StoreFailure)?.code == .moved { throw error }
       // An apparent corruption may exist only in this connection's memory.
       let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
       let isOfTheDisk = if let failure = error as? StoreFailure { codes.contains(failure.code) } else { false }
@@ -168,26 +176,41 @@ extension SQLiteStore {
     }
   }
 
-  /// Performs one request of a batch that fired a constraint of SQL, which the rules should have prevented.
+  /// Performs the requests of a group one by one, after one of them fired a constraint of SQL or broke an invariant, which
+  /// the rules should have prevented.
   ///
-  /// Each request gets its own result: the commits before a failure are on disk.
-  private func commitAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
-    let refusal: Refusal
-    do {
-      // After an unknown outcome there is no writer; nothing else is tried on this connection.
-      guard self.writer != nil else { throw Refusal(.unavailable, "the store failed") }
-      return try commitTogether([request], now: now, writer)[0]
-    } catch let failure as SQLConstraintFailure {
-      refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
-    } catch let unknown as UnknownOutcome {
-      health.doubt(unknown.cause)
-      refusal = Refusal(.unavailable, "\(unknown.cause)")
-    } catch let known as Refusal {
-      refusal = known
-    } catch {
-      refusal = Refusal(.unavailable, "\(error)")
+  /// Each request gets its own result: the commits before a failure are kept.
+  private func prepareAlone(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) -> PreparedCommits {
+    let parts = batch.map { request in
+      Result<PreparedCommits, any Error> {
+        // After an unknown outcome there is no writer; nothing else is tried on this connection.
+        guard self.writer != nil else { throw Refusal(.unavailable, "the store failed") }
+        do {
+          return try prepareTogether([request], now: now, writer)
+        } catch let unknown as UnknownOutcome {
+          health.doubt(unknown.cause)
+          throw unknown.cause
+        }
+      }
     }
-    return WriteResult(outcome: .refused(refusal), record: nil)
+    return PreparedCommits {
+      parts.map { part in
+        do {
+          return try part.get().finish()[0]
+        } catch {
+          return WriteResult(outcome: .refused(Self.refusal(for: error)), record: nil)
+        }
+      }
+    }
+  }
+
+  private static func refusal(for error: any Error) -> Refusal {
+    switch error {
+    case let failure as SQLConstraintFailure:
+      Refusal(.invalid, "the store refused the transaction (\(failure.message))")
+    case let known as Refusal: known
+    default: Refusal(.unavailable, "\(error)")
+    }
   }
 
   // MARK: - The writer
@@ -231,12 +254,7 @@ extension SQLiteStore {
   /// others are not committed, and their clients get the failure.
   private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> [WriteResult] {
     health.doubt(unknown.cause)
-    let kind = if let failure = unknown.cause as? StoreFailure { failure.code.rawValue } else { "other" }
-    if let omitted = lines.withLock({ $0.omitted(before: kind) }) {
-      log.error(
-        "a commit failed; the store is reopened",
-        metadata: ["cause": "\(unknown.cause)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
-    }
+    reportReopening(unknown.cause)
     do {
       try reopen()
       return try pool.writeWithoutTransaction { database in
@@ -262,6 +280,8 @@ extension SQLiteStore {
   }
 
   func reopen() throws {
+    // No other thread writes to the log behind this call.
+    _ = gathered?.writeUnsynced()
     writer = nil
     statements.removeAll()
     if health.isLockLost { try closeConnections() } else { releaseLocks() }
@@ -317,4 +337,15 @@ extension SQLiteStore {
 
 extension WriteRequest {
   fileprivate var isBatch: Bool { if case .batch = self { true } else { false } }
+
+  /// Splits requests into groups: each large batch alone, and those between them together.
+  fileprivate static func groups(of requests: [WriteRequest]) -> [[WriteRequest]] {
+    var groups = [[WriteRequest]]()
+    var isOpen = false
+    for request in requests {
+      if isOpen, !request.isBatch { groups[groups.count - 1].append(request) } else { groups.append([request]) }
+      isOpen = !request.isBatch
+    }
+    return groups
+  }
 }

@@ -120,6 +120,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     /// Returns the bytes that may still be written on the disk of a folder; nil if the system does not report them.
     public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskSpaceMonitor.freeBytes(of: $0) }
+    /// The age, in nanoseconds, from which the names of the store's files are compared again before a commit is
+    /// acknowledged. A commit may be acknowledged this long after the files were moved or removed.
+    public var comparedNanoseconds: Int64 = 2_000_000
     /// Opens the store's commit log, or begins one after a state; nil for a store that syncs each commit in SQLite.
     public var commitLog: (@Sendable (_ store: UniqueID, _ beginning: LogPosition?) throws -> any CommitLog)?
     /// The number of commits that SQLite commits together behind the commit log.

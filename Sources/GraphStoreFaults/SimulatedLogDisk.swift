@@ -98,6 +98,15 @@ package final class SimulatedLogDisk: LogDisk {
     }
   }
 
+  /// A copy of the disk as another process finds it after a kill: all that was written, synced or not.
+  package func copy() -> SimulatedLogDisk {
+    let copy = SimulatedLogDisk(folder: folder, random: random)
+    var found = state.withLock { $0 }
+    (found.plan, found.calls) = (nil, [])
+    copy.state.withLock { $0 = found }
+    return copy
+  }
+
   /// Changes a file behind the back of the log, on the disk and in the cache.
   package func edit(_ name: String, _ body: (inout [UInt8]) -> Void) {
     state.withLock { state in

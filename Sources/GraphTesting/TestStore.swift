@@ -45,6 +45,7 @@ public final class TestStore {
     options.sliceObjects = sliceObjects
     options.keyframeInterval = keyframeInterval
     options.undoLimits = undoLimits
+    options.comparedNanoseconds = 0
     options.didCommit = { [recorder] in recorder.append($0) }
     if ProcessInfo.processInfo.environment["STICKIES_TEST_LOG"] != nil {
       options.commitLog = SQLiteStore.localLog(in: self.directory.path)

@@ -1,7 +1,7 @@
 /// The interface between a server and its store. `GraphStore` implements it with SQLite; other engines are possible.
 ///
-/// All calls block, so the caller chooses the thread. `commit` must be called from one thread at a time; reads may
-/// run concurrently with it and with each other.
+/// All calls block, so the caller chooses the thread. `commit` and `prepare` must be called from one thread at a time;
+/// reads may run concurrently with them and with each other.
 public protocol GraphStoring: Sendable {
   /// The model that the store was created with, or one of equal hash.
   var model: Model { get }
@@ -20,6 +20,14 @@ public protocol GraphStoring: Sendable {
   /// - Returns: a result for each request, in order.
   /// - Throws: `StoreFailure` if the disk or the file fails; then none of the requests counts as committed.
   func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
+
+  /// Plans and writes requests, as `commit` does, but leaves the sync of the disk to `PreparedCommits.finish`, which may
+  /// run on another thread while the next requests are prepared. Reads do not see the commits before they are finished.
+  /// - Parameters:
+  ///   - group: requests that share a sync; a `.batch` alone.
+  ///   - now: the time of the commits, unless the previous commit was later.
+  /// - Throws: `StoreFailure` if the disk or the file fails; then none of the requests counts as committed.
+  func prepare(_ group: [WriteRequest], now: Timestamp) throws -> PreparedCommits
 
   /// Executes a fetch within one read transaction, and passes the result to `body` in parts. At a past revision the
   /// cost grows with the number of changes since.
@@ -147,6 +155,20 @@ public struct WriteResult: Sendable {
     self.outcome = outcome
     self.record = record
   }
+}
+
+/// Commits that a store has written, and that are on disk once `finish` has returned.
+public struct PreparedCommits: Sendable {
+  private let body: @Sendable () throws -> [WriteResult]
+
+  /// Creates commits that `finish` makes durable.
+  public init(finish: @escaping @Sendable () throws -> [WriteResult]) { body = finish }
+
+  /// Makes the commits durable, together with all others that are prepared. Call it once, on any thread, in the order of
+  /// `prepare`.
+  /// - Returns: a result for each request, in order.
+  /// - Throws: `StoreFailure` if the disk or the file fails; then none of the requests counts as committed.
+  public func finish() throws -> [WriteResult] { try body() }
 }
 
 /// The end of a log.

@@ -15,10 +15,10 @@ import Synchronization
 ///
 /// SQLite opens files by name and never checks again whether the names still refer to them. A store whose directory
 /// was removed, moved or replaced would continue to commit into files that the next start does not find. So the
-/// identities are recorded at opening (`seal` completes them), and `verify` compares them after each COMMIT and
-/// before its answer, around each opening of another connection, and once a second while there are no commits. A
-/// comparison takes one `stat` per name, about 1.7 µs each. The store can't keep its own descriptors instead, because
-/// closing one drops SQLite's locks.
+/// identities are recorded at opening (`seal` completes them). They are compared before a commit is acknowledged
+/// (`SQLiteStore.Options.comparedNanoseconds`), around each opening of another connection, and once a second while there
+/// are no commits. A comparison takes one `stat` per name, about 2 µs each. The store can't keep its own descriptors
+/// instead, because closing one drops SQLite's locks.
 final class OpenedFiles: Sendable {
   private enum Role { case database, log, index, lock }
 
@@ -41,7 +41,7 @@ final class OpenedFiles: Sendable {
   /// Guarded by its mutex: the WAL and its index are added after SQLite has created them.
   private let state: Mutex<State>
 
-  /// The age from which a comparison is repeated before a commit writes. The one after COMMIT is never skipped.
+  /// The age from which a comparison is repeated before a commit writes.
   private static let freshNanoseconds: Int64 = 100_000_000
 
   /// Records the identities before SQLite opens the database.
@@ -97,10 +97,15 @@ final class OpenedFiles: Sendable {
     state.withLock { $0.lastSuccess = now }
   }
 
-  /// Like `verify`, unless the last comparison is recent. The one after COMMIT detects changes since then.
+  /// Like `verify`, unless the last comparison is recent. The one before the answer detects changes since then.
   func verifyIfDue() throws {
+    if isOlder(than: Self.freshNanoseconds) { try verify() }
+  }
+
+  /// Whether the last comparison failed, or has at least this age, in nanoseconds.
+  func isOlder(than age: Int64) -> Bool {
     let last = state.withLock { $0.lastSuccess }
-    if last == 0 || clock() - last > Self.freshNanoseconds { try verify() }
+    return last == 0 || clock() - last >= age
   }
 
   /// Checks a new connection: it must have the store's own files, and no name may have changed meanwhile.

@@ -3,19 +3,20 @@ import GraphLog
 import GraphModel
 import Synchronization
 
-/// The commits that are durable in the commit log and not yet committed in SQLite.
+/// The commits that are not yet committed in SQLite.
 ///
-/// A commit is acknowledged once its entry is in the log. The writer leaves its SQLite transaction open meanwhile, so
-/// that many commits share the work of one COMMIT, which needs no sync. It commits the transaction when a read must
-/// see it, when enough commits have gathered, and before a large batch and a pruning. If the transaction is lost, the
-/// entries repeat it: those in memory while the process lives, those in the log after its end.
+/// A commit is acknowledged once its entry is in the log; `unsynced` has those that are not. The writer leaves its
+/// SQLite transaction open meanwhile, so that many commits share the work of one COMMIT, which needs no sync. It commits
+/// the transaction when a read must see it, when enough commits have gathered, and before a large batch and a pruning.
+/// If the transaction is lost, the entries repeat it: those in memory while the process lives, those in the log after
+/// its end.
 ///
 /// SQLite syncs its own log only at checkpoints. Segments of the commit log are released after a sync of it.
 ///
 /// Without a usable log, or with little space on the disk, each commit is committed and synced in SQLite instead. The
 /// log begins again when that is over.
 ///
-/// `@unchecked Sendable`: everything but the atomics is guarded by the store's turn.
+/// `@unchecked Sendable`: everything but the atomics and `unsynced` is guarded by the store's turn.
 final class GatheredCommits: @unchecked Sendable {
   /// When the gathered commits are committed in SQLite.
   struct Limits: Hashable, Sendable {
@@ -30,6 +31,8 @@ final class GatheredCommits: @unchecked Sendable {
   typealias Opener = (_ beginning: LogPosition?) throws -> any CommitLog
 
   private let open: Opener
+  /// Whether the names of the log's files must be compared before the next answer; on any thread.
+  private let mustVerify: @Sendable () -> Bool
   private let limits: Limits
   /// Nil while commits are synced in SQLite.
   private(set) var log: (any CommitLog)?
@@ -39,6 +42,8 @@ final class GatheredCommits: @unchecked Sendable {
   private var nextAttempt: Int64 = .min
   /// The entries of the open transaction; those of commits that were not acknowledged come last.
   private(set) var entries = [LogEntry]()
+  /// The commits of the open transaction that are not acknowledged; on any thread.
+  private let unsynced = UnsyncedGroups()
   private var bytes = 0
   /// Whether SQLite syncs each COMMIT of the writer's connection.
   var isSyncing = false
@@ -54,8 +59,10 @@ final class GatheredCommits: @unchecked Sendable {
   private let logBytes = Atomic<Int>(0)
 
   /// - Parameter log: the log of a store with the mark; nil for a store without it, whose log must be begun.
-  init(_ log: (any CommitLog)?, limits: Limits, open: @escaping Opener) {
-    (self.log, self.limits, self.open, isMarked) = (log, limits, open, log != nil)
+  init(
+    _ log: (any CommitLog)?, limits: Limits, mustVerify: @escaping @Sendable () -> Bool, open: @escaping Opener
+  ) {
+    (self.log, self.limits, self.mustVerify, self.open, isMarked) = (log, limits, mustVerify, open, log != nil)
   }
 
   /// Registers a read. May be called on any thread.
@@ -89,17 +96,26 @@ final class GatheredCommits: @unchecked Sendable {
 
   func didBegin() { isOpen = true }
 
-  /// Makes a group durable in the log.
-  /// - Throws: the error of the log. The caller then makes the group durable in SQLite, and begins the log again.
-  func append(_ group: [LogEntry], to log: any CommitLog) throws {
-    entries += group
-    let records = group.map { LogRecord(revision: $0.revision, isLast: $0.isLast, body: $0.binary) }
-    for record in records { bytes += record.body.count }
-    try log.append(records)
-    // A log that the next start does not find holds nothing.
-    try log.verify()
-    acknowledged.add(1, ordering: .releasing)
+  /// Adds a group whose rows are in the open transaction.
+  func add(_ group: UnsyncedGroups.Group) {
+    entries += group.entries
+    bytes += group.bytes
+    unsynced.add(group)
   }
+
+  /// Makes the groups durable in the log that were added; may be called on any thread.
+  /// - Parameter group: returns as soon as this group has a fate; nil for all groups.
+  /// - Returns: the failure of the log, if a group still waits. The holder of the store's turn must then make the groups
+  ///   durable in SQLite.
+  func writeUnsynced(until group: UnsyncedGroups.Group? = nil) -> (any Error)? {
+    unsynced.write(group, verifies: mustVerify()) { acknowledged.add($0, ordering: .releasing) }
+  }
+
+  /// Ends the groups that are not durable in the log.
+  func resolveUnsynced(_ fate: UnsyncedGroups.Fate) { unsynced.resolve(fate) }
+
+  /// Nil while a group is not durable; on any thread.
+  func fate(of group: UnsyncedGroups.Group) -> UnsyncedGroups.Fate? { unsynced.fate(of: group) }
 
   /// SQLite's transaction is committed before its commits are durable: reads wait for the store's turn.
   func willCommitUnsynced() { acknowledged.add(1, ordering: .releasing) }

@@ -10,28 +10,95 @@ import Logging
 extension SQLiteStore {
   // MARK: - Commits
 
-  /// Makes a group durable whose rows are in the open transaction: in the log, or if that fails, in SQLite.
-  func makeDurable(_ group: EntryCollector, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
-    if group.isEmpty { return }
+  /// Passes a group on to the log, whose rows are in the open transaction. Without a usable log, SQLite commits it.
+  /// - Returns: what makes the group durable.
+  func prepare(
+    _ collected: EntryCollector, _ results: [WriteResult], _ gathered: GatheredCommits, _ writer: StoreWriter
+  ) throws -> PreparedCommits {
     // The disk is nearly full, the log can't be used, or a batch is larger than the log.
-    guard !checkpointSpace.isLow, let log = gathered.log, let entries = group.entries else {
-      return try commitDurably(gathered, writer)
+    let entries = collected.entries
+    guard let log = gathered.log, let entries, entries.isEmpty || !checkpointSpace.isLow else {
+      if !collected.isEmpty { try commitDurably(gathered, writer) }
+      return PreparedCommits { [self] in try finish(entries, results) }
     }
-    do {
-      try gathered.append(entries, to: log)
-    } catch {
-      if !(error is LogRefusal) {
-        report("log", "the commit log can't be written; commits are synced in the store", error)
-      }
-      return try commitDurably(gathered, writer)
-    }
-    // The group is durable now. If SQLite fails, its entries repeat it.
+    // A group without entries may have the outcomes of commits that are not durable yet.
+    let group = UnsyncedGroups.Group(entries, results, log)
+    gathered.add(group)
     // Within a batch, SQLite checks references at COMMIT only; the next commits need the usual checks.
-    guard gathered.isDue || !entries.allSatisfy(\.isLast) else { return }
+    if !entries.allSatisfy(\.isLast) {
+      do {
+        try commitGathered(writer)
+      } catch {
+        reportLateFailure(error)
+      }
+    }
+    return PreparedCommits { [self] in try finish(group, gathered) }
+  }
+
+  /// Makes a prepared group durable; called on any thread.
+  private func finish(_ group: UnsyncedGroups.Group, _ gathered: GatheredCommits) throws -> [WriteResult] {
+    if gathered.writeUnsynced(until: group) != nil { commitUnsynced(group, gathered) }
+    let fate = try invariant(gathered.fate(of: group), "a group that was written has a fate")
+    if case .failed(let error) = fate { throw error }
+    return try finish(group.entries, group.results)
+  }
+
+  private func finish(_ entries: [LogEntry]?, _ results: [WriteResult]) throws -> [WriteResult] {
+    // A commit in files that the next start does not find is lost, so it must not be acknowledged. The files may come
+    // back; until then the open transaction has the commits, and reads see them.
+    if files.isOlder(than: options.comparedNanoseconds) { try files.verify() }
+    if let entries, !entries.isEmpty { options.didCommit?(entries) }
+    return results
+  }
+
+  /// Commits the groups in SQLite that can't be written to the log. If that fails too, the store is reopened, which
+  /// repeats them.
+  private func commitUnsynced(_ group: UnsyncedGroups.Group, _ gathered: GatheredCommits) {
+    turn.withLock { _ in
+      // Another caller that held the turn may have done it.
+      if gathered.fate(of: group) != nil { return }
+      do {
+        try commitUnreadInTurn()
+      } catch {
+        reportReopening(error)
+        do {
+          try reopenInSpace()
+        } catch _ {
+          gathered.resolveUnsynced(.failed(error))
+        }
+      }
+    }
+  }
+
+  /// Reopens the store. If the disk is full, once more in the space that a checkpoint frees.
+  private func reopenInSpace() throws {
     do {
-      try commitGathered(writer)
+      try reopen()
+    } catch let error as DatabaseError {
+      guard error.resultCode == .SQLITE_FULL, try checkpoint() else { throw error }
+      try reopen()
+    } catch let failure as StoreFailure where failure.code == .full {
+      guard try checkpoint() else { throw failure }
+      try reopen()
+    }
+  }
+
+  func reportReopening(_ cause: any Error) {
+    let kind = if let failure = cause as? StoreFailure { failure.code.rawValue } else { "other" }
+    report(kind, "a commit failed; the store is reopened", cause)
+  }
+
+  private func reportLateFailure(_ cause: any Error) {
+    log.error("the store must be reopened: commits that are in its log failed", metadata: ["cause": "\(cause)"])
+  }
+
+  /// Commits in SQLite if enough has gathered or a read waits. After a failure the store is reopened.
+  func commitIfDue() {
+    guard let gathered, let writer, gathered.isDue else { return }
+    do {
+      try pool.writeWithoutTransaction { _ in try commitGathered(writer) }
     } catch {
-      self.log.error("the store must be reopened: commits that are in its log failed", metadata: ["cause": "\(error)"])
+      reportLateFailure(error)
     }
   }
 
@@ -56,6 +123,8 @@ extension SQLiteStore {
 
   /// Commits and syncs the open transaction in SQLite, and begins the log behind it.
   private func commitDurably(_ gathered: GatheredCommits, _ writer: StoreWriter) throws {
+    // No other thread writes to the log behind this call.
+    _ = gathered.writeUnsynced()
     if gathered.isSyncing {
       try runCommit(writer.connection)
     } else {
@@ -64,6 +133,7 @@ extension SQLiteStore {
       try synchronizeLog(of: writer.connection)
     }
     gathered.didCommit()
+    gathered.resolveUnsynced(.durable)
     begin(gathered, writer)
     do {
       try checkpointIfDue(writer.connection.database)
@@ -111,11 +181,17 @@ extension SQLiteStore {
     }
   }
 
-  /// Commits what has gathered, so that reads see it. Releases the log from time to time.
+  /// Commits what has gathered, so that reads see it, after it is durable in the log. Releases the log from time to time.
   /// - Throws: the failure of SQLite; the store is then reopened by the next call.
   func commitGathered(_ writer: StoreWriter) throws {
     guard let gathered, gathered.isOpen else { return }
     do {
+      if let failure = gathered.writeUnsynced() {
+        if !(failure is LogRefusal) {
+          report("log", "the commit log can't be written; commits are synced in the store", failure)
+        }
+        return try commitDurably(gathered, writer)
+      }
       try runCommit(writer.connection)
       gathered.didCommit()
       try checkpointIfDue(writer.connection.database)
@@ -234,6 +310,7 @@ extension SQLiteStore {
       try synchronizeLog(of: writer.connection)
     }
     gathered.didCommit()
+    gathered.resolveUnsynced(.durable)
     begin(gathered, writer)
   }
 
@@ -308,7 +385,11 @@ extension SQLiteStore {
     // Also without the mark: a process that was killed after a failed sync has left pages in the cache only.
     try makeDurableAtStart(writer)
     let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits), heldBytes: options.heldLogBytes)
-    let gathered = GatheredCommits(log, limits: limits) { try open(store, $0) }
+    let gathered = GatheredCommits(log, limits: limits) { [files, age = options.comparedNanoseconds] in
+      files.isOlder(than: age)
+    } open: {
+      try open(store, $0)
+    }
     try pool.writeWithoutTransaction { _ in
       if options.commitLog == nil { return try setMark(false, gathered, writer) }
       checkpointSpace.update()

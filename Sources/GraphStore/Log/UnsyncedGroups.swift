@@ -1,0 +1,105 @@
+// Tests: PreparedCommitsTests.swift
+import Foundation
+import GraphLog
+import GraphModel
+
+/// The groups of commits in the open transaction whose entries are not durable in the commit log yet.
+///
+/// The writer adds a group once its rows are written, and then prepares the next one. Meanwhile another thread writes
+/// all waiting groups to the log, with one sync. A holder of the store's turn does so itself before it commits the
+/// transaction, because SQLite must not show a commit that is not durable.
+///
+/// If the log fails, the groups wait for the holder of the turn, which commits them in SQLite.
+///
+/// `@unchecked Sendable`: `condition` guards the state, and the fate of each group.
+final class UnsyncedGroups: @unchecked Sendable {
+  /// How a group ended.
+  enum Fate {
+    case durable
+    /// Neither the log nor SQLite can be written. The commits may still be restored later.
+    case failed(any Error)
+  }
+
+  /// A group of commits. `@unchecked Sendable`: the condition of its owner guards `fate`.
+  final class Group: @unchecked Sendable {
+    let entries: [LogEntry]
+    let results: [WriteResult]
+    fileprivate let records: [LogRecord]
+    fileprivate let log: any CommitLog
+    /// Nil while the group waits.
+    fileprivate var fate: Fate?
+
+    init(_ entries: [LogEntry], _ results: [WriteResult], _ log: any CommitLog) {
+      (self.entries, self.results, self.log) = (entries, results, log)
+      records = entries.map { LogRecord(revision: $0.revision, isLast: $0.isLast, body: $0.binary) }
+    }
+
+    /// The size of the records' bodies.
+    var bytes: Int { records.reduce(0) { $0 + $1.body.count } }
+  }
+
+  private let condition = NSCondition()
+  /// In the order of their revisions.
+  private var waiting = [Group]()
+  /// Whether a thread writes to the log.
+  private var isWriting = false
+  /// The error after which the waiting groups must be committed in SQLite.
+  private var failure: (any Error)?
+
+  func add(_ group: Group) { condition.withLock { waiting.append(group) } }
+
+  func fate(of group: Group) -> Fate? { condition.withLock { group.fate } }
+
+  /// Makes all waiting groups durable in the log; may be called on any thread.
+  /// - Parameters:
+  ///   - group: returns as soon as this group has a fate; nil for all groups.
+  ///   - verifies: whether the names of the log's files are compared.
+  ///   - acknowledge: called with the number of groups that have become durable, before they have their fate.
+  /// - Returns: nil if no group waits any more, or `group` has its fate. Otherwise the failure of the log; no other
+  ///   group is written before `resolve`.
+  func write(_ group: Group? = nil, verifies: Bool, acknowledge: (Int) -> Void) -> (any Error)? {
+    let (groups, earlier) = begin(group)
+    guard let log = groups.first?.log else { return earlier }
+    var newFailure: (any Error)?
+    do {
+      let records = groups.flatMap(\.records)
+      if !records.isEmpty {
+        try log.append(records)
+        // A log that the next start does not find holds nothing.
+        if verifies { try log.verify() }
+      }
+      acknowledge(groups.count)
+    } catch {
+      newFailure = error
+    }
+    condition.withLock {
+      (isWriting, failure) = (false, newFailure)
+      if newFailure == nil {
+        for group in groups { group.fate = .durable }
+        waiting.removeFirst(groups.count)
+      }
+      condition.broadcast()
+    }
+    return newFailure
+  }
+
+  /// Waits for the thread that writes, and takes its place if a group waits.
+  private func begin(_ group: Group?) -> (groups: [Group], failure: (any Error)?) {
+    condition.withLock {
+      while isWriting { condition.wait() }
+      if group?.fate != nil { return ([], nil) }
+      if failure == nil, !waiting.isEmpty { isWriting = true }
+      return (isWriting ? waiting : [], failure)
+    }
+  }
+
+  /// Ends all waiting groups. Only the holder of the store's turn may call it, after `write` has left no group that
+  /// another thread would write.
+  func resolve(_ fate: Fate) {
+    condition.withLock {
+      assert(!isWriting, "the groups that are written are still needed")
+      for group in waiting { group.fate = fate }
+      (waiting, failure) = ([], nil)
+    }
+  }
+}
