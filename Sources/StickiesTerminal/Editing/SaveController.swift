@@ -122,9 +122,7 @@ final class SaveController: BoardPart {
 
   /// The text of a note on the server, as far as it is known here.
   func storedText(of id: ObjectID) -> String? {
-    context.storedObjects.image(of: id).flatMap { image in
-      context.model.entity(id.entity)?.property(named: "text").flatMap { image[$0].stringValue }
-    }
+    context.storedObjects.image(of: id)?[context.model.property(Note.self, \.text)].stringValue
   }
 
   private func receive(
@@ -243,7 +241,7 @@ final class SaveController: BoardPart {
   private func setAside(_ violations: [Violation]) -> Bool {
     var sentences = [String]()
     var texts = [String]()
-    let text = context.model.builtIn(Note.self, "text").number
+    let text = context.model.property(Note.self, \.text).number
     for (id, broken) in Dictionary(grouping: violations, by: \.id).sorted(by: { $0.key < $1.key }) {
       guard let note = context.fault(id) as? Note, broken.allSatisfy({ $0.property == text }), let rule = broken.first
       else { continue }
@@ -308,18 +306,15 @@ final class SaveController: BoardPart {
     // note, the question reports it.
     guard let lost = gone.first else {
       // Concurrent moves and raises of a note are visible anyway.
-      let seen = ["x", "y", "z", "width", "height"]
-      let won = conflicts.first { conflict in
-        conflict.mineWon && conflict.kind == .changed
-          && context.model.property(conflict.property).map { seen.contains($0.name) } != true
-      }
+      let visible = context.model.framePropertyNumbers
+      let won = conflicts.first { $0.mineWon && $0.kind == .changed && !visible.contains($0.property) }
       if let won { reportReplaced(won) }
       return
     }
     report(
       isUnknown
         ? "the server was restored to a state without this object; your change is lost"
-        : context.model.entity(lost.id.entity)?.name == "Note"
+        : lost.id.entity == context.model.builtIn(Note.self).number
           ? "\(name(lost)) has deleted the note; your change to it is lost"
           : "\(name(lost)) has deleted an object this refers to; the rest is saved", isTrouble: true)
   }

@@ -105,7 +105,7 @@ enum ImportReader {
       return skip("this is not JSON: \(error)")
     }
     do {
-      try batch.keep(KeepNote(json), file: name)
+      try batch.addKeepNote(KeepNote(json), file: name)
     } catch {
       return skip("\(error)")
     }
