@@ -19,7 +19,7 @@ final class ClientNode {
   private(set) lazy var past = ClientPast(self)
   private(set) lazy var batches = ClientBatches(self)
   private(set) lazy var undo = ClientUndo(self)
-  private(set) lazy var pad = ScratchPad(self)
+  private(set) lazy var pad = ChildContextEditor(self)
   private(set) lazy var restores = RestoreObserver(self)
   private(set) lazy var counters = ClientCounters(self)
   var outcomes = TransactionOutcomes()

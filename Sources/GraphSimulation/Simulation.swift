@@ -102,7 +102,7 @@ public final class Simulation {
   ///   - acts: the kinds of acts that the run has besides the usual ones.
   ///   - trace: called with a line for each step.
   public init(
-    seed: UInt64, directory: String, clients count: Int = 3, acts optional: Set<OptionalAct> = [],
+    seed: UInt64, directory: String, clients count: Int = 3, acts optional: Set<OptionalAction> = [],
     bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil
   ) throws {
     let acts = bug.map { optional.union($0.acts) } ?? optional

@@ -15,7 +15,7 @@ enum SimulationVersions {
     (seed &+ 1) % 10 < 4 && (bug == nil || bug == .unsettledRead)
   }
 
-  static func load(_ acts: Set<OptionalAct> = []) throws -> (older: Model, newer: Model) {
+  static func load(_ acts: Set<OptionalAction> = []) throws -> (older: Model, newer: Model) {
     let model = try SimulationModel.json(acts)
     return (try Model(parsing: older(model).text.utf8), try Model(parsing: newer(model).text.utf8))
   }
@@ -78,7 +78,7 @@ struct ClientVersionAssigner {
   private let older: Set<Int>
   var random: SeededRandom
 
-  init(seed: UInt64, bug: PlantedBug?, clients: Int, acts: Set<OptionalAct>) throws {
+  init(seed: UInt64, bug: PlantedBug?, clients: Int, acts: Set<OptionalAction>) throws {
     random = SeededRandom(seed: seed ^ 0x1E45)
     guard SimulationVersions.areMixed(seed: seed, bug: bug) else {
       (served, lens, older) = (try SimulationModel.load(acts), nil, [])

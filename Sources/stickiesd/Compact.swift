@@ -22,13 +22,13 @@ struct Compact: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp("Keep commits that are not older than this, such as 90d, 12h, 30m or 10s.", valueName: "age"))
-  var keepAge: Age?
+  var keepAge: DurationOption?
 
   @Option(
     help: ArgumentHelp(
       "Never remove younger commits, which disconnected clients may still need; default: 30d, and 0d if there are no "
         + "such clients.", valueName: "age"))
-  var minimumRetention: Age?
+  var minimumRetention: DurationOption?
 
   @Flag(help: "Print what would be removed, and remove nothing.")
   var dryRun = false
@@ -58,7 +58,7 @@ struct Compact: AsyncParsableCommand {
 }
 
 /// A time span in text form: a number with the unit `d`, `h`, `m` or `s`.
-struct Age: ExpressibleByArgument, Equatable {
+struct DurationOption: ExpressibleByArgument, Equatable {
   let microseconds: Int64
 
   /// The longest age: a hundred years, which is as good as forever.

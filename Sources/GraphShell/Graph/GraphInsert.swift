@@ -76,7 +76,7 @@ struct GraphInsert: AsyncParsableCommand {
 
 /// Lines with mistakes; nothing of their batch is committed.
 struct InvalidLinesError: ReportedError {
-  let mistakes: [LinePlanner.Mistake]
+  let mistakes: [LinePlanner.InvalidLine]
   /// A clause about what is already committed.
   let done: String
 

@@ -31,7 +31,7 @@ package struct InputLine: Sendable {
     do throws(InvalidInputError) {
       return try body()
     } catch {
-      throw InvalidLinesError(mistakes: [LinePlanner.Mistake(line: number, reason: error.description)], done: done)
+      throw InvalidLinesError(mistakes: [LinePlanner.InvalidLine(line: number, reason: error.description)], done: done)
     }
   }
 }

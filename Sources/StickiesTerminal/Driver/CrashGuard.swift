@@ -16,7 +16,7 @@ enum CrashGuard {
 
   /// The state that the handler reads. Only `arm` writes it, before it sets `isArmed`, and only one terminal can be
   /// armed.
-  private struct Prepared {
+  private struct HandlerState {
     /// The descriptor that the driver's thread uses.
     var driver: CInt
     /// The guard's own descriptor of the same terminal.
@@ -32,14 +32,14 @@ enum CrashGuard {
 
   // Unsafe because pointers are not Sendable. The pointer is a constant; its memory is written while `isArmed` is
   // false and read while it is true, and `isArmed` orders both.
-  private nonisolated(unsafe) static let prepared: UnsafeMutablePointer<Prepared> = {
-    let place = UnsafeMutablePointer<Prepared>.allocate(capacity: 1)
+  private nonisolated(unsafe) static let prepared: UnsafeMutablePointer<HandlerState> = {
+    let place = UnsafeMutablePointer<HandlerState>.allocate(capacity: 1)
     let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalSequences.leave.count)
     bytes.initialize(from: TerminalSequences.leave, count: TerminalSequences.leave.count)
     let before = UnsafeMutablePointer<sigaction>.allocate(capacity: slots)
     before.initialize(repeating: sigaction(), count: slots)
     place.initialize(
-      to: Prepared(
+      to: HandlerState(
         driver: -1, descriptor: -1, nowhere: open("/dev/null", O_RDWR | O_CLOEXEC), line: termios(), bytes: bytes,
         count: TerminalSequences.leave.count, before: before))
     return place

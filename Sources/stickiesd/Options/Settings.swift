@@ -22,7 +22,7 @@ struct Settings {
   /// The history to keep; nil keeps all of it.
   var history: HistoryPolicy?
   /// The interval of pruning.
-  var pruning = Age.hour
+  var pruning = DurationOption.hour
 }
 
 extension Settings {

@@ -1,5 +1,5 @@
 /// Examples at the end of a command's help: lines that can be typed.
-enum Examples {
+enum CommandExamples {
   /// The examples, keyed by the words of the command.
   static let lines: [String: [String]] = [
     "": ["open", "add \"Call Ann\" --tag phone", "watch"], "board": ["board add Work", "board list"],

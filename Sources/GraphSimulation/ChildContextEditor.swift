@@ -1,9 +1,9 @@
 import GraphModel
 import GraphReplica
 
-/// A scratch pad: a child context in which a user edits for a while and then saves or discards. Until it is saved,
-/// its edits must not be visible elsewhere, not even in the parent context; a discarded pad leaves nothing behind.
-final class ScratchPad {
+/// Edits a child context for a while, and then saves or discards it. Until it is saved, its edits must not be visible
+/// elsewhere, not even in the parent context; a discarded child leaves nothing behind.
+final class ChildContextEditor {
   /// A child context with a record of its edits.
   struct ChildContextRecord {
     let context: ObjectContext
