@@ -8,7 +8,7 @@ extension ClientNode {
   /// - Returns: a description for the trace.
   func performRandomAction(_ random: inout SeededRandom) -> String {
     defer {
-      pad.removeDeleted()
+      childEditor.removeDeleted()
       perform()
     }
     if outcomes.wasRefused, random.chance(60) {
@@ -49,7 +49,7 @@ extension ClientNode {
     case 56...59: return fetches.request(&random)
     case 60...61: return undo.group(&random)
     case 62...64: return undo.performStep(&random)
-    case 65...67, 71...74: return pad.edit(&random)
+    case 65...67, 71...74: return childEditor.edit(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -274,7 +274,7 @@ extension ClientNode {
   /// Saves all changes; nil if there are none.
   func commit(_ policy: MergePolicy, requiring requirements: [SaveRequirement] = []) -> TransactionID? {
     guard let id = context.save(policy: policy, requiring: requirements) else { return nil }
-    checks.lostUpdates.note(save: id)
+    checks.lostUpdates.record(save: id)
     unsaved.removeStored()
     return id
   }
@@ -290,7 +290,7 @@ extension ClientNode {
   private func refresh() {
     for object in checks.lostUpdates.returnedObjects.compactMap({ context.object($0) }) {
       context.refresh(object)
-      checks.lostUpdates.note(lookAt: object.id, revision: object.revision)
+      checks.lostUpdates.record(lookAt: object.id, revision: object.revision)
     }
     outcomes.wasRefused = false
   }
@@ -306,7 +306,8 @@ extension ClientNode {
   /// Sets an attribute and records the values on which the user based the edit.
   func write(_ value: Value, _ name: String, _ object: ManagedObject) {
     if let number = object.entity.property(named: name)?.number {
-      checks.lostUpdates.note(object.id, number, readAt: object.revision, value: !version.isOlder ? object[name] : nil)
+      checks.lostUpdates.record(
+        object.id, number, readAt: object.revision, value: !version.isOlder ? object[name] : nil)
     }
     object[name] = value
   }

@@ -20,7 +20,7 @@ final class ClientUndo {
   func restart() { states = [:] }
 
   /// Records that an undo was sent.
-  func note(sent request: UndoRequest) { requests[request.id] = request }
+  func record(sent request: UndoRequest) { requests[request.id] = request }
 
   /// Undoes or redoes a step of the user.
   ///
@@ -129,11 +129,11 @@ extension Simulation {
     if !(whole.undoable + whole.undone).contains(where: { $0.commits == step?.commits }) {
       undoneInPart.insert(record.transaction)
     }
-    events.note(request.redo ? .redone : .undone)
-    if request.scope != nil { events.note(.undoneInScope) }
-    if step?.commits.count ?? 0 > 1 { events.note(.undoneGroup) }
+    events.record(request.redo ? .redone : .undone)
+    if request.scope != nil { events.record(.undoneInScope) }
+    if step?.commits.count ?? 0 > 1 { events.record(.undoneGroup) }
     if request.revision != nil {
-      events.note(step?.newest == stack.last?.newest ? .undoneByRevision : .undoneInMiddle)
+      events.record(step?.newest == stack.last?.newest ? .undoneByRevision : .undoneInMiddle)
     }
     return nil
   }
@@ -151,7 +151,7 @@ extension Simulation {
             "client \(client.number) has received undo \(state.undo?.newest ?? 0) and redo "
               + "\(state.redo?.newest ?? 0), it is \(twin.state.undo?.newest ?? 0) and \(twin.state.redo?.newest ?? 0)")
         }
-        events.note(.undoStateReported)
+        events.record(.undoStateReported)
       }
     }
   }

@@ -107,7 +107,7 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
 struct CoverageEventCounts {
   private(set) var counts = [CoverageEvent: Int]()
 
-  mutating func note(_ event: CoverageEvent) { counts[event, default: 0] += 1 }
+  mutating func record(_ event: CoverageEvent) { counts[event, default: 0] += 1 }
 
   mutating func add(_ other: CoverageEventCounts) { counts.merge(other.counts, uniquingKeysWith: +) }
 }

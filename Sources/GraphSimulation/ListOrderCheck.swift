@@ -26,7 +26,7 @@ struct ListOrderCheck {
 
   // MARK: - Transactions and answers
 
-  mutating func note(_ transaction: Transaction) {
+  mutating func record(_ transaction: Transaction) {
     var said = SentArrangement()
     for change in transaction.changes {
       said.named.insert(change.id)
@@ -45,7 +45,7 @@ struct ListOrderCheck {
     sent[transaction.id] = said
   }
 
-  mutating func note(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
+  mutating func record(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
 
   // MARK: - The invariants
 

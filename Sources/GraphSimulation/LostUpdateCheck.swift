@@ -44,7 +44,7 @@ struct LostUpdateCheck {
   /// Records that the user set an attribute of an object that it saw at a revision.
   ///
   /// `value` is nil for a client with a lens.
-  mutating func note(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
+  mutating func record(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
     let key = PropertyKey(object: object, property: property)
     guard !object.isTemporary, revision >= 0 else { return }
     unsaved[key] =
@@ -68,7 +68,7 @@ struct LostUpdateCheck {
     }
   }
 
-  mutating func note(save id: TransactionID) {
+  mutating func record(save id: TransactionID) {
     saves[id] = unsaved
     unsaved = [:]
   }
@@ -76,7 +76,7 @@ struct LostUpdateCheck {
   var returnedObjects: [ObjectID] { Set(returned.keys.map(\.object)).sorted() }
 
   /// Records that the user has refreshed an object after a refusal.
-  mutating func note(lookAt object: ObjectID, revision: Revision) {
+  mutating func record(lookAt object: ObjectID, revision: Revision) {
     for key in unsaved.keys where key.object == object { unsaved[key] = SeenState(revision: revision) }
     for key in returned.keys where key.object == object { returned[key] = SeenState(revision: revision) }
   }
@@ -90,7 +90,7 @@ struct LostUpdateCheck {
 
   // MARK: - Transactions and answers
 
-  mutating func note(_ transaction: Transaction, model: Model) {
+  mutating func record(_ transaction: Transaction, model: Model) {
     // A resent transaction has the same edits, with the same or newer base revisions.
     guard sent[transaction.id] == nil else { return }
     let read = saves.removeValue(forKey: transaction.id) ?? [:]
@@ -114,10 +114,10 @@ struct LostUpdateCheck {
   /// Exempts a transaction that is based on a state that a restore removed.
   mutating func exempt(_ id: TransactionID) { sent[id] = [] }
 
-  mutating func note(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
+  mutating func record(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
 
   /// Records that a transaction was refused, so that its edits of existing objects are unsaved again.
-  mutating func note(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
+  mutating func record(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
     let edits = sent[id, default: []].map { (PropertyKey(object: $0.object, property: $0.property), $0.seen) }
     for (key, seen) in edits + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
     where isThere(key.object) {

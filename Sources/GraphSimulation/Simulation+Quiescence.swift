@@ -6,7 +6,7 @@ import GraphStore
 extension Simulation {
   /// Finishes all work, then compares the clients with the store.
   func quiesce() throws {
-    note("quiet")
+    trace("quiet")
     isQuiescing = true
     // A quiet moment needs all clients online.
     offlineClients = OfflineClients()
@@ -16,7 +16,7 @@ extension Simulation {
     // Objects outside the live queries are only known to be current right after a load.
     for client in clients where random.chance(50) {
       let what = client.loads.prefetchAtRest(&random)
-      note("client \(client.number): \(what)")
+      trace("client \(client.number): \(what)")
       // A prefetch of objects that are all held already sends no request and has ended.
       try checkReads(of: client)
     }
@@ -88,27 +88,27 @@ extension Simulation {
     try check(ListOrderCheck.failure(in: records, of: clients.map(\.checks.listOrders), model: model))
     let undone = ImmediateUndoChecker(records, except: undoneInPart, model: model)
     try check(undone.failure)
-    for _ in counted.groups..<max(counted.groups, undone.groups) { events.note(.undoneWholeGroup) }
+    for _ in counted.groups..<max(counted.groups, undone.groups) { events.record(.undoneWholeGroup) }
     counted.groups = max(counted.groups, undone.groups)
-    for _ in counted.undone..<max(counted.undone, undone.count) { events.note(.undoneOrder) }
+    for _ in counted.undone..<max(counted.undone, undone.count) { events.record(.undoneOrder) }
     counted.undone = max(counted.undone, undone.count)
     try checkCounters(records)
     try check(failureOfTimes(server.store))
     let beginnings = CreationTimeCheck(records, model: model)
     try check(beginnings.failure)
-    for _ in counted.returns..<max(counted.returns, beginnings.returns) { events.note(.cameBackAsOld) }
+    for _ in counted.returns..<max(counted.returns, beginnings.returns) { events.record(.cameBackAsOld) }
     counted.returns = max(counted.returns, beginnings.returns)
     var objects = [ObjectImage]()
     for entity in model.entities where entity.parent == nil {
       _ = try server.store.fetch(FetchRequest(entity: entity.number)) { objects.append($0) }
     }
-    note("\(objects.count) objects, \(records.count) commits")
+    trace("\(objects.count) objects, \(records.count) commits")
     try check(GraphInvariants(objects, model: model).failure())
     let graph = RecordedGraph(images: Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) }), model: model)
-    if SimulationModel.hasEveryType(objects, model) { events.note(.everyTypeIsThere) }
+    if SimulationModel.hasEveryType(objects, model) { events.record(.everyTypeIsThere) }
     countMembers(objects)
     let isEarly: (Value) -> Bool = { if case .date(let time) = $0 { time < 0 } else { false } }
-    if objects.contains(where: { $0.values.contains(where: isEarly) }) { events.note(.dateBefore1970) }
+    if objects.contains(where: { $0.values.contains(where: isEarly) }) { events.record(.dateBefore1970) }
     for client in clients {
       for (id, revision) in client.outcomes.acknowledged where revisions[id] != revision {
         try check(
@@ -130,7 +130,7 @@ extension Simulation {
       try check(client.brokenOrder(in: server.store, objects.compactMap(client.version.downgraded)))
       try check(client.unsaved.lostEdit(of: client.number))
       try check(client.unsaved.lostTransientEdit(of: client.number, &client.events))
-      try check(client.pad.lostEdit())
+      try check(client.childEditor.lostEdit())
       try check(client.unfinishedReading())
       try check(
         client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
@@ -145,7 +145,7 @@ extension Simulation {
     guard let follower else { return }
     do {
       let (difference, applied) = try follower.compare(floor: server.store.oldestRevision)
-      for _ in 0..<applied { events.note(.entryApplied) }
+      for _ in 0..<applied { events.record(.entryApplied) }
       try check(difference.map { "the store of the entries differs: \($0)" })
     } catch let failure as StoreFailure {
       try check("an entry can't be applied: \(failure)")
@@ -159,7 +159,7 @@ extension Simulation {
     }
     let counters = CounterCheck(records, increments, model: model)
     try check(counters.failure)
-    if counters.undos > 0 { events.note(.incrementUndone) }
+    if counters.undos > 0 { events.record(.incrementUndone) }
   }
 
   private func countMembers(_ objects: [ObjectImage]) {
@@ -169,17 +169,17 @@ extension Simulation {
       guard let entity = model.entity(named: name), let property = entity.property(named: relationship),
         objects.contains(where: { $0.id.entity == entity.number && !$0[property].objectIDs.isEmpty })
       else { continue }
-      events.note(event)
+      events.record(event)
     }
   }
 
   private func countFollowed(_ text: String, _ predicate: GraphPredicate) {
     if predicate.searchesText {
       let isOverPath = [".text SEARCH", ".memo SEARCH"].contains(where: text.contains)
-      events.note(isOverPath ? .searchOverPathFollowed : .searchFollowed)
+      events.record(isOverPath ? .searchOverPathFollowed : .searchFollowed)
     }
-    if text.contains("@") { events.note(.aggregateFollowed) }
-    if ["ANY ", "ALL ", "NONE ", "SUBQUERY"].contains(where: text.contains) { events.note(.manyFollowed) }
+    if text.contains("@") { events.record(.aggregateFollowed) }
+    if ["ANY ", "ALL ", "NONE ", "SUBQUERY"].contains(where: text.contains) { events.record(.manyFollowed) }
   }
 
   private func checkQuery(
@@ -191,7 +191,7 @@ extension Simulation {
     }
     let held = client.context.storedResult(of: query.id)
     let text = query.predicate.text(in: model)
-    note("client \(client.number) holds \(held.count) of \(query.entity.name) \(text)")
+    trace("client \(client.number) holds \(held.count) of \(query.entity.name) \(text)")
     if !held.isEmpty { countFollowed(text, query.predicate) }
     guard fresh != held else { return }
     let lost = fresh.keys.filter { held[$0] == nil }.count

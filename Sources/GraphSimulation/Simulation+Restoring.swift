@@ -31,7 +31,7 @@ extension Simulation {
     } catch {
       try check("the store can't be backed up: \(error)")
     }
-    note("the operator backs up revision \(recorder.revision)")
+    trace("the operator backs up revision \(recorder.revision)")
     storeOperator.keep(StoreOperator.Backup(file: file, step: step, recorder: recorder))
   }
 
@@ -43,8 +43,8 @@ extension Simulation {
       try checkPruned(client)
     }
     let lost = recorder
-    note("the operator restores revision \(backup.recorder.revision) over \(lost.revision)")
-    events.note(.storePutBack)
+    trace("the operator restores revision \(backup.recorder.revision) over \(lost.revision)")
+    events.record(.storePutBack)
     for client in clients { client.restores.becomeStale(behind: backup.recorder, of: lost) }
     try crashServer {
       let report: StoreRestore.Report
@@ -74,7 +74,7 @@ extension Simulation {
   /// Counts a client that returns after other commits have passed the revision that it had seen.
   func countStaleReturn(_ client: ClientNode) {
     if client.restores.mustDetect, recorder.revision >= client.lastRevision {
-      events.note(.restoreOvertaken)
+      events.record(.restoreOvertaken)
     }
   }
 

@@ -23,7 +23,7 @@ extension Simulation {
     let fresh = sight.objects(of: query.entity, query.predicate)
     let held = client.context.storedResult(of: query.id)
     let name = "\(query.entity.name) \(query.predicate.text(in: client.model))"
-    note("client \(client.number) holds \(held.count) of \(name) through its lens")
+    trace("client \(client.number) holds \(held.count) of \(name) through its lens")
     if !fresh.isEmpty { client.countThroughLens(.followedThroughLens) }
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count

@@ -11,20 +11,20 @@ extension Simulation {
     // A batch ends its write, so that each state of the graph can be recorded.
     let place = commits.prefix(count).firstIndex { if case .batch = $0.1 { true } else { false } }
     if let place { count = place + 1 }
-    note("write \(count) of \(commits.count)")
+    trace("write \(count) of \(commits.count)")
     let faultPlan = faultPlan(isBatch: place != nil)
     clock.recordWrite()
-    if !isQuiescing, let fault = serverLog?.planFault() { note(fault) }
+    if !isQuiescing, let fault = serverLog?.planFault() { trace(fault) }
     server?.write(count: count, now: clock.wall, faultPlan: faultPlan)
     CrashableFiles.fail(directory, with: nil)
     serverLog?.disk.plan(nil)
     if faultPlan.wasGivenUp {
-      events.note(.batchGivenUp)
+      events.record(.batchGivenUp)
       if case .batch(let run)? = place.map({ commits[$0].1 }) { loseConnection(of: run.batch.id) }
     }
     if CrashableFiles.isOff(directory) || serverLog?.disk.isOff == true {
-      note("the power is gone")
-      events.note(faultPlan.wasCut ? .batchLostPower : .commitLostPower)
+      trace("the power is gone")
+      events.record(faultPlan.wasCut ? .batchLostPower : .commitLostPower)
       try crashServer()
     }
     try recordCommits()
@@ -61,7 +61,7 @@ extension Simulation {
     let last = recorder.records.last
     let records = try recorder.catchUp(with: server.store)
     for record in records { try check(failure(of: record)) }
-    try check(clock.note(records, after: last, &events))
+    try check(clock.record(records, after: last, &events))
     let deleted = recorder.deletedObjects
     for client in clients { client.past.deletedObjects = deleted }
   }
@@ -75,12 +75,12 @@ extension Simulation {
     if let oldest = try? server?.store.oldestRevision,
       client.checks.lostUpdates.began(record.transaction, below: oldest)
     {
-      events.note(.editedBelowFloor)
+      events.record(.editedBelowFloor)
     }
     if let batch = client.batches[record.transaction] {
-      events.note(batch.event)
-      client.batches.note(committed: batch.id)
-      if record.summary != nil { events.note(.batchInSlices) }
+      events.record(batch.event)
+      client.batches.record(committed: batch.id)
+      if record.summary != nil { events.record(.batchInSlices) }
       return batch.failure(from: client.version.downgraded(before), to: client.version.downgraded(after))
     }
     if record.undoes != nil { return failure(ofUndo: record, of: client) }

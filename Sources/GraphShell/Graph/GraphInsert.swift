@@ -149,7 +149,7 @@ private struct LineInserter {
     progress.end()
     let commits = Output.count(commits, "commit")
     // Which of the objects existed already is unknown: ids do not show it.
-    shell.output.say(
+    shell.output.printText(
       policy == .error
         ? "inserted \(Output.count(inserted, "object")) in \(commits)"
         : "inserted or met \(Output.count(inserted, "object")) in \(commits)")

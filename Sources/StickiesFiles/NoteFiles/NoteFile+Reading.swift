@@ -90,7 +90,7 @@ private struct LineReader {
           continue
         }
         open = nil
-        try file.take(list.name, .list(list.items), list.line)
+        try file.set(list.name, .list(list.items), list.line)
       }
       if isEnd { return }
       if trimmed.isEmpty { continue }
@@ -106,7 +106,7 @@ private struct LineReader {
       if value.isEmpty, NoteFile.field(name)?.field == .tags {
         open = (name, number, [])
       } else {
-        try file.take(name, try FrontMatterValue(value, number), number)
+        try file.set(name, try FrontMatterValue(value, number), number)
       }
     }
     throw .init(line: 1, reason: "the front matter is not closed: a second line --- is missing")
@@ -127,7 +127,7 @@ extension NoteFile {
     return NoteField(rawValue: isHeld ? String(name.dropFirst(7)) : name).map { ($0, isHeld) }
   }
 
-  fileprivate mutating func take(_ name: String, _ value: FrontMatterValue, _ line: Int) throws(ParseError) {
+  fileprivate mutating func set(_ name: String, _ value: FrontMatterValue, _ line: Int) throws(ParseError) {
     if let (field, isHeld) = Self.field(name) {
       let value = try value.value(of: field, line)
       if isHeld { held[field] = value } else { values[field] = value }

@@ -266,7 +266,7 @@ struct RichTextReader {
       group.destination = .ignored
       return
     }
-    try take(word, number)
+    try apply(word, number)
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
@@ -322,7 +322,7 @@ struct RichTextReader {
   /// The parameter of a control word, which may be omitted.
   private static func parameter(_ number: Int?, omitted: Int = 0) -> Int { if let number { number } else { omitted } }
 
-  private mutating func take(_ word: String, _ number: Int?) throws(RichText.ParseError) {
+  private mutating func apply(_ word: String, _ number: Int?) throws(RichText.ParseError) {
     if let letter = RichTextControlWords.letters[word] { return try put(letter) }
     if RichTextControlWords.ignored.contains(word) {
       group.destination = .ignored

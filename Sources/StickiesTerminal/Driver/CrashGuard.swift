@@ -61,7 +61,7 @@ enum CrashGuard {
       var action = sigaction()
       action.__sigaction_handler.sa_sigaction = { number, info, _ in
         let wasSent = if let info { CrashGuard.wasSent(number, code: info.pointee.si_code) } else { true }
-        CrashGuard.die(number, wasSent: wasSent)
+        CrashGuard.terminate(number, wasSent: wasSent)
       }
       // Runs on the alternate stack, if the thread has one: its own may have overflowed.
       action.sa_flags = SA_ONSTACK | SA_SIGINFO
@@ -119,7 +119,7 @@ enum CrashGuard {
   /// its place; a sent signal to the default action, because the previous handler would let the program continue.
   /// `sigaction`, `signal` and `raise` are async-signal-safe. The signal is blocked while its handler runs, so it is
   /// delivered again as soon as this returns. `errno` need not be preserved, because no code runs afterwards.
-  private static func die(_ signal: CInt, wasSent: Bool) {
+  private static func terminate(_ signal: CInt, wasSent: Bool) {
     giveBack()
     if wasSent {
       Glibc.signal(signal, SIG_DFL)

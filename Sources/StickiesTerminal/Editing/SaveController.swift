@@ -149,8 +149,8 @@ final class SaveController: BoardPart {
         report("not saved: \(refusal.message)", isTrouble: true)
         notSaved = services.status.timer
       }
-      let isSettled = settle(refusal) || isGone
-      if !isSettled { delegate?.saveControllerWasRefused(self) }
+      let isRepaired = repair(refusal) || isGone
+      if !isRepaired { delegate?.saveControllerWasRefused(self) }
     }
     editedNote?.followOthers()
     application.setNeedsDisplay()
@@ -176,7 +176,7 @@ final class SaveController: BoardPart {
   /// Repairs refused changes, which would make every later save fail. A transient failure is retried later, a note
   /// whose board was deleted moves to the one that is shown, and a link to a deleted note is removed.
   /// - Returns: whether something was repaired, so that the rest is sent again.
-  private func settle(_ refusal: Refusal) -> Bool {
+  private func repair(_ refusal: Refusal) -> Bool {
     if refusal.code == .unavailable {
       retryLater()
       return false
@@ -184,17 +184,17 @@ final class SaveController: BoardPart {
     refusedInARow += 1
     // For a conflict, all violations concern required references whose destination another client deleted.
     let destinations = refusal.violations.filter { $0.commonRule == .destination || refusal.code == .conflict }
-    var isSettled =
+    var isRepaired =
       refusal.code == .conflict ? false : setAside(refusal.violations.filter { $0.commonRule != .destination })
-    guard refusedInARow <= Self.maximumRefusals || isSettled else { return false }
+    guard refusedInARow <= Self.maximumRefusals || isRepaired else { return false }
     let others = destinations.filter { !detachDeletedTag($0) }
-    if others.count < destinations.count { isSettled = true }
+    if others.count < destinations.count { isRepaired = true }
     for id in Set(others.map(\.id)).sorted() {
       switch context.fault(id) {
       case let line as Link where line.isInserted:
         context.delete(line)
         unsent.forget(id)
-        isSettled = true
+        isRepaired = true
       case let note as Note
       where note.board?.id != pages.page.board.id && pages.directory.number(of: pages.page.board.id) != nil:
         note.board = pages.page.board
@@ -202,12 +202,12 @@ final class SaveController: BoardPart {
         // This is not a change by the user, so quitting continues.
         unsent.touch(id)
         report("its board is gone; the note is here", isTrouble: true)
-        isSettled = true
+        isRepaired = true
       default: break
       }
     }
-    if isSettled, unsent.count > 0 { pacer.change() }
-    return isSettled
+    if isRepaired, unsent.count > 0 { pacer.change() }
+    return isRepaired
   }
 
   /// Removes a tag that no longer exists on the server from a note.

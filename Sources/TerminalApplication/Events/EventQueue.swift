@@ -41,7 +41,7 @@ public struct EventQueue: Sendable {
   /// - Parameter dequeue: whether to remove it from the queue.
   public mutating func next(_ mask: EventMask = .any, dequeue: Bool = true) -> ApplicationEvent? {
     guard let index = events.firstIndex(where: { mask.contains($0.mask) }) else { return nil }
-    return dequeue ? take(index) : events[index]
+    return dequeue ? removeEvent(at: index) : events[index]
   }
 
   /// Removes and returns the characters and line breaks at the front: keys typed ahead, or text pasted into a
@@ -67,7 +67,7 @@ public struct EventQueue: Sendable {
     boundedCount = events.count { Self.isBounded($0) }
   }
 
-  private mutating func take(_ index: Int) -> ApplicationEvent {
+  private mutating func removeEvent(at index: Int) -> ApplicationEvent {
     let event = events.remove(at: index)
     if Self.isBounded(event) { boundedCount -= 1 }
     return event
@@ -75,7 +75,7 @@ public struct EventQueue: Sendable {
 
   private mutating func dropMove() -> Bool {
     guard let index = events.firstIndex(where: { Self.isMove($0) }) else { return false }
-    _ = take(index)
+    _ = removeEvent(at: index)
     return true
   }
 

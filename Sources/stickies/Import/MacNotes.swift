@@ -22,19 +22,19 @@ struct MacNotes {
 
   /// Reads the windows of a folder with packages.
   init(folder: String, into batch: inout ImportBatch) {
-    func without(_ reason: String) {
+    func skipWindows(_ reason: String) {
       batch.skip(MacStickies.name, "\(reason); the notes were imported without color and place")
     }
     let path = folder + "/" + MacStickies.name
     guard let bytes = FileManager.default.contents(atPath: path) else {
-      without("the file is missing or can't be read")
+      skipWindows("the file is missing or can't be read")
       (windows, isKnown) = (MacStickies(), false)
       return
     }
     do {
       (windows, isKnown) = (try MacStickies(parsing: Array(bytes)), true)
     } catch {
-      without("\(error)")
+      skipWindows("\(error)")
       (windows, isKnown) = (MacStickies(), false)
     }
   }
