@@ -128,7 +128,7 @@ final class ChildContextEditor {
     weak let discarded = child?.context
     child = nil
     if discarded != nil { client.fail("client \(client.number) has discarded a child context, which still exists") }
-    client.events.record(.padDiscarded)
+    client.events.record(.childDiscarded)
     return "discard a child context"
   }
 
@@ -145,7 +145,7 @@ final class ChildContextEditor {
         client.fail("client \(client.number) has saved \(edit.property) of \(edit.object.id), and lost it")
         continue
       }
-      client.events.record(object.revision > edit.revision ? .padConfirmedOverCommits : .padConfirmed)
+      client.events.record(object.revision > edit.revision ? .childSavedOverCommits : .childSaved)
       if let number = object.entity.property(named: edit.property)?.number {
         client.checks.lostUpdates.record(object.id, number, readAt: edit.revision, value: edit.seen)
       }
@@ -155,13 +155,13 @@ final class ChildContextEditor {
       if !client.context.insertedObjects.contains(where: { $0.id == object.id }) {
         client.fail("client \(client.number) has saved \(object.id), and lost it")
       }
-      client.events.record(.padMade)
+      client.events.record(.childInserted)
     }
     for id in child.deleted {
       if client.context.object(id) != nil {
         client.fail("client \(client.number) has saved that \(id) goes, and has it")
       }
-      client.events.record(.padDeleted)
+      client.events.record(.childDeleted)
     }
     self.child = nil
     return random.chance(75)

@@ -81,6 +81,18 @@ extension Simulation {
         try check("transaction \(record.transaction) was committed as \(other) and as \(record.revision)")
       }
     }
+    try checkHistory(records)
+    try check(failureOfTimes(server.store))
+    let objects = try checkObjects(server, records)
+    for client in clients { try check(client, server, objects, revisions) }
+    try checkRestores(revisions)
+    try checkFollower(server)
+    try check(
+      server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+  }
+
+  /// Checks the rules that all commits together keep.
+  private func checkHistory(_ records: [CommitRecord]) throws {
     if let item = model.entity(named: "Item"), let text = item.property(named: "text") {
       try check(TextMergeCheck.failure(in: records, of: clients.map(\.checks.textMerges), text: text, in: item))
     }
@@ -88,57 +100,67 @@ extension Simulation {
     try check(ListOrderCheck.failure(in: records, of: clients.map(\.checks.listOrders), model: model))
     let undone = ImmediateUndoChecker(records, except: undoneInPart, model: model)
     try check(undone.failure)
-    for _ in counted.groups..<max(counted.groups, undone.groups) { events.record(.undoneWholeGroup) }
-    counted.groups = max(counted.groups, undone.groups)
-    for _ in counted.undone..<max(counted.undone, undone.count) { events.record(.undoneOrder) }
-    counted.undone = max(counted.undone, undone.count)
+    record(.undoneWholeGroup, upTo: undone.groups, &counted.groups)
+    record(.undoneOrder, upTo: undone.count, &counted.undone)
     try checkCounters(records)
-    try check(failureOfTimes(server.store))
     let beginnings = CreationTimeCheck(records, model: model)
     try check(beginnings.failure)
-    for _ in counted.returns..<max(counted.returns, beginnings.returns) { events.record(.cameBackAsOld) }
-    counted.returns = max(counted.returns, beginnings.returns)
+    record(.cameBackAsOld, upTo: beginnings.returns, &counted.returns)
+  }
+
+  /// Records an event that is counted from the beginning at each rest, as often as it occurred since the previous rest.
+  private func record(_ event: CoverageEvent, upTo count: Int, _ counted: inout Int) {
+    for _ in counted..<max(counted, count) { events.record(event) }
+    counted = max(counted, count)
+  }
+
+  /// Checks the objects of the store, and returns them.
+  private func checkObjects(_ server: ServerNode, _ records: [CommitRecord]) throws -> [ObjectImage] {
     var objects = [ObjectImage]()
     for entity in model.entities where entity.parent == nil {
       _ = try server.store.fetch(FetchRequest(entity: entity.number)) { objects.append($0) }
     }
     trace("\(objects.count) objects, \(records.count) commits")
     try check(GraphInvariants(objects, model: model).failure())
-    let graph = RecordedGraph(images: Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) }), model: model)
     if SimulationModel.hasEveryType(objects, model) { events.record(.everyTypeIsThere) }
     countMembers(objects)
     let isEarly: (Value) -> Bool = { if case .date(let time) = $0 { time < 0 } else { false } }
     if objects.contains(where: { $0.values.contains(where: isEarly) }) { events.record(.dateBefore1970) }
-    for client in clients {
-      for (id, revision) in client.outcomes.acknowledged where revisions[id] != revision {
-        try check(
-          "transaction \(id) was acknowledged as \(revision) and is \(revisions[id].map(String.init) ?? "gone")")
-      }
-      for id in client.outcomes.refused where revisions[id] != nil {
-        try check("transaction \(id) was refused but exists")
-      }
-      let visible = client.version.isOlder ? client.version.downgraded(graph) : nil
-      if objects.contains(where: client.version.isChangedByLens) { client.countThroughLens(.seenOtherwise) }
-      for query in client.queries {
-        if let visible {
-          try checkDowngraded(query, of: client, visible)
-        } else {
-          try checkQuery(query, of: client, server)
-        }
-      }
-      for window in client.windows.all { try check(window.failure(of: client, in: server.store, visible)) }
-      try check(client.brokenOrder(in: server.store, objects.compactMap(client.version.downgraded)))
-      try check(client.unsaved.lostEdit(of: client.number))
-      try check(client.unsaved.lostTransientEdit(of: client.number, &client.events))
-      try check(client.childEditor.lostEdit())
-      try check(client.unfinishedReading())
-      try check(
-        client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
+    return objects
+  }
+
+  /// Checks what a client knows of its transactions, and that it holds what the server has.
+  /// - Parameter revisions: the revision of each committed transaction.
+  private func check(
+    _ client: ClientNode, _ server: ServerNode, _ objects: [ObjectImage], _ revisions: [TransactionID: Revision]
+  ) throws {
+    for (id, revision) in client.outcomes.acknowledged where revisions[id] != revision {
+      try check("transaction \(id) was acknowledged as \(revision) and is \(revisions[id].map(String.init) ?? "gone")")
     }
-    try checkRestores(revisions)
-    try checkFollower(server)
+    for id in client.outcomes.refused where revisions[id] != nil {
+      try check("transaction \(id) was refused but exists")
+    }
+    var visible: RecordedGraph?
+    if client.version.isOlder {
+      let images = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) })
+      visible = client.version.downgraded(RecordedGraph(images: images, model: model))
+    }
+    if objects.contains(where: client.version.isChangedByLens) { client.countThroughLens(.seenOtherwise) }
+    for query in client.queries {
+      if let visible {
+        try checkDowngraded(query, of: client, visible)
+      } else {
+        try checkQuery(query, of: client, server)
+      }
+    }
+    for window in client.windows.all { try check(window.failure(of: client, in: server.store, visible)) }
+    try check(client.brokenOrder(in: server.store, objects.compactMap(client.version.downgraded)))
+    try check(client.unsaved.lostEdit(of: client.number))
+    try check(client.unsaved.lostTransientEdit(of: client.number, &client.events))
+    try check(client.childEditor.lostEdit())
+    try check(client.unfinishedReading())
     try check(
-      server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+      client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
   }
 
   private func checkFollower(_ server: ServerNode) throws {

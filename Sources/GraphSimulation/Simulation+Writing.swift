@@ -19,7 +19,7 @@ extension Simulation {
     CrashableFiles.fail(directory, with: nil)
     serverLog?.disk.plan(nil)
     if faultPlan.wasGivenUp {
-      events.record(.batchGivenUp)
+      events.record(.batchCancelled)
       if case .batch(let run)? = place.map({ commits[$0].1 }) { loseConnection(of: run.batch.id) }
     }
     if CrashableFiles.isOff(directory) || serverLog?.disk.isOff == true {

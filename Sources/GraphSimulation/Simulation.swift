@@ -87,7 +87,7 @@ public final class Simulation {
   var undoneInPart = Set<TransactionID>()
   /// Whether all work is being finished, without failures.
   var isQuiescing = false
-  private let trace: ((String) -> Void)?
+  private let didTrace: ((String) -> Void)?
 
   /// The seeded generator of the random part of new ids, shared with the store, which uses it on this thread.
   private final class IDSource: @unchecked Sendable {  // One thread runs a simulation.
@@ -109,7 +109,7 @@ public final class Simulation {
     self.seed = seed
     self.directory = directory
     self.bug = bug
-    self.trace = trace
+    didTrace = trace
     versions = try ClientVersionAssigner(seed: seed, bug: bug, clients: count, acts: acts)
     model = versions.served
     recorder = GraphRecorder(model: model)
@@ -174,7 +174,7 @@ public final class Simulation {
   }
 
   func trace(_ line: @autoclosure () -> String) {
-    if let trace { trace("\(step) \(line())") }
+    if let didTrace { didTrace("\(step) \(line())") }
   }
 
   // MARK: - Steps
