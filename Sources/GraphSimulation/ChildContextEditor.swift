@@ -180,7 +180,8 @@ final class ChildContextEditor {
 
   /// Describes an attribute that was set in a child context and has changed since; nil if there is none.
   func lostEdit() -> String? {
-    for edit in child?.edits ?? [] where !edit.object.isDeleted && edit.object[edit.property] != edit.value {
+    guard let child else { return nil }
+    for edit in child.edits where !edit.object.isDeleted && edit.object[edit.property] != edit.value {
       return
         "client \(client.number) has set \(edit.property) of \(edit.object.id) to \(edit.value) in a child context, where it is "
         + "\(edit.object[edit.property])"

@@ -103,7 +103,7 @@ final class ClientBatches {
   private func update(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
     let name = random.element(of: ["Item", "Item", "Thing", "Task"])
     let conditions = (SimulationModel.queries + SimulationModel.values).filter { $0.entity == name }.map(\.predicate)
-    let condition = random.pick(conditions) ?? ""
+    let condition = random.element(of: conditions)
     let choice = random.below(7)
     let number = Int64(random.below(12))
     let folder = random.pick(client.objects("Folder").filter { !$0.isInserted })?.id

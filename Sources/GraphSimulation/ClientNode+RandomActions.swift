@@ -58,15 +58,15 @@ extension ClientNode {
 
   /// Creates the initial objects; called for the first client only.
   func populate(_ random: inout SeededRandom) {
-    for name in 0..<3 { insert("Folder")?["name"] = .string("f\(name)") }
+    for name in 0..<3 { insertInitial("Folder")["name"] = .string("f\(name)") }
     let folders = context.insertedObjects
     for _ in 0..<12 {
-      let item = insert("Item")
-      item?["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
-      item?["kind"] = .string(random.element(of: version.kinds))
-      item?["size"] = .integer(Int64(random.below(10)))
+      let item = insertInitial("Item")
+      item["folder"] = .object(random.element(of: folders).id)
+      item["kind"] = .string(random.element(of: version.kinds))
+      item["size"] = .integer(Int64(random.below(10)))
     }
-    for name in 0..<3 { insert("Label")?["name"] = .string("l\(name)") }
+    for name in 0..<3 { insertInitial("Label")["name"] = .string("l\(name)") }
     // Only some models have counters.
     for _ in 0..<2 { _ = insert(CounterCheck.entity) }
     _ = save(&random, "populate", policy: .error)
@@ -74,6 +74,11 @@ extension ClientNode {
   }
 
   // MARK: - Folders and items
+
+  private func insertInitial(_ name: String) -> ManagedObject {
+    guard let object = insert(name) else { preconditionFailure("the simulation's model has the entity \(name)") }
+    return object
+  }
 
   private func insertFolder(_ random: inout SeededRandom) -> String {
     guard let folder = insert("Folder") else { return "" }
@@ -188,7 +193,9 @@ extension ClientNode {
       set(thing, "memo", random.element(of: [.null, .string("A b"), .string("É"), .string("")]))
     }
     if random.chance(50) {
-      let name = version.inClientVersion("remark") ?? ""
+      guard let name = version.inClientVersion("remark") else {
+        preconditionFailure("both versions of the model have the text of a thing")
+      }
       let words = thing[name].stringValue ?? ""
       let more = random.element(of: ["a", " b", "漢", "a"])
       thing[name] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)

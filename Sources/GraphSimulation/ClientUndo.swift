@@ -131,7 +131,7 @@ extension Simulation {
     }
     events.record(request.redo ? .redone : .undone)
     if request.scope != nil { events.record(.undoneInScope) }
-    if step?.commits.count ?? 0 > 1 { events.record(.undoneGroup) }
+    if let step, step.commits.count > 1 { events.record(.undoneGroup) }
     if request.revision != nil {
       events.record(step?.newest == stack.last?.newest ? .undoneByRevision : .undoneInMiddle)
     }
@@ -141,6 +141,7 @@ extension Simulation {
   /// Compares the undo states that clients received, at a quiet moment.
   func checkUndoStates() throws {
     guard let floor = try server?.store.oldestRevision else { return }
+    func name(_ step: UndoStep?) -> String { if let step { "\(step.newest)" } else { "none" } }
     for client in clients {
       for reported in client.undo.removeStates() {
         // A lost connection ends its requests.
@@ -148,8 +149,8 @@ extension Simulation {
         let twin = UndoStackModel(recorder.records, of: "client \(client.number)", scope: reported.scope, after: floor)
         if state != twin.state {
           try check(
-            "client \(client.number) has received undo \(state.undo?.newest ?? 0) and redo "
-              + "\(state.redo?.newest ?? 0), it is \(twin.state.undo?.newest ?? 0) and \(twin.state.redo?.newest ?? 0)")
+            "client \(client.number) has received undo \(name(state.undo)) and redo \(name(state.redo)), it is "
+              + "\(name(twin.state.undo)) and \(name(twin.state.redo))")
         }
         events.record(.undoStateReported)
       }

@@ -81,7 +81,7 @@ final class RestoreObserver {
     isStale
       || transaction.changes.contains { change in
         // Objects that were not reloaded since then have a negative revision.
-        !change.id.isTemporary && (client.context.object(change.id)?.revision ?? 0) < 0
+        !change.id.isTemporary && client.context.object(change.id).map { $0.revision < 0 } == true
       }
   }
 

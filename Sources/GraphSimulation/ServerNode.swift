@@ -96,7 +96,12 @@ struct ServerNode {
     do {
       var results = try store.commit(batch.map { withFaultPlan($0.1, $0.0, faultPlan) }, now: now)
       if bug == .unreportedBatch {
-        for index in results.indices { results[index].record?.summary?.entities = [] }
+        for index in results.indices {
+          guard var record = results[index].record, var summary = record.summary else { continue }
+          summary.entities = []
+          record.summary = summary
+          results[index].record = record
+        }
       }
       for (ticket, progress) in faultPlan.reports { inbox.append(.batchProgress(ticket, progress)) }
       inbox.append(.committed(zip(batch, results).map { (ticket: $0.0, result: $1) }))

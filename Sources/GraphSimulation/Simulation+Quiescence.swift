@@ -35,8 +35,8 @@ extension Simulation {
         advanceHalfOpenConnection()
       }
       for client in clients {
-        while client.link.session != nil, !client.link.up.isEmpty,
-          server?.paused.contains(client.link.session ?? 0) == false
+        while let session = client.link.session, !client.link.up.isEmpty,
+          server?.paused.contains(session) == false
         {
           isQuiet = false
           deliverUp(client)
@@ -218,7 +218,7 @@ extension Simulation {
     guard fresh != held else { return }
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count
-    let stale = fresh.filter { held[$0.key].map { image in image != fresh[image.id] } ?? false }.count
+    let stale = fresh.filter { held[$0.key] != nil && held[$0.key] != $0.value }.count
     let place = "client \(client.number), \(query.entity.name) \(text): "
     let counts = "\(lost) lost, \(extra) too many, \(stale) stale of \(fresh.count)"
     let revisions = fresh.values.filter { held[$0.id] == nil }.map { String($0.revision) }.sorted()

@@ -91,12 +91,17 @@ extension Simulation {
           return hasIt ? graph.related(to: id, through: property) : []
         }
         for id in level where !client.version.isCurrent(images[id], graph.images[id]) {
-          return "client \(client.number) followed \(property.name) to \(id): held \(images[id]?.values ?? []), "
-            + "stored \(graph.images[id]?.values ?? [])"
+          return "client \(client.number) followed \(property.name) to \(id): held \(Self.values(images[id])), "
+            + "stored \(Self.values(graph.images[id]))"
         }
       }
     }
     events.record(.prefetchedAtRest)
     return nil
+  }
+
+  /// The values of an object for a message.
+  private static func values(_ image: ObjectImage?) -> String {
+    if let image { "\(image.values)" } else { "no object" }
   }
 }

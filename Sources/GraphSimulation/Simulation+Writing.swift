@@ -6,13 +6,13 @@ import GraphStoreFaults
 /// Commits: the writer takes some of the waiting requests, and sometimes the power or a connection fails meanwhile.
 extension Simulation {
   func write() throws {
-    guard let commits = server?.commits, !commits.isEmpty else { return }
+    guard let commits = server?.commits, let cancelled = server?.cancelled, !commits.isEmpty else { return }
     var count = 1 + random.below(commits.count)
     // A batch ends its write, so that each state of the graph can be recorded.
     let place = commits.prefix(count).firstIndex { if case .batch = $0.1 { true } else { false } }
     if let place { count = place + 1 }
     trace("write \(count) of \(commits.count)")
-    let faultPlan = faultPlan(isBatch: place != nil)
+    let faultPlan = faultPlan(isBatch: place != nil, cancelled: cancelled)
     clock.recordWrite()
     if !isQuiescing, let fault = serverLog?.planFault() { trace(fault) }
     server?.write(count: count, now: clock.wall, faultPlan: faultPlan)
@@ -30,8 +30,7 @@ extension Simulation {
     try recordCommits()
   }
 
-  private func faultPlan(isBatch: Bool) -> BatchFaultPlan {
-    let cancelled = server?.cancelled ?? []
+  private func faultPlan(isBatch: Bool, cancelled: Set<StoreRequestID>) -> BatchFaultPlan {
     guard isBatch, !isQuiescing else {
       // Cuts the power in the middle of a commit: between any two of its writes and syncs, or after the last one.
       if !isQuiescing, random.chance(2) {

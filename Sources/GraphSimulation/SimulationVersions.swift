@@ -97,7 +97,7 @@ struct ClientVersionAssigner {
   var isMixed: Bool { lens != nil }
 
   /// The server's earlier versions.
-  var olderModels: [Model] { lens.map { [$0.old] } ?? [] }
+  var olderModels: [Model] { if let lens { [lens.old] } else { [] } }
 
   /// The lens of a client; nil for a client of the server's version.
   func lens(of client: Int) -> ModelLens? { older.contains(client) ? lens : nil }

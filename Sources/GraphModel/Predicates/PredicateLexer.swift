@@ -80,12 +80,13 @@ struct PredicateLexer {
     index += 1
     while index < characters.count, Self.isWordCharacter(characters[index]) { index += 1 }
     append(.word(string(start..<index)), at: start)
-    guard index < characters.count, characters[index] == "[" else { return }
-    let options = index
-    while index < characters.count, characters[index] != "]" { index += 1 }
-    guard index < characters.count else { throw fail("'[' is not closed", at: options) }
-    index += 1
-    append(.symbol(string(options..<index)), at: options)
+    if index < characters.count, characters[index] == "[" {
+      let options = index
+      while index < characters.count, characters[index] != "]" { index += 1 }
+      guard index < characters.count else { throw fail("'[' is not closed", at: options) }
+      index += 1
+      append(.symbol(string(options..<index)), at: options)
+    }
   }
 
   private mutating func readNumber() throws(PredicateSyntaxError) {
