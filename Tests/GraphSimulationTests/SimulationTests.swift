@@ -82,7 +82,7 @@ private func simulate(
     #expect(versions.newer.hash != (try SimulationModel.load()).hash)
   }
 
-  /// The power goes at every single write and sync of one batch, which is asked for again: it is there once, or not at all.
+  /// The power goes at every single write and sync of one batch, which is sent again: it is there once, or not at all.
   @Test func batchInterruptedByPowerCutIsAppliedAtMostOnce() throws {
     let model = try SimulationModel.load()
     let task = try #require(model.entity(named: "Task"))
@@ -110,7 +110,7 @@ private func simulate(
       #expect(head == 0 || head == 1)
       if let answer, case .committed? = answer.first?.outcome { #expect(head == 1, "an acknowledged batch is gone") }
       guard case .committed(let committed) = try again.commit([request], now: 2)[0].outcome else {
-        Issue.record("the batch is refused when it is asked for again")
+        Issue.record("the batch is refused when it is sent again")
         return wasCut
       }
       #expect(committed.revision == 1)

@@ -23,7 +23,7 @@ import Testing
       connection: .disconnected(reason: "the server refuses this program"), unsent: 1, isReadOnly: true, board: "Plans")
     #expect(line(over) == " read-only │ 1 change not yet on the server │ the server refuses this program")
     var said = over
-    said.message = "nothing can be changed any more"
+    said.message = "nothing more can be changed now"
     #expect(line(said) == " read-only │ 1 not yet sent │ " + said.message)
   }
 
