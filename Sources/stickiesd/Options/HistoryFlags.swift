@@ -25,7 +25,7 @@ enum HistoryRetention: Equatable {
 struct HistoryFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Prune history while serving: keep this number of the newest commits, or the commits of this time, such as 90d; "
+      "Prune history while serving: keep this many of the newest commits, or the commits of this age, such as 90d; "
         + "default: keep all.", valueName: "age|count"))
   var keepHistory: String?
 

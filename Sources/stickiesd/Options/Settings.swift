@@ -41,7 +41,7 @@ struct StoreFlags: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A folder of model files 1.json, 2.json and so on, of which the highest number is used; default: the model of notes.",
+      "A folder of model files 1.json, 2.json and so on; the highest number is served. Default: the model of notes.",
       valueName: "folder"))
   var schema: String?
 
