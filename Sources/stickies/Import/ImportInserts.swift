@@ -36,6 +36,8 @@ struct ImportInserts {
       for end in Set([ByteKey(link.from), ByteKey(link.to)]) { linksByEnd[end, default: []].append(link) }
     }
     for note in notes {
+      assert(boards[note.board] != nil, "the board of a new note is identified: \(note.board)")
+      assert(note.tags.allSatisfy { tags[$0] != nil }, "the tags of a new note are identified: \(note.tags)")
       var values = note.values
       values[NoteProperties.origin.name] = .string(note.origin)
       values[NoteProperties.board.name] = boards[note.board].map { .object($0) }
