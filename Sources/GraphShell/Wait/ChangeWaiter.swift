@@ -10,7 +10,7 @@ import GraphWire
 /// the reconnect. The time limit also applies while disconnected.
 @MainActor
 package struct ChangeWaiter {
-  /// The exit code after the time limit, as of `timeout(1)`; no other failure has it.
+  /// The exit code after the time limit, the same as that of `timeout(1)`; no other failure has it.
   nonisolated package static let timedOut: Int32 = 124
 
   package let shell: CommandContext

@@ -8,7 +8,7 @@ import GraphWire
 package final class WatchPrinter {
   let output: Output
   let model: Model
-  /// Queries whose first results are outstanding, or whose new ones are after the history diverged.
+  /// Queries whose first results are outstanding, or whose new results are, after the history diverged.
   private var waiting = Set<QueryID>()
   /// Results that arrived while others are outstanding, with their revisions.
   private var results = [QueryID: (images: [ObjectImage], at: Revision)]()
@@ -17,7 +17,7 @@ package final class WatchPrinter {
   /// The revision of the newest snapshot, which includes all earlier commits.
   private(set) var snapshotRevision: Revision = 0
   private var isShown = false
-  /// The newest revision that was printed of an abandoned history, until the new one is shown.
+  /// The newest printed revision of a history that a restore abandoned; nil once the new history is shown.
   private var abandoned: Revision?
   private let since: Revision?
   let summary: ([ObjectImage]) -> String
@@ -58,7 +58,7 @@ package final class WatchPrinter {
   package func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = []) async throws {
     let token = try await token()
     let names = output.json ? [] : names.map { (entity: $0, predicate: GraphPredicate.always) }
-    // Binds the time, so that repeated reads mean the same moment.
+    // Binds the time, so that repeated reads use the same time.
     let queries = queries.map { (entity: $0.entity, predicate: $0.predicate.bound(now: GraphClient.now)) }
     var isKnown = true
     if let token { isKnown = await recordOldValues(queries + names, at: token.revision) }

@@ -2,8 +2,8 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Lookups in the model of the notes. The daemon refuses a client that has another model, so a class that the model lacks is
-/// an error in this program. `Model.property` looks up properties.
+/// Lookups in the model of the notes. The daemon refuses a client that has another model, so a class that the model
+/// lacks is an error in this program. `Model.property` looks up properties.
 extension Model {
   /// The entity of a class.
   func builtIn(_ type: (some ManagedObject).Type) -> Entity {

@@ -2,10 +2,11 @@ import TerminalCells
 
 /// The queued events, in order of their arrival.
 ///
-/// The number of keys, mouse events, pastes, focus changes and answers is limited by the capacity. Of resizes,
-/// deltas, connection changes and each timer and signal it holds at most one, so these are always accepted. Events of
-/// which only the newest state matters are merged: a resize or deltas with the queued one, a mouse move with the last
-/// event if that is the same kind of move, so that it never overtakes a key or click.
+/// The capacity limits the number of keys, mouse events, pastes, focus changes and answers. The queue holds at most one
+/// resize, one change of deltas, one of the connection, and one event of each timer and signal, so these are always
+/// accepted. If only the newest state of an event matters, the event is merged with a queued one: a resize or deltas
+/// with the queued one, a mouse move with the last event if that is the same kind of move. A move thus never overtakes
+/// a key or a click.
 public struct EventQueue: Sendable {
   /// The maximum number of input events.
   public let capacity: Int
