@@ -1,4 +1,4 @@
-/// Messages of the argument parser in the form of the programs' own.
+/// Rewrites messages of the argument parser into the form of the programs' own messages.
 package enum ParserMessage {
   /// The message without the parser's `Error: `, and with its first word in lower case. A name in capitals stays.
   package static func text(_ message: String) -> String {

@@ -5,7 +5,7 @@ public struct UnreadableCommandLine: Error, CustomStringConvertible {
     "the command line can't be read, and nothing was done: this program needs /proc; check that it is mounted"
   }
 
-  /// - Throws: itself if there are no arguments; the program's name is always one.
+  /// - Throws: `UnreadableCommandLine` if there are no arguments, not even the program's name.
   public static func check() throws(UnreadableCommandLine) {
     guard CommandLine.argc > 0 else { throw UnreadableCommandLine() }
   }

@@ -57,73 +57,94 @@ extension Hub {
     }
   }
 
+  /// The frames of missed commits that are not sent yet.
+  private struct CatchUpFrames {
+    var bytes = [UInt8]()
+    /// The revision reached when the backlog fills up: a waiting first result becomes visible at that point.
+    var reached: (revision: Revision, fingerprint: UInt64)?
+    /// The revision named by the last advance in `bytes`.
+    var advanced: Revision?
+  }
+
   /// Sends missed commits to a session that is behind, as far as its backlog allows.
   mutating func pump(_ session: Session, _ actions: inout [HubAction]) {
     // The session is resumed when its socket has written the backlog.
     guard sender.isDrained(session) else { return }
-    var frames = [UInt8]()
-    // The revision reached when the backlog fills up: a waiting first result becomes visible at that point.
-    var reached: (revision: Revision, fingerprint: UInt64)?
-    // The revision named by the last advance in `frames`.
-    var advanced: Revision?
+    var frames = CatchUpFrames()
     while session.isLive, case .behind(let position) = session.progress, session.historyTicket == nil {
       if position >= head.revision {
         session.progress = .current
         // This advance also makes waiting first results visible.
-        if advanced != head.revision { frames += advanceFrame(head.revision, head.fingerprint) }
-        reached = nil
+        if frames.advanced != head.revision { frames.bytes += advanceFrame(head.revision, head.fingerprint) }
+        frames.reached = nil
         break
       }
-      guard sender.hasSpace(after: frames.count, for: session) else { break }
-      let next = position + 1
-      let (deltas, unknown): ([[UInt8]], [UInt64])
-      let read: CommitRecord
-      let isHistory: Bool
-      if let record = summarized(next, for: session), let summary = record.summary {
-        session.progress = .behind(next)
-        // Flushes earlier frames first.
-        if !frames.isEmpty { sender.sendFrame(frames, to: session, &actions) }
-        frames = []
-        reached = (next, record.fingerprint)
-        reset(session, after: record, summary, &actions)
-        continue
-      }
-      if let record = session.replay.first, record.revision == next {
-        session.replay.removeFirst()
-        (read, isHistory) = (record, true)
-        (deltas, unknown) = self.deltas(of: record, cached: nil, for: session)
-      } else if let entry = ring[next] {
-        (read, isHistory) = (entry.record, false)
-        (deltas, unknown) = self.deltas(of: read, cached: entry, for: session)
-      } else {
-        requestHistory(session, after: position, &actions)
-        break
-      }
+      guard sender.hasSpace(after: frames.bytes.count, for: session),
+        addCommit(after: position, for: session, to: &frames, &actions)
+      else { break }
+    }
+    if let reached = frames.reached, reached.revision != frames.advanced, reached.revision >= session.advancedThrough {
+      frames.bytes += advanceFrame(reached.revision, reached.fingerprint)
+    }
+    send(&frames, to: session, &actions)
+  }
+
+  /// Sends the frames and empties them.
+  private mutating func send(_ frames: inout CatchUpFrames, to session: Session, _ actions: inout [HubAction]) {
+    if !frames.bytes.isEmpty { sender.sendFrame(frames.bytes, to: session, &actions) }
+    frames.bytes = []
+  }
+
+  /// Adds the frames of the commit after a position. A reset is sent at once, after the frames before it.
+  /// - Returns: false if the session waits for history, or was reset as a whole.
+  private mutating func addCommit(
+    after position: Revision, for session: Session, to frames: inout CatchUpFrames, _ actions: inout [HubAction]
+  ) -> Bool {
+    let next = position + 1
+    let (deltas, unknown): ([[UInt8]], [UInt64])
+    let read: CommitRecord
+    let isHistory: Bool
+    if let record = summarized(next, for: session), let summary = record.summary {
       session.progress = .behind(next)
-      if deltas.contains(where: { $0.isEmpty || $0.count > limits.maximumFrameSize }) {
-        if !frames.isEmpty { sender.sendFrame(frames, to: session, &actions) }
-        return reset(session, Self.tooLarge, &actions)
-      }
-      if !unknown.isEmpty {
-        if !frames.isEmpty { sender.sendFrame(frames, to: session, &actions) }
-        frames = []
-        for number in unknown {
-          reset(number, of: session, reason(of: number, read, isHistory: isHistory), &actions)
-        }
-      }
-      reached = (next, read.fingerprint)
-      if !deltas.isEmpty {
-        for delta in deltas { frames += delta }
-        if session.readers.count > 1, next >= session.advancedThrough {
-          frames += advanceFrame(next, read.fingerprint)
-          advanced = next
-        }
+      send(&frames, to: session, &actions)
+      frames.reached = (next, record.fingerprint)
+      reset(session, after: record, summary, &actions)
+      return true
+    }
+    if let record = session.replay.first, record.revision == next {
+      session.replay.removeFirst()
+      (read, isHistory) = (record, true)
+      (deltas, unknown) = self.deltas(of: record, cached: nil, for: session)
+    } else if let entry = ring[next] {
+      (read, isHistory) = (entry.record, false)
+      (deltas, unknown) = self.deltas(of: read, cached: entry, for: session)
+    } else {
+      requestHistory(session, after: position, &actions)
+      return false
+    }
+    session.progress = .behind(next)
+    if deltas.contains(where: { $0.isEmpty || $0.count > limits.maximumFrameSize }) {
+      send(&frames, to: session, &actions)
+      // The reset concerns every query of the session: none waits for an advance.
+      frames.reached = nil
+      reset(session, Self.tooLarge, &actions)
+      return false
+    }
+    if !unknown.isEmpty {
+      send(&frames, to: session, &actions)
+      for number in unknown {
+        reset(number, of: session, reason(of: number, read, isHistory: isHistory), &actions)
       }
     }
-    if let reached, reached.revision != advanced, reached.revision >= session.advancedThrough {
-      frames += advanceFrame(reached.revision, reached.fingerprint)
+    frames.reached = (next, read.fingerprint)
+    if !deltas.isEmpty {
+      for delta in deltas { frames.bytes += delta }
+      if session.readers.count > 1, next >= session.advancedThrough {
+        frames.bytes += advanceFrame(next, read.fingerprint)
+        frames.advanced = next
+      }
     }
-    if !frames.isEmpty { sender.sendFrame(frames, to: session, &actions) }
+    return true
   }
 
   /// The record of a revision, if it only has a summary of its changes; removes it from the session's replay queue.

@@ -25,7 +25,7 @@ public final class LocalCommitLog: CommitLog {
     public static let maximumSegmentBytes = 1 << 30
 
     /// The largest body of a record: a record lies within one segment.
-    public var maximumBodyBytes: Int { segmentBytes - SegmentHeader.bytes - RecordForm.headerBytes }
+    public var maximumBodyBytes: Int { segmentBytes - SegmentHeader.bytes - RecordFormat.headerBytes }
   }
 
   /// Draws the number that makes records of this log unpredictable; a simulation passes its own source.

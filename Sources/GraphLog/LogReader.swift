@@ -3,8 +3,8 @@ import GraphModel
 
 /// Reads the records of a log without changing it; the memory that it needs is that of one segment.
 ///
-/// The log must not be written meanwhile: a group that is written during a read looks like damage. `attempt` is for a log
-/// that another program may be writing.
+/// The log must not be written meanwhile: a group that is written during a read looks like damage. `attempt` is for a
+/// log that another program may be writing.
 package struct LogReader {
   private let disk: any LogDisk
   private let segments: [Segment]
@@ -76,20 +76,21 @@ package struct LogReader {
 extension LogReader {
   /// Returns the records after a revision of a log that another program may be writing; they are durable.
   ///
-  /// Nothing excludes the writer. While its files are read, it can write groups, recycle or remove segments, and begin the
-  /// log again. A torn last group only ends the log, as after a crash. The other events look like a missing file, a gap or
-  /// damage, so the caller tries again after a failure, with a new snapshot of the store.
+  /// Nothing excludes the writer. While its files are read, it can write groups, recycle or remove segments, and begin
+  /// the log again. A torn last group only ends the log, as after a crash. The other events look like a missing file, a
+  /// gap or damage, so the caller tries again after a failure, with a new snapshot of the store.
   ///
-  /// *Each failure that the writer causes is over when it is seen.* A record of a later group is written after the groups
-  /// before it were written: it is sound behind a bad record only if the read passed that place before, and the next read
-  /// finds both. A file that is missing was listed before it was renamed or removed, and the next list lacks it. Before
-  /// segments of a revision are recycled or superseded, the store holds that revision, so the next snapshot closes the
-  /// gap. Another failure needs another event, and recycling one segment takes the writer as long as filling one.
+  /// *A failure that the writer causes does not recur in the next attempt.* The writer writes a group only after the
+  /// groups before it. So a sound record behind a bad one means that the read passed the place of the bad record before
+  /// its group was written, and the next read finds both. A missing file was listed before it was renamed or removed,
+  /// and the next list lacks it. Before segments of a revision are recycled or superseded, the store holds that
+  /// revision, so the next snapshot closes the gap. Only another event can cause another failure, and the writer
+  /// recycles a segment at most as often as it fills one.
   ///
-  /// *The result contains each commit that was acknowledged before the call and that the snapshot of the store lacks.* Its
-  /// record was synced, so each read of the file has it, and those before it. Only a segment that was recycled or
-  /// superseded lacks it. If that happened before the list, it is a gap. A segment that is recycled later loses its name
-  /// before its content, and the names are looked up again at the end.
+  /// *The result contains each commit that was acknowledged before the call and that the snapshot of the store lacks.*
+  /// Its record was synced, so each read of the file has it, and those before it. Only a segment that was recycled or
+  /// superseded lacks it. If that happened before the list, it is a gap. A segment that is recycled later loses its
+  /// name before its content, and the names are looked up again at the end.
   /// - Parameter revision: the revision of a snapshot of the store that was taken before the call.
   /// - Throws: `StoreFailure` if the log is damaged, or if the writer has changed it meanwhile.
   package static func attempt(

@@ -9,7 +9,7 @@ import GraphModel
 /// are lost with it even if the present one is put into another folder, and the present segment. An older segment is
 /// compared only while it holds records that are not forgotten (of a busy store's default log, up to three), and a spare
 /// once it is the present segment. A sync takes about 130 µs.
-struct LogNames {
+struct LogFileIdentities {
   let folder: FileIdentity
   private var segments = [UInt64: FileIdentity]()
 
@@ -67,7 +67,7 @@ extension LogWriter {
   mutating func replaceMovedFolder() throws {
     if disk.folderIdentity() == names.folder { return }
     try disk.makeFolder()
-    let moved = try LogNames(disk)
+    let moved = try LogFileIdentities(disk)
     guard let found = try disk.names() else { throw LogFailure.missing(disk.folder) }
     for name in found where Segment.number(in: name) != nil { try disk.rename(name, to: name + ".orphan") }
     names = moved

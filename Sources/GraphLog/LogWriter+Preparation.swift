@@ -79,7 +79,7 @@ extension LogWriter {
 ///
 /// The header is written last, after the records and the name are durable: a valid header supersedes all other
 /// segments. The file is larger than other segments if the records need it.
-struct SegmentBeginning {
+struct InitialSegment {
   let store: UniqueID
   let key: SegmentKey
   let state: LogPosition
@@ -89,7 +89,7 @@ struct SegmentBeginning {
   func write(to disk: any LogDisk, segmentBytes: Int) throws -> (segment: Segment, file: any LogFile) {
     var content = [UInt8]()
     for record in records {
-      RecordForm.append(record, segment: key, group: SegmentHeader.bytes, to: &content)
+      RecordFormat.append(record, segment: key, group: SegmentHeader.bytes, to: &content)
     }
     let end = SegmentHeader.bytes + content.count
     let bytes = max(segmentBytes, (end + SegmentHeader.bytes - 1) / SegmentHeader.bytes * SegmentHeader.bytes)

@@ -30,7 +30,7 @@ struct LogWriter {
   var segments: [Segment]
   private var present: WrittenSegment
   var spares = [SpareSegment]()
-  var names: LogNames
+  var names: LogFileIdentities
   /// Larger than the number of every file, also of those that were removed since the log was opened.
   var nextNumber: UInt64
   /// The store holds the entries through this revision.
@@ -55,7 +55,7 @@ struct LogWriter {
     try file.synchronize()
     (self.disk, self.store, self.options, nextNumber) = (disk, store, options, scan.nextNumber)
     segments = scan.segments
-    names = try LogNames(disk)
+    names = try LogFileIdentities(disk)
     for segment in scan.segments.dropLast() {
       names.record(try disk.open(segment.name, forWriting: false).identity(), of: segment.header.number)
     }
@@ -72,7 +72,7 @@ struct LogWriter {
     salt: UInt64
   ) throws {
     try disk.makeFolder()
-    names = try LogNames(disk)
+    names = try LogFileIdentities(disk)
     guard let found = try disk.names() else { throw LogFailure.missing(disk.folder) }
     let existing = found.compactMap(Segment.number)
     // A store that was moved away may come back, and need them.
@@ -81,7 +81,7 @@ struct LogWriter {
     }
     let number = existing.reduce(0, max) + 1
     let key = SegmentKey(number: number, salt: salt)
-    let beginning = SegmentBeginning(store: store, key: key, state: state, records: [])
+    let beginning = InitialSegment(store: store, key: key, state: state, records: [])
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)
     (self.disk, self.store, self.options, nextNumber) = (disk, store, options, number + 1)
     (segments, present) = ([segment], WrittenSegment(file: file, isBegun: true))
@@ -98,7 +98,7 @@ struct LogWriter {
     try order.verify(records)
     try replaceMovedFolder()
     let key = SegmentKey(number: nextNumber, salt: salt)
-    let beginning = SegmentBeginning(store: store, key: key, state: state, records: records)
+    let beginning = InitialSegment(store: store, key: key, state: state, records: records)
     nextNumber += 1
     let (segment, file) = try beginning.write(to: disk, segmentBytes: options.segmentBytes)
     (segments, present, spares) = ([segment], WrittenSegment(file: file, isBegun: true), [])
@@ -138,7 +138,7 @@ struct LogWriter {
       guard record.body.count <= options.maximumBodyBytes else {
         throw LogRefusal.recordTooLarge(bytes: record.body.count, limit: options.maximumBodyBytes)
       }
-      let size = RecordForm.bytes(ofBody: record.body.count)
+      let size = RecordFormat.bytes(ofBody: record.body.count)
       if size > free {
         parts.append(group[start..<index])
         (start, free) = (index, options.segmentBytes - SegmentHeader.bytes)
@@ -176,7 +176,7 @@ struct LogWriter {
     buffer.removeAll(keepingCapacity: true)
     if !present.isBegun { segment.header.append(to: &buffer) }
     for record in records {
-      RecordForm.append(record, segment: segment.header.key, group: segment.end, to: &buffer)
+      RecordFormat.append(record, segment: segment.header.key, group: segment.end, to: &buffer)
       order.advance(past: record.revision, isLast: record.isLast)
     }
     try buffer.withUnsafeBytes { try present.file.write($0, at: offset) }

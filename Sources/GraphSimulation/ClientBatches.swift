@@ -36,7 +36,7 @@ final class ClientBatches {
   subscript(id: TransactionID) -> SimulatedBatch? { requested[id] }
 
   /// Records that the store has committed a batch.
-  func note(committed id: TransactionID) { committed.insert(id) }
+  func record(committed id: TransactionID) { committed.insert(id) }
 
   /// Records that a restored backup contains only these transactions.
   func revert(to known: Set<TransactionID>) { committed.formIntersection(known) }
@@ -103,7 +103,7 @@ final class ClientBatches {
   private func update(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
     let name = random.element(of: ["Item", "Item", "Thing", "Task"])
     let conditions = (SimulationModel.queries + SimulationModel.values).filter { $0.entity == name }.map(\.predicate)
-    let condition = random.pick(conditions) ?? ""
+    let condition = random.element(of: conditions)
     let choice = random.below(7)
     let number = Int64(random.below(12))
     let folder = random.pick(client.objects("Folder").filter { !$0.isInserted })?.id
@@ -151,7 +151,7 @@ final class ClientBatches {
   func request() {
     guard var pending, pending.requestID == nil, pending.rows.isEmpty, client.link.session != nil else { return }
     pending.timesRequested += 1
-    if pending.timesRequested > 1 { client.events.note(.batchAskedAgain) }
+    if pending.timesRequested > 1 { client.events.record(.batchAskedAgain) }
     (pending.done, pending.changed) = (0, nil)
     pending.isThere = committed.contains(pending.batch.id)
     guard case .insert(_, let rows) = pending.batch.operation else {
@@ -187,7 +187,7 @@ final class ClientBatches {
       self.pending = pending
       if pending.rows.isEmpty { send(pending) }
     case .progress(let progress):
-      client.events.note(.batchProgress)
+      client.events.record(.batchProgress)
       if progress.done < pending.done || progress.done > progress.total {
         client.fail("client \(client.number)'s batch has come to \(progress.done) of \(progress.total) objects")
       }
@@ -195,7 +195,7 @@ final class ClientBatches {
       self.pending = pending
     case .committed where pending.changed == 0:
       client.traceLines.append("batch \(pending.batch.id.sequence) changes nothing")
-      client.events.note(.batchOfNothing)
+      client.events.record(.batchOfNothing)
       // A batch that was requested twice may still be running, and may find objects by then.
       if pending.timesRequested == 1 { client.outcomes.refused.append(pending.batch.id) }
       self.pending = nil
@@ -204,7 +204,7 @@ final class ClientBatches {
       client.restores.countResent(pending.batch.id)
       client.countThroughLens(.batchThroughLens)
       client.traceLines.append("batch \(pending.batch.id.sequence) is revision \(committed.revision)")
-      if pending.isThere { client.events.note(.batchAnsweredAgain) }
+      if pending.isThere { client.events.record(.batchAnsweredAgain) }
       self.pending = nil
     default: break
     }
@@ -229,7 +229,7 @@ final class ClientBatches {
       client.outcomes.pruned.append(pending.batch.id)
       self.pending = nil
     default:
-      client.events.note(.batchRefused)
+      client.events.record(.batchRefused)
       // A batch that was requested twice may still be running on a connection that the server has not closed yet.
       if pending.timesRequested == 1 { client.outcomes.refused.append(pending.batch.id) }
       self.pending = nil

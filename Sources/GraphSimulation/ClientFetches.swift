@@ -139,7 +139,8 @@ final class ClientFetches {
       let order = SortOrder(sort, model: graph.model)
       let all = order.sorted(Array(graph.objects(of: entity, predicate).values), in: graph)
       let rest = all.filter { image in
-        behind.map { order.precedes($0.values, $0.id, order.values(of: image, in: graph), image.id) } ?? true
+        guard let behind else { return true }
+        return order.precedes(behind.values, behind.id, order.values(of: image, in: graph), image.id)
       }
       let page = Array(rest.prefix(limit))
       var next: FetchCursor?

@@ -63,7 +63,7 @@ final class ClientLoads {
   }
 
   /// Records that a query prefetches relationships.
-  func note(prefetching query: QueryID) { prefetching.insert(query) }
+  func record(prefetching query: QueryID) { prefetching.insert(query) }
 
   /// Describes a load that has not ended; nil if there is none.
   func unfinished() -> String? {
@@ -72,7 +72,7 @@ final class ClientLoads {
       guard client.context.prefetch(of: query.id).load == nil else {
         return "client \(client.number) still prefetches"
       }
-      client.events.note(.queryPrefetched)
+      client.events.record(.queryPrefetched)
     }
     return nil
   }

@@ -8,7 +8,7 @@ extension ClientNode {
   /// - Returns: a description for the trace.
   func performRandomAction(_ random: inout SeededRandom) -> String {
     defer {
-      pad.removeDeleted()
+      childEditor.removeDeleted()
       perform()
     }
     if outcomes.wasRefused, random.chance(60) {
@@ -49,7 +49,7 @@ extension ClientNode {
     case 56...59: return fetches.request(&random)
     case 60...61: return undo.group(&random)
     case 62...64: return undo.performStep(&random)
-    case 65...67, 71...74: return pad.edit(&random)
+    case 65...67, 71...74: return childEditor.edit(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -58,15 +58,15 @@ extension ClientNode {
 
   /// Creates the initial objects; called for the first client only.
   func populate(_ random: inout SeededRandom) {
-    for name in 0..<3 { insert("Folder")?["name"] = .string("f\(name)") }
+    for name in 0..<3 { insertInitial("Folder")["name"] = .string("f\(name)") }
     let folders = context.insertedObjects
     for _ in 0..<12 {
-      let item = insert("Item")
-      item?["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
-      item?["kind"] = .string(random.element(of: version.kinds))
-      item?["size"] = .integer(Int64(random.below(10)))
+      let item = insertInitial("Item")
+      item["folder"] = .object(random.element(of: folders).id)
+      item["kind"] = .string(random.element(of: version.kinds))
+      item["size"] = .integer(Int64(random.below(10)))
     }
-    for name in 0..<3 { insert("Label")?["name"] = .string("l\(name)") }
+    for name in 0..<3 { insertInitial("Label")["name"] = .string("l\(name)") }
     // Only some models have counters.
     for _ in 0..<2 { _ = insert(CounterCheck.entity) }
     _ = save(&random, "populate", policy: .error)
@@ -74,6 +74,11 @@ extension ClientNode {
   }
 
   // MARK: - Folders and items
+
+  private func insertInitial(_ name: String) -> ManagedObject {
+    guard let object = insert(name) else { preconditionFailure("the simulation's model has the entity \(name)") }
+    return object
+  }
 
   private func insertFolder(_ random: inout SeededRandom) -> String {
     guard let folder = insert("Folder") else { return "" }
@@ -188,7 +193,9 @@ extension ClientNode {
       set(thing, "memo", random.element(of: [.null, .string("A b"), .string("É"), .string("")]))
     }
     if random.chance(50) {
-      let name = version.inClientVersion("remark") ?? ""
+      guard let name = version.inClientVersion("remark") else {
+        preconditionFailure("both versions of the model have the text of a thing")
+      }
       let words = thing[name].stringValue ?? ""
       let more = random.element(of: ["a", " b", "漢", "a"])
       thing[name] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)
@@ -274,7 +281,7 @@ extension ClientNode {
   /// Saves all changes; nil if there are none.
   func commit(_ policy: MergePolicy, requiring requirements: [SaveRequirement] = []) -> TransactionID? {
     guard let id = context.save(policy: policy, requiring: requirements) else { return nil }
-    checks.lostUpdates.note(save: id)
+    checks.lostUpdates.record(save: id)
     unsaved.removeStored()
     return id
   }
@@ -290,7 +297,7 @@ extension ClientNode {
   private func refresh() {
     for object in checks.lostUpdates.returnedObjects.compactMap({ context.object($0) }) {
       context.refresh(object)
-      checks.lostUpdates.note(lookAt: object.id, revision: object.revision)
+      checks.lostUpdates.record(lookAt: object.id, revision: object.revision)
     }
     outcomes.wasRefused = false
   }
@@ -306,7 +313,8 @@ extension ClientNode {
   /// Sets an attribute and records the values on which the user based the edit.
   func write(_ value: Value, _ name: String, _ object: ManagedObject) {
     if let number = object.entity.property(named: name)?.number {
-      checks.lostUpdates.note(object.id, number, readAt: object.revision, value: !version.isOlder ? object[name] : nil)
+      checks.lostUpdates.record(
+        object.id, number, readAt: object.revision, value: !version.isOlder ? object[name] : nil)
     }
     object[name] = value
   }

@@ -19,7 +19,7 @@ final class ClientNode {
   private(set) lazy var past = ClientPast(self)
   private(set) lazy var batches = ClientBatches(self)
   private(set) lazy var undo = ClientUndo(self)
-  private(set) lazy var pad = ScratchPad(self)
+  private(set) lazy var childEditor = ChildContextEditor(self)
   private(set) lazy var restores = RestoreObserver(self)
   private(set) lazy var counters = ClientCounters(self)
   var outcomes = TransactionOutcomes()
@@ -55,7 +55,7 @@ final class ClientNode {
   /// Kills and restarts the client: its unsaved edits and its replica are lost.
   func restart(_ random: inout SeededRandom) {
     replicas += 1
-    pad.restart()
+    childEditor.restart()
     unsaved = UnsavedValues()
     context = ObjectContext(
       model: model,
@@ -65,7 +65,7 @@ final class ClientNode {
       guard !change.deleted.isEmpty else { return }
       let deleted = Set(change.deleted)
       checks.lostUpdates.drop(deleted)
-      pad.drop(deleted)
+      childEditor.drop(deleted)
       unsaved.drop(deleted)
     }
     (queries, outcomes.wasRefused, lastRevision) = ([], false, 0)
@@ -103,7 +103,7 @@ final class ClientNode {
       tree = (try? RelationshipTree(parsing: path, entity: entity, model: model)) ?? .none
     }
     queries.append((context.follow(entity: entity, predicate: predicate, prefetching: tree), entity, predicate))
-    if !tree.isEmpty { loads.note(prefetching: queries[queries.count - 1].id) }
+    if !tree.isEmpty { loads.record(prefetching: queries[queries.count - 1].id) }
     perform()
   }
 
@@ -148,7 +148,7 @@ final class ClientNode {
       // A refused save returns its edits to the context, and a message sent earlier in the same list may contain them
       // already.
       for case .saved(let id, .failure) in actions {
-        checks.lostUpdates.note(refusalOf: id) { context.object($0)?.isDeleted == false }
+        checks.lostUpdates.record(refusalOf: id) { context.object($0)?.isDeleted == false }
       }
       for action in actions { perform(action) }
     }
@@ -171,8 +171,8 @@ final class ClientNode {
       outcomes.acknowledged.append((id, saved.committed.revision))
       restores.countResent(id)
       countThroughLens(.committedThroughLens)
-      checks.note(id, saved.committed)
-      counters.note(id, nil)
+      checks.record(id, saved.committed)
+      counters.record(id, nil)
       outcomes.wasRefused = false
       traceLines.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
     case .saved(let id, .failure(let refusal)):
@@ -183,13 +183,13 @@ final class ClientNode {
       } else if past.restores[id] != nil {
         // The request may still be in progress on another connection that the server has not closed yet, and may find
         // something to restore by then.
-        if refusal.code != .unavailable { events.note(.restoreRefused) }
+        if refusal.code != .unavailable { events.record(.restoreRefused) }
       } else if refusal.code != .unavailable {
         // A failing server may or may not have committed; any other refusal is definite.
-        outcomes.note(refused: id)
+        outcomes.record(refused: id)
       }
       countViolations(refusal)
-      counters.note(id, refusal)
+      counters.record(id, refusal)
       outcomes.wasRefused = true
       countThroughLens(.refusedThroughLens)
       traceLines.append("transaction \(id.sequence) was refused: \(refusal.message)")
@@ -212,8 +212,8 @@ final class ClientNode {
     for violation in refusal.violations {
       switch violation.commonRule {
       case .count where model.property(violation.property)?.relationship?.minimumCount != nil:
-        events.note(.refusedTooFew)
-      case .minimumLength: events.note(.refusedTooShort)
+        events.record(.refusedTooFew)
+      case .minimumLength: events.record(.refusedTooShort)
       default: break
       }
     }
@@ -228,12 +228,12 @@ final class ClientNode {
     guard link.session != nil else { return }
     switch message.body {
     case .commit(let transaction):
-      outcomes.note(sent: transaction.id)
+      outcomes.record(sent: transaction.id)
       let sent = prepared(transaction)
       link.send(ToServer(message.request, .commit(sent)))
     case .undo(let request):
-      outcomes.note(sent: request.id)
-      undo.note(sent: request)
+      outcomes.record(sent: request.id)
+      undo.record(sent: request)
       link.send(message)
     default: link.send(message)
     }
@@ -244,7 +244,7 @@ final class ClientNode {
     var transaction = original
     if bug == .forgottenBases { raiseBases(of: &transaction) }
     let isReverted = restores.isBasedOnRevertedState(transaction)
-    checks.note(sent: version.inStoreVersion(transaction), isReverted: isReverted)
+    checks.record(sent: version.inStoreVersion(transaction), isReverted: isReverted)
     if isReverted { counters.exempt(transaction.id) }
     // A precondition is a change of its own, without edits.
     if bug == .ignoredPreconditions { transaction.changes.removeAll { $0.onlyIf != nil } }
@@ -266,6 +266,6 @@ final class ClientNode {
 
   /// Counts an event if this client has an older version of the model.
   func countThroughLens(_ event: CoverageEvent) {
-    if version.isOlder { events.note(event) }
+    if version.isOlder { events.record(event) }
   }
 }

@@ -20,7 +20,7 @@ final class ClientUndo {
   func restart() { states = [:] }
 
   /// Records that an undo was sent.
-  func note(sent request: UndoRequest) { requests[request.id] = request }
+  func record(sent request: UndoRequest) { requests[request.id] = request }
 
   /// Undoes or redoes a step of the user.
   ///
@@ -129,11 +129,11 @@ extension Simulation {
     if !(whole.undoable + whole.undone).contains(where: { $0.commits == step?.commits }) {
       undoneInPart.insert(record.transaction)
     }
-    events.note(request.redo ? .redone : .undone)
-    if request.scope != nil { events.note(.undoneInScope) }
-    if step?.commits.count ?? 0 > 1 { events.note(.undoneGroup) }
+    events.record(request.redo ? .redone : .undone)
+    if request.scope != nil { events.record(.undoneInScope) }
+    if let step, step.commits.count > 1 { events.record(.undoneGroup) }
     if request.revision != nil {
-      events.note(step?.newest == stack.last?.newest ? .undoneByRevision : .undoneInMiddle)
+      events.record(step?.newest == stack.last?.newest ? .undoneByRevision : .undoneInMiddle)
     }
     return nil
   }
@@ -141,6 +141,7 @@ extension Simulation {
   /// Compares the undo states that clients received, at a quiet moment.
   func checkUndoStates() throws {
     guard let floor = try server?.store.oldestRevision else { return }
+    func name(_ step: UndoStep?) -> String { if let step { "\(step.newest)" } else { "none" } }
     for client in clients {
       for reported in client.undo.removeStates() {
         // A lost connection ends its requests.
@@ -148,10 +149,10 @@ extension Simulation {
         let twin = UndoStackModel(recorder.records, of: "client \(client.number)", scope: reported.scope, after: floor)
         if state != twin.state {
           try check(
-            "client \(client.number) has received undo \(state.undo?.newest ?? 0) and redo "
-              + "\(state.redo?.newest ?? 0), it is \(twin.state.undo?.newest ?? 0) and \(twin.state.redo?.newest ?? 0)")
+            "client \(client.number) has received undo \(name(state.undo)) and redo \(name(state.redo)), it is "
+              + "\(name(twin.state.undo)) and \(name(twin.state.redo))")
         }
-        events.note(.undoStateReported)
+        events.record(.undoStateReported)
       }
     }
   }

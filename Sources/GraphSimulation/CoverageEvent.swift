@@ -10,7 +10,7 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   /// A batch found nothing to change and was not committed.
   case batchOfNothing
   /// A batch was cancelled because its connection was lost between two slices or before the first.
-  case batchGivenUp
+  case batchCancelled
   /// The power failed between two slices of a batch.
   case batchLostPower
   /// The power failed during a commit.
@@ -59,7 +59,7 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   /// A child context was discarded or saved.
   ///
   /// Or it was saved over other clients' changes of the same object, or with inserted or deleted objects.
-  case padDiscarded, padConfirmed, padConfirmedOverCommits, padMade, padDeleted
+  case childDiscarded, childSaved, childSavedOverCommits, childInserted, childDeleted
   /// A revived object kept its creation time.
   case cameBackAsOld
   /// A slice of history was pruned; or the power failed meanwhile.
@@ -109,7 +109,7 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
 struct CoverageEventCounts {
   private(set) var counts = [CoverageEvent: Int]()
 
-  mutating func note(_ event: CoverageEvent) { counts[event, default: 0] += 1 }
+  mutating func record(_ event: CoverageEvent) { counts[event, default: 0] += 1 }
 
   mutating func add(_ other: CoverageEventCounts) { counts.merge(other.counts, uniquingKeysWith: +) }
 }

@@ -20,18 +20,18 @@ struct EditChecks {
     self.text = text.number
   }
 
-  mutating func note(_ id: TransactionID, _ committed: CommitResult) {
-    textMerges.note(id, committed)
-    listOrders.note(id, committed)
-    lostUpdates.note(id, committed)
+  mutating func record(_ id: TransactionID, _ committed: CommitResult) {
+    textMerges.record(id, committed)
+    listOrders.record(id, committed)
+    lostUpdates.record(id, committed)
   }
 
   /// Records a sent transaction.
   /// - Parameter isReverted: whether it is based on a state that a restore removed.
-  mutating func note(sent transaction: Transaction, isReverted: Bool) {
-    textMerges.note(transaction, text: text)
-    listOrders.note(transaction)
-    lostUpdates.note(transaction, model: model)
+  mutating func record(sent transaction: Transaction, isReverted: Bool) {
+    textMerges.record(transaction, text: text)
+    listOrders.record(transaction)
+    lostUpdates.record(transaction, model: model)
     if isReverted {
       textMerges.exempt(transaction, text: text)
       lostUpdates.exempt(transaction.id)

@@ -84,10 +84,12 @@ struct GraphInvariants {
     func value(_ name: String) -> Value { entity.property(named: name).map { object[$0] } ?? .null }
     switch entity.name {
     case "Crew":
-      let title = value("title").stringValue ?? ""
-      return (2...8).contains(title.utf8.count) ? nil : "the title is \(title)"
+      guard let title = value("title").stringValue, (2...8).contains(title.utf8.count) else {
+        return "the title is \(value("title"))"
+      }
+      return nil
     case "Folder":
-      let caption = (value("name").stringValue ?? "").uppercased()
+      let caption = value("name").stringValue?.uppercased()
       return value("caption").stringValue == caption ? nil : "the caption is \(value("caption"))"
     case "Item":
       guard case .integer(let size) = value("size"), (-5...90).contains(size) else {

@@ -26,7 +26,7 @@ struct ListOrderCheck {
 
   // MARK: - Transactions and answers
 
-  mutating func note(_ transaction: Transaction) {
+  mutating func record(_ transaction: Transaction) {
     var said = SentArrangement()
     for change in transaction.changes {
       said.named.insert(change.id)
@@ -45,7 +45,7 @@ struct ListOrderCheck {
     sent[transaction.id] = said
   }
 
-  mutating func note(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
+  mutating func record(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
 
   // MARK: - The invariants
 
@@ -107,7 +107,10 @@ struct ListOrderCheck {
       lists.append((owner, property))
     }
     for change in record.changes {
-      for property in model.entity(change.id.entity)?.relationships ?? [] {
+      guard let entity = model.entity(change.id.entity) else {
+        preconditionFailure("a recorded change is of an entity of the model")
+      }
+      for property in entity.relationships {
         guard let relationship = property.relationship else { continue }
         if relationship.isOrdered, relationship.storage == .members { add(change.id, property) }
         guard relationship.position != nil, property.slot != nil, let list = model.property(relationship.inverse) else {
@@ -126,7 +129,11 @@ struct ListOrderCheck {
     guard let relationship = property.relationship, let inverse = model.property(relationship.inverse) else {
       return []
     }
-    if relationship.storage == .members { return images[owner]?[property].objectIDs ?? [] }
+    if relationship.storage == .members {
+      // A deleted owner has no members.
+      guard let image = images[owner] else { return [] }
+      return image[property].objectIDs
+    }
     guard let position = inverse.relationship?.position.flatMap({ model.property($0) }) else { return [] }
     return images.values.compactMap { image -> OrderedMemberKey? in
       guard model.entity(image.id.entity)?.property(inverse.number) != nil, image[inverse].objectID == owner,

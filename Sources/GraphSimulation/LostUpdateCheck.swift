@@ -44,7 +44,7 @@ struct LostUpdateCheck {
   /// Records that the user set an attribute of an object that it saw at a revision.
   ///
   /// `value` is nil for a client with a lens.
-  mutating func note(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
+  mutating func record(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
     let key = PropertyKey(object: object, property: property)
     guard !object.isTemporary, revision >= 0 else { return }
     unsaved[key] =
@@ -68,7 +68,7 @@ struct LostUpdateCheck {
     }
   }
 
-  mutating func note(save id: TransactionID) {
+  mutating func record(save id: TransactionID) {
     saves[id] = unsaved
     unsaved = [:]
   }
@@ -76,24 +76,33 @@ struct LostUpdateCheck {
   var returnedObjects: [ObjectID] { Set(returned.keys.map(\.object)).sorted() }
 
   /// Records that the user has refreshed an object after a refusal.
-  mutating func note(lookAt object: ObjectID, revision: Revision) {
+  mutating func record(lookAt object: ObjectID, revision: Revision) {
     for key in unsaved.keys where key.object == object { unsaved[key] = SeenState(revision: revision) }
     for key in returned.keys where key.object == object { returned[key] = SeenState(revision: revision) }
   }
 
   /// Removes the edits of these objects; all edits for nil.
   mutating func drop(_ objects: Set<ObjectID>? = nil) {
-    let stays = { (key: PropertyKey) in objects.map { !$0.contains(key.object) } ?? false }
-    unsaved = unsaved.filter { stays($0.key) }
-    returned = returned.filter { stays($0.key) }
+    guard let objects else {
+      (unsaved, returned) = ([:], [:])
+      return
+    }
+    unsaved = unsaved.filter { !objects.contains($0.key.object) }
+    returned = returned.filter { !objects.contains($0.key.object) }
   }
 
   // MARK: - Transactions and answers
 
-  mutating func note(_ transaction: Transaction, model: Model) {
+  /// Removes and returns the edits of a save that was not sent; empty for other transactions.
+  private mutating func removeSave(_ id: TransactionID) -> [PropertyKey: SeenState] {
+    defer { saves[id] = nil }
+    return saves[id, default: [:]]
+  }
+
+  mutating func record(_ transaction: Transaction, model: Model) {
     // A resent transaction has the same edits, with the same or newer base revisions.
     guard sent[transaction.id] == nil else { return }
-    let read = saves.removeValue(forKey: transaction.id) ?? [:]
+    let read = removeSave(transaction.id)
     var edits = [RecordedEdit]()
     for change in transaction.changes where change.kind == .update && !change.id.isTemporary {
       for edit in change.edits {
@@ -114,12 +123,12 @@ struct LostUpdateCheck {
   /// Exempts a transaction that is based on a state that a restore removed.
   mutating func exempt(_ id: TransactionID) { sent[id] = [] }
 
-  mutating func note(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
+  mutating func record(_ id: TransactionID, _ committed: CommitResult) { acknowledged[id] = committed }
 
   /// Records that a transaction was refused, so that its edits of existing objects are unsaved again.
-  mutating func note(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
+  mutating func record(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
     let edits = sent[id, default: []].map { (PropertyKey(object: $0.object, property: $0.property), $0.seen) }
-    for (key, seen) in edits + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
+    for (key, seen) in edits + removeSave(id).map({ ($0.key, $0.value) })
     where isThere(key.object) {
       returned[key] = returned[key]?.older(seen) ?? seen
     }
@@ -130,7 +139,7 @@ struct LostUpdateCheck {
 
   /// Whether the transaction has an edit that is based on a state before the revision.
   func began(_ id: TransactionID, below revision: Revision) -> Bool {
-    sent[id]?.contains { $0.seen.revision < revision } ?? false
+    sent[id, default: []].contains { $0.seen.revision < revision }
   }
 
   // MARK: - The invariant
@@ -153,7 +162,8 @@ struct LostUpdateCheck {
           own.record.revision < record.revision && own.record.transaction.replica == record.transaction.replica
             && own.change.before?[property] != own.change.after?[property]
         }
-        let known = max(edit.seen.revision, replaced?.record.revision ?? 0)
+        var known = edit.seen.revision
+        if let replaced { known = max(known, replaced.record.revision) }
         let others = changes[edit.object, default: []].filter { other in
           other.record.revision > known && other.record.revision < record.revision
             && other.record.transaction.replica != record.transaction.replica

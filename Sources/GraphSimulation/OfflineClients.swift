@@ -10,5 +10,8 @@ struct OfflineClients {
 
   mutating func add(_ client: Int, below revision: Revision) { ends[client] = revision }
 
-  func isOffline(_ client: Int, at revision: Revision) -> Bool { ends[client].map { revision < $0 } ?? false }
+  func isOffline(_ client: Int, at revision: Revision) -> Bool {
+    guard let end = ends[client] else { return false }
+    return revision < end
+  }
 }

@@ -19,7 +19,7 @@ struct RestoreInvariants {
     guard let revision = request.revision ?? newest.map({ $0 - 1 }), let past = recorder.state(revision) else {
       return "revision \(record.revision) restores \(root), which was never deleted"
     }
-    happened.note(wasThere ? .restoredOverPresent : isWhole ? .restoredContents : .restored)
+    happened.record(wasThere ? .restoredOverPresent : isWhole ? .restoredContents : .restored)
     if let reason = difference(of: root, past, after) {
       return "revision \(record.revision) restores \(root) as of \(revision): \(reason)"
     }

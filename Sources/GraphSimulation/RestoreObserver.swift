@@ -43,14 +43,14 @@ final class RestoreObserver {
     for id in unanswered where !known.contains(id) { next.unanswered[id] = committed.contains(id) }
     staleState = next
     // Edits on it are based on revisions that will have other contents.
-    client.pad.restart()
+    client.childEditor.restart()
     client.checks.lostUpdates.restart()
     let deleted = client.outcomes.acknowledged.filter { $0.revision > kept.revision }.map(\.id)
     client.outcomes.acknowledged.removeAll { $0.revision > kept.revision }
     revertedTransactions += deleted
     client.checks.textMerges.revert(Set(deleted))
     client.batches.revert(to: known)
-    if !deleted.isEmpty { client.events.note(.acknowledgedTakenBack) }
+    if !deleted.isEmpty { client.events.record(.acknowledgedTakenBack) }
   }
 
   /// Handles the replica's report that the store does not recognize its state. It also occurs where the state was
@@ -58,13 +58,13 @@ final class RestoreObserver {
   func detect() {
     // Revisions are counted again from here on.
     defer { client.lastRevision = 0 }
-    client.pad.restart()
+    client.childEditor.restart()
     client.loads.spanRestore()
     guard var staleState else { return client.checks.lostUpdates.exemptAll() }
     // Edits since the restore are also based on revisions that have other contents now.
     if staleState.isStale { client.checks.lostUpdates.restart() } else { client.checks.lostUpdates.exemptAll() }
     if staleState.mustDetectRestore {
-      client.events.note(client.context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed)
+      client.events.record(client.context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed)
     }
     (staleState.mustDetectRestore, staleState.isStale) = (false, false)
     self.staleState = staleState
@@ -73,7 +73,7 @@ final class RestoreObserver {
   /// Records that an unanswered transaction has reached the store.
   func countResent(_ id: TransactionID) {
     guard let wasCommitted = staleState?.unanswered.removeValue(forKey: id) else { return }
-    client.events.note(wasCommitted ? .landedAgain : .landedAfterRestore)
+    client.events.record(wasCommitted ? .landedAgain : .landedAfterRestore)
   }
 
   /// Whether a transaction is based on objects in a state that a restore removed.
@@ -81,7 +81,7 @@ final class RestoreObserver {
     isStale
       || transaction.changes.contains { change in
         // Objects that were not reloaded since then have a negative revision.
-        !change.id.isTemporary && (client.context.object(change.id)?.revision ?? 0) < 0
+        !change.id.isTemporary && client.context.object(change.id).map { $0.revision < 0 } == true
       }
   }
 

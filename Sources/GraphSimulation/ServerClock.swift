@@ -60,7 +60,7 @@ struct ServerClock {
   mutating func recordWrite() { writeTimes.insert(wall) }
 
   /// Records new commits and describes the first one with the time of no write; nil if there is none.
-  mutating func note(
+  mutating func record(
     _ records: [CommitRecord], after last: CommitRecord?, _ events: inout CoverageEventCounts
   ) -> String? {
     guard jumps, !records.isEmpty else { return nil }
@@ -68,7 +68,7 @@ struct ServerClock {
     var previous = last
     for record in records {
       recorded[record.revision] = monotonic
-      if let previous, previous.time > record.time { events.note(.commitSetBack) }
+      if let previous, previous.time > record.time { events.record(.commitSetBack) }
       if let previous, previous.revision + 1 != record.revision {
         return "revision \(record.revision) follows revision \(previous.revision)"
       }

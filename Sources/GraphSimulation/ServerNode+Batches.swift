@@ -68,9 +68,10 @@ struct MemoryRowSource: BatchRowSource {
 
 extension ServerNode {
   mutating func keepRows(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
-    keptRows[ticket, default: MemoryRowSource()].rows += rows
-    let count = keptRows[ticket]?.count ?? 0
-    inbox.append(.rowsKept(ticket, request: request, .success(count)))
+    var kept = keptRows[ticket, default: MemoryRowSource()]
+    kept.rows += rows
+    keptRows[ticket] = kept
+    inbox.append(.rowsKept(ticket, request: request, .success(kept.count)))
   }
 
   /// A batch with its rows and a progress handler.

@@ -13,8 +13,8 @@ extension Simulation {
     try pruneSlices()
     CrashableFiles.fail(directory, with: nil)
     guard CrashableFiles.isOff(directory) else { return }
-    note("the power is gone while history is pruned")
-    events.note(.pruningLostPower)
+    trace("the power is gone while history is pruned")
+    events.record(.pruningLostPower)
     try crashServer {
       let findings = try withLogFiles { try StoreCheck.run(directory: directory, model: model, heldObjects: 3) }
       try check(findings.first.map { "the store is damaged behind a slice that was cut: \($0)" })
@@ -33,8 +33,8 @@ extension Simulation {
       server?.pruning = hasMore ? target : nil
       guard !CrashableFiles.isOff(directory) else { return }
       let floor = try store.oldestRevision
-      note("pruned up to \(floor) of \(target)")
-      if floor > oldest { events.note(.historyPruned) }
+      trace("pruned up to \(floor) of \(target)")
+      if floor > oldest { events.record(.historyPruned) }
       if floor < oldest || floor > max(oldest, target) || floor >= recorder.revision {
         try check("history was pruned from \(oldest) to \(floor), requested was \(target) of \(recorder.revision)")
       }
@@ -48,8 +48,8 @@ extension Simulation {
   func actOnClock() throws {
     switch clock.nextEvent() {
     case .set(let difference)?:
-      note("the server's clock is set by \(difference / 1_000_000) s")
-      if difference != 0 { events.note(difference > 0 ? .clockSetAhead : .clockSetBack) }
+      trace("the server's clock is set by \(difference / 1_000_000) s")
+      if difference != 0 { events.record(difference > 0 ? .clockSetAhead : .clockSetBack) }
     case .prune?: try pruneByAge()
     case nil: break
     }
@@ -64,14 +64,14 @@ extension Simulation {
     case .prune(let time, let through): (now, ceiling) = (time, through)
     case .refuse where bug == .trustedClock: (now, ceiling) = (clock.wall, .max)
     case .refuse(let reason):
-      note("the clock is not trusted: \(reason)")
-      return events.note(.pruningRefused)
+      trace("the clock is not trusted: \(reason)")
+      return events.record(.pruningRefused)
     }
     let policy = HistoryPolicy(age: ServerClock.retention, minimumRetention: 0)
     let plan = try store.pruning(policy, now: now, through: bug == .trustedClock ? .max : ceiling)
     try check(clock.failure(ofPruning: plan))
-    note("pruned by age up to \(plan.floor) of \(plan.head)")
-    if plan.floor > plan.oldest { events.note(.prunedByAge) }
+    trace("pruned by age up to \(plan.floor) of \(plan.head)")
+    if plan.floor > plan.oldest { events.record(.prunedByAge) }
     // A slice that fails leaves the state of the store unknown, and the next commit reopens it.
     while let hasMore = try? store.prune(through: plan.floor), hasMore {}
   }
@@ -105,7 +105,7 @@ extension Simulation {
     guard case .recognize(_, let token) = job, let oldest = try? server?.store.oldestRevision, oldest > 0 else {
       return
     }
-    events.note(
+    events.record(
       token.revision > oldest
         ? .resumedAboveFloor : token.revision == oldest ? .resumedAtFloor : .resumedBelowFloor)
   }
@@ -114,7 +114,7 @@ extension Simulation {
     guard let oldest = try? server?.store.oldestRevision, client.lastRevision > 0, client.lastRevision < oldest,
       client.context.hasChanges
     else { return }
-    events.note(.resumedBelowFloorWithEdits)
+    events.record(.resumedBelowFloorWithEdits)
   }
 
   // MARK: - The invariants
@@ -125,7 +125,7 @@ extension Simulation {
     guard !reads.isEmpty || !transactions.isEmpty, let store = server?.store else { return }
     let oldest = try store.oldestRevision
     for revision in reads {
-      events.note(.prunedPastRead)
+      events.record(.prunedPastRead)
       if revision >= oldest {
         try check("client \(client.number) may not read revision \(revision), but \(oldest) is kept")
       }
@@ -133,10 +133,10 @@ extension Simulation {
     if oldest == 0 { try check(transactions.first.map { "transaction \($0) was refused as pruned, but nothing was" }) }
     for id in transactions {
       guard let record = recorder.records.last(where: { $0.transaction == id }) else {
-        events.note(.refusedAsPruned)
+        events.record(.refusedAsPruned)
         continue
       }
-      events.note(.prunedAskedAgain)
+      events.record(.prunedAskedAgain)
       if record.revision > oldest {
         try check("transaction \(id) was refused as pruned: it is revision \(record.revision), but \(oldest) is kept")
       }

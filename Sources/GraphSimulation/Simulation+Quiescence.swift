@@ -6,7 +6,7 @@ import GraphStore
 extension Simulation {
   /// Finishes all work, then compares the clients with the store.
   func quiesce() throws {
-    note("quiet")
+    trace("quiet")
     isQuiescing = true
     // A quiet moment needs all clients online.
     offlineClients = OfflineClients()
@@ -16,7 +16,7 @@ extension Simulation {
     // Objects outside the live queries are only known to be current right after a load.
     for client in clients where random.chance(50) {
       let what = client.loads.prefetchAtRest(&random)
-      note("client \(client.number): \(what)")
+      trace("client \(client.number): \(what)")
       // A prefetch of objects that are all held already sends no request and has ended.
       try checkReads(of: client)
     }
@@ -35,8 +35,8 @@ extension Simulation {
         advanceHalfOpenConnection()
       }
       for client in clients {
-        while client.link.session != nil, !client.link.up.isEmpty,
-          server?.paused.contains(client.link.session ?? 0) == false
+        while let session = client.link.session, !client.link.up.isEmpty,
+          server?.paused.contains(session) == false
         {
           isQuiet = false
           deliverUp(client)
@@ -81,6 +81,18 @@ extension Simulation {
         try check("transaction \(record.transaction) was committed as \(other) and as \(record.revision)")
       }
     }
+    try checkHistory(records)
+    try check(failureOfTimes(server.store))
+    let objects = try checkObjects(server, records)
+    for client in clients { try check(client, server, objects, revisions) }
+    try checkRestores(revisions)
+    try checkFollower(server)
+    try check(
+      server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+  }
+
+  /// Checks the rules that all commits together keep.
+  private func checkHistory(_ records: [CommitRecord]) throws {
     if let item = model.entity(named: "Item"), let text = item.property(named: "text") {
       try check(TextMergeCheck.failure(in: records, of: clients.map(\.checks.textMerges), text: text, in: item))
     }
@@ -88,64 +100,74 @@ extension Simulation {
     try check(ListOrderCheck.failure(in: records, of: clients.map(\.checks.listOrders), model: model))
     let undone = ImmediateUndoChecker(records, except: undoneInPart, model: model)
     try check(undone.failure)
-    for _ in counted.groups..<max(counted.groups, undone.groups) { events.note(.undoneWholeGroup) }
-    counted.groups = max(counted.groups, undone.groups)
-    for _ in counted.undone..<max(counted.undone, undone.count) { events.note(.undoneOrder) }
-    counted.undone = max(counted.undone, undone.count)
+    record(.undoneWholeGroup, upTo: undone.groups, &counted.groups)
+    record(.undoneOrder, upTo: undone.count, &counted.undone)
     try checkCounters(records)
-    try check(failureOfTimes(server.store))
     let beginnings = CreationTimeCheck(records, model: model)
     try check(beginnings.failure)
-    for _ in counted.returns..<max(counted.returns, beginnings.returns) { events.note(.cameBackAsOld) }
-    counted.returns = max(counted.returns, beginnings.returns)
+    record(.cameBackAsOld, upTo: beginnings.returns, &counted.returns)
+  }
+
+  /// Records an event that is counted from the beginning at each rest, as often as it occurred since the previous rest.
+  private func record(_ event: CoverageEvent, upTo count: Int, _ counted: inout Int) {
+    for _ in counted..<max(counted, count) { events.record(event) }
+    counted = max(counted, count)
+  }
+
+  /// Checks the objects of the store, and returns them.
+  private func checkObjects(_ server: ServerNode, _ records: [CommitRecord]) throws -> [ObjectImage] {
     var objects = [ObjectImage]()
     for entity in model.entities where entity.parent == nil {
       _ = try server.store.fetch(FetchRequest(entity: entity.number)) { objects.append($0) }
     }
-    note("\(objects.count) objects, \(records.count) commits")
+    trace("\(objects.count) objects, \(records.count) commits")
     try check(GraphInvariants(objects, model: model).failure())
-    let graph = RecordedGraph(images: Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) }), model: model)
-    if SimulationModel.hasEveryType(objects, model) { events.note(.everyTypeIsThere) }
+    if SimulationModel.hasEveryType(objects, model) { events.record(.everyTypeIsThere) }
     countMembers(objects)
     let isEarly: (Value) -> Bool = { if case .date(let time) = $0 { time < 0 } else { false } }
-    if objects.contains(where: { $0.values.contains(where: isEarly) }) { events.note(.dateBefore1970) }
-    for client in clients {
-      for (id, revision) in client.outcomes.acknowledged where revisions[id] != revision {
-        try check(
-          "transaction \(id) was acknowledged as \(revision) and is \(revisions[id].map(String.init) ?? "gone")")
-      }
-      for id in client.outcomes.refused where revisions[id] != nil {
-        try check("transaction \(id) was refused but exists")
-      }
-      let visible = client.version.isOlder ? client.version.downgraded(graph) : nil
-      if objects.contains(where: client.version.isChangedByLens) { client.countThroughLens(.seenOtherwise) }
-      for query in client.queries {
-        if let visible {
-          try checkDowngraded(query, of: client, visible)
-        } else {
-          try checkQuery(query, of: client, server)
-        }
-      }
-      for window in client.windows.all { try check(window.failure(of: client, in: server.store, visible)) }
-      try check(client.brokenOrder(in: server.store, objects.compactMap(client.version.downgraded)))
-      try check(client.unsaved.lostEdit(of: client.number))
-      try check(client.unsaved.lostTransientEdit(of: client.number, &client.events))
-      try check(client.pad.lostEdit())
-      try check(client.unfinishedReading())
-      try check(
-        client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
+    if objects.contains(where: { $0.values.contains(where: isEarly) }) { events.record(.dateBefore1970) }
+    return objects
+  }
+
+  /// Checks what a client knows of its transactions, and that it holds what the server has.
+  /// - Parameter revisions: the revision of each committed transaction.
+  private func check(
+    _ client: ClientNode, _ server: ServerNode, _ objects: [ObjectImage], _ revisions: [TransactionID: Revision]
+  ) throws {
+    for (id, revision) in client.outcomes.acknowledged where revisions[id] != revision {
+      try check("transaction \(id) was acknowledged as \(revision) and is \(revisions[id].map(String.init) ?? "gone")")
     }
-    try checkRestores(revisions)
-    try checkFollower(server)
+    for id in client.outcomes.refused where revisions[id] != nil {
+      try check("transaction \(id) was refused but exists")
+    }
+    var visible: RecordedGraph?
+    if client.version.isOlder {
+      let images = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) })
+      visible = client.version.downgraded(RecordedGraph(images: images, model: model))
+    }
+    if objects.contains(where: client.version.isChangedByLens) { client.countThroughLens(.seenOtherwise) }
+    for query in client.queries {
+      if let visible {
+        try checkDowngraded(query, of: client, visible)
+      } else {
+        try checkQuery(query, of: client, server)
+      }
+    }
+    for window in client.windows.all { try check(window.failure(of: client, in: server.store, visible)) }
+    try check(client.brokenOrder(in: server.store, objects.compactMap(client.version.downgraded)))
+    try check(client.unsaved.lostEdit(of: client.number))
+    try check(client.unsaved.lostTransientEdit(of: client.number, &client.events))
+    try check(client.childEditor.lostEdit())
+    try check(client.unfinishedReading())
     try check(
-      server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+      client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
   }
 
   private func checkFollower(_ server: ServerNode) throws {
     guard let follower else { return }
     do {
       let (difference, applied) = try follower.compare(floor: server.store.oldestRevision)
-      for _ in 0..<applied { events.note(.entryApplied) }
+      for _ in 0..<applied { events.record(.entryApplied) }
       try check(difference.map { "the store of the entries differs: \($0)" })
     } catch let failure as StoreFailure {
       try check("an entry can't be applied: \(failure)")
@@ -159,7 +181,7 @@ extension Simulation {
     }
     let counters = CounterCheck(records, increments, model: model)
     try check(counters.failure)
-    if counters.undos > 0 { events.note(.incrementUndone) }
+    if counters.undos > 0 { events.record(.incrementUndone) }
   }
 
   private func countMembers(_ objects: [ObjectImage]) {
@@ -169,17 +191,17 @@ extension Simulation {
       guard let entity = model.entity(named: name), let property = entity.property(named: relationship),
         objects.contains(where: { $0.id.entity == entity.number && !$0[property].objectIDs.isEmpty })
       else { continue }
-      events.note(event)
+      events.record(event)
     }
   }
 
   private func countFollowed(_ text: String, _ predicate: GraphPredicate) {
     if predicate.searchesText {
       let isOverPath = [".text SEARCH", ".memo SEARCH"].contains(where: text.contains)
-      events.note(isOverPath ? .searchOverPathFollowed : .searchFollowed)
+      events.record(isOverPath ? .searchOverPathFollowed : .searchFollowed)
     }
-    if text.contains("@") { events.note(.aggregateFollowed) }
-    if ["ANY ", "ALL ", "NONE ", "SUBQUERY"].contains(where: text.contains) { events.note(.manyFollowed) }
+    if text.contains("@") { events.record(.aggregateFollowed) }
+    if ["ANY ", "ALL ", "NONE ", "SUBQUERY"].contains(where: text.contains) { events.record(.manyFollowed) }
   }
 
   private func checkQuery(
@@ -191,12 +213,12 @@ extension Simulation {
     }
     let held = client.context.storedResult(of: query.id)
     let text = query.predicate.text(in: model)
-    note("client \(client.number) holds \(held.count) of \(query.entity.name) \(text)")
+    trace("client \(client.number) holds \(held.count) of \(query.entity.name) \(text)")
     if !held.isEmpty { countFollowed(text, query.predicate) }
     guard fresh != held else { return }
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count
-    let stale = fresh.filter { held[$0.key].map { image in image != fresh[image.id] } ?? false }.count
+    let stale = fresh.filter { held[$0.key] != nil && held[$0.key] != $0.value }.count
     let place = "client \(client.number), \(query.entity.name) \(text): "
     let counts = "\(lost) lost, \(extra) too many, \(stale) stale of \(fresh.count)"
     let revisions = fresh.values.filter { held[$0.id] == nil }.map { String($0.revision) }.sorted()

@@ -22,7 +22,7 @@ extension Simulation {
         + ", there were \(wanted.objects.map(\.id)), rows \(wanted.rows), \(wanted.count) of them; next \(found.next == wanted.next)"
     }
     if wanted.count > 0 {
-      events.note(pending.event)
+      events.record(pending.event)
       client.countThroughLens(.fetchedThroughLens)
     }
     return nil
@@ -30,7 +30,7 @@ extension Simulation {
 
   private func failure(of read: ClientPast.PastRead, _ client: ClientNode) -> String? {
     guard let graph = recorder.state(read.revision).map(client.version.downgraded) else { return nil }
-    events.note(read.isByID ? .pastReadByID : .pastRead)
+    events.record(read.isByID ? .pastReadByID : .pastRead)
     client.countThroughLens(.pastReadThroughLens)
     let wanted = graph.objects(of: read.entity, read.predicate)
     var found = [ObjectID: ObjectImage]()
@@ -56,17 +56,17 @@ extension Simulation {
         return "client \(client.number) loaded \(image.id) of revision \(image.revision) as \(image.values), "
           + "it was \(stored.values)"
       }
-      if isOfFaults { events.note(.faultFilled) }
+      if isOfFaults { events.record(.faultFilled) }
     }
     if isOfFaults {
       for id in finished.missing {
         guard recorder.wasEverDeleted(id) || finished.isStale else {
           return "client \(client.number) considers \(id) deleted, which was never deleted"
         }
-        events.note(.faultOfDeleted)
+        events.record(.faultOfDeleted)
       }
     } else {
-      events.note(.prefetched)
+      events.record(.prefetched)
       client.countThroughLens(.loadedThroughLens)
     }
     return finished.load.isAtRest ? failure(atRest: finished, client) : nil
@@ -91,12 +91,17 @@ extension Simulation {
           return hasIt ? graph.related(to: id, through: property) : []
         }
         for id in level where !client.version.isCurrent(images[id], graph.images[id]) {
-          return "client \(client.number) followed \(property.name) to \(id): held \(images[id]?.values ?? []), "
-            + "stored \(graph.images[id]?.values ?? [])"
+          return "client \(client.number) followed \(property.name) to \(id): held \(Self.values(images[id])), "
+            + "stored \(Self.values(graph.images[id]))"
         }
       }
     }
-    events.note(.prefetchedAtRest)
+    events.record(.prefetchedAtRest)
     return nil
+  }
+
+  /// The values of an object for a message.
+  private static func values(_ image: ObjectImage?) -> String {
+    if let image { "\(image.values)" } else { "no object" }
   }
 }

@@ -31,7 +31,7 @@ extension Simulation {
     } catch {
       try check("the store can't be backed up: \(error)")
     }
-    note("the operator backs up revision \(recorder.revision)")
+    trace("the operator backs up revision \(recorder.revision)")
     storeOperator.keep(StoreOperator.Backup(file: file, step: step, recorder: recorder))
   }
 
@@ -43,8 +43,8 @@ extension Simulation {
       try checkPruned(client)
     }
     let lost = recorder
-    note("the operator restores revision \(backup.recorder.revision) over \(lost.revision)")
-    events.note(.storePutBack)
+    trace("the operator restores revision \(backup.recorder.revision) over \(lost.revision)")
+    events.record(.storePutBack)
     for client in clients { client.restores.becomeStale(behind: backup.recorder, of: lost) }
     try crashServer {
       let report: StoreRestore.Report
@@ -53,7 +53,10 @@ extension Simulation {
       } catch {
         throw Failure(seed: seed, step: step, reason: "the store can't be restored: \(error)")
       }
-      for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: (report.previous ?? "") + suffix) }
+      guard let previous = report.previous else {
+        throw Failure(seed: seed, step: step, reason: "the restore kept no previous store")
+      }
+      for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: previous + suffix) }
       recorder = backup.recorder
       recorder.revert(from: lost)
       try checkHead(report.head, of: "the restored store")
@@ -65,7 +68,8 @@ extension Simulation {
   }
 
   private func checkHead(_ head: Token, of what: String) throws {
-    let fingerprint = recorder.records.last?.fingerprint ?? 0
+    // A store without commits has the fingerprint 0.
+    let fingerprint: UInt64 = if let last = recorder.records.last { last.fingerprint } else { 0 }
     if head.revision != recorder.revision || head.fingerprint != fingerprint {
       try check("\(what) is of revision \(head.revision), \(recorder.revision) was recorded")
     }
@@ -74,7 +78,7 @@ extension Simulation {
   /// Counts a client that returns after other commits have passed the revision that it had seen.
   func countStaleReturn(_ client: ClientNode) {
     if client.restores.mustDetect, recorder.revision >= client.lastRevision {
-      events.note(.restoreOvertaken)
+      events.record(.restoreOvertaken)
     }
   }
 

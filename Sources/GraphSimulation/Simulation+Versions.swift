@@ -23,19 +23,19 @@ extension Simulation {
     let fresh = sight.objects(of: query.entity, query.predicate)
     let held = client.context.storedResult(of: query.id)
     let name = "\(query.entity.name) \(query.predicate.text(in: client.model))"
-    note("client \(client.number) holds \(held.count) of \(name) through its lens")
+    trace("client \(client.number) holds \(held.count) of \(name) through its lens")
     if !fresh.isEmpty { client.countThroughLens(.followedThroughLens) }
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count
     let differing = fresh.values.sorted { $0.id < $1.id }.filter { held[$0.id] != nil }
       .first { !client.version.isCurrent(held[$0.id], $0) }
     guard lost + extra > 0 || differing != nil else { return }
-    let stale = differing.map { image in
-      "; \(image.id) should be \(image.revision) \(image.values), held is "
-        + "\(held[image.id]?.revision ?? 0) \(held[image.id]?.values ?? [])"
-    }
-    try check(
+    var reason =
       "client \(client.number), of an older version, \(name): \(lost) lost, \(extra) too many of \(fresh.count)"
-        + (stale ?? ""))
+    if let image = differing {
+      guard let stale = held[image.id] else { preconditionFailure("an object that differs is held") }
+      reason += "; \(image.id) should be \(image.revision) \(image.values), held is \(stale.revision) \(stale.values)"
+    }
+    try check(reason)
   }
 }

@@ -6,27 +6,27 @@ import GraphStoreFaults
 /// Commits: the writer takes some of the waiting requests, and sometimes the power or a connection fails meanwhile.
 extension Simulation {
   func write() throws {
-    guard let commits = server?.commits, !commits.isEmpty else { return }
+    guard let commits = server?.commits, let cancelled = server?.cancelled, !commits.isEmpty else { return }
     var count = 1 + random.below(commits.count)
     // A batch ends its write, so that each state of the graph can be recorded.
     let place = commits.prefix(count).firstIndex { if case .batch = $0.1 { true } else { false } }
     if let place { count = place + 1 }
     let groups = groupSizes(of: count, endsWithBatch: place != nil)
-    note("write \(groups) of \(commits.count)")
-    let faultPlan = faultPlan(isBatch: place != nil)
+    trace("write \(groups) of \(commits.count)")
+    let faultPlan = faultPlan(isBatch: place != nil, cancelled: cancelled)
     clock.recordWrite()
-    if !isQuiescing, let fault = serverLog?.planFault() { note(fault) }
-    if groups.count > 1 { events.note(.groupsPrepared) }
+    if !isQuiescing, let fault = serverLog?.planFault() { trace(fault) }
+    if groups.count > 1 { events.record(.groupsPrepared) }
     server?.write(groups: groups, reads: groups.count > 1 && random.chance(30), now: clock.wall, faultPlan: faultPlan)
     CrashableFiles.fail(directory, with: nil)
     serverLog?.disk.plan(nil)
     if faultPlan.wasGivenUp {
-      events.note(.batchGivenUp)
+      events.record(.batchCancelled)
       if case .batch(let run)? = place.map({ commits[$0].1 }) { loseConnection(of: run.batch.id) }
     }
     if CrashableFiles.isOff(directory) || serverLog?.disk.isOff == true {
-      note("the power is gone")
-      events.note(faultPlan.wasCut ? .batchLostPower : .commitLostPower)
+      trace("the power is gone")
+      events.record(faultPlan.wasCut ? .batchLostPower : .commitLostPower)
       try crashServer()
     }
     try recordCommits()
@@ -44,8 +44,7 @@ extension Simulation {
     return endsWithBatch ? sizes + [1] : sizes
   }
 
-  private func faultPlan(isBatch: Bool) -> BatchFaultPlan {
-    let cancelled = server?.cancelled ?? []
+  private func faultPlan(isBatch: Bool, cancelled: Set<StoreRequestID>) -> BatchFaultPlan {
     guard isBatch, !isQuiescing else {
       // Cuts the power in the middle of a commit: between any two of its writes and syncs, or after the last one.
       if !isQuiescing, random.chance(2) {
@@ -75,7 +74,7 @@ extension Simulation {
     let last = recorder.records.last
     let records = try recorder.catchUp(with: server.store)
     for record in records { try check(failure(of: record)) }
-    try check(clock.note(records, after: last, &events))
+    try check(clock.record(records, after: last, &events))
     let deleted = recorder.deletedObjects
     for client in clients { client.past.deletedObjects = deleted }
   }
@@ -89,12 +88,12 @@ extension Simulation {
     if let oldest = try? server?.store.oldestRevision,
       client.checks.lostUpdates.began(record.transaction, below: oldest)
     {
-      events.note(.editedBelowFloor)
+      events.record(.editedBelowFloor)
     }
     if let batch = client.batches[record.transaction] {
-      events.note(batch.event)
-      client.batches.note(committed: batch.id)
-      if record.summary != nil { events.note(.batchInSlices) }
+      events.record(batch.event)
+      client.batches.record(committed: batch.id)
+      if record.summary != nil { events.record(.batchInSlices) }
       return batch.failure(from: client.version.downgraded(before), to: client.version.downgraded(after))
     }
     if record.undoes != nil { return failure(ofUndo: record, of: client) }

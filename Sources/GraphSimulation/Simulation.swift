@@ -87,7 +87,7 @@ public final class Simulation {
   var undoneInPart = Set<TransactionID>()
   /// Whether all work is being finished, without failures.
   var isQuiescing = false
-  private let trace: ((String) -> Void)?
+  private let didTrace: ((String) -> Void)?
 
   /// The seeded generator of the random part of new ids, shared with the store, which uses it on this thread.
   private final class IDSource: @unchecked Sendable {  // One thread runs a simulation.
@@ -102,14 +102,14 @@ public final class Simulation {
   ///   - acts: the kinds of acts that the run has besides the usual ones.
   ///   - trace: called with a line for each step.
   public init(
-    seed: UInt64, directory: String, clients count: Int = 3, acts optional: Set<OptionalAct> = [],
+    seed: UInt64, directory: String, clients count: Int = 3, acts optional: Set<OptionalAction> = [],
     bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil
   ) throws {
     let acts = bug.map { optional.union($0.acts) } ?? optional
     self.seed = seed
     self.directory = directory
     self.bug = bug
-    self.trace = trace
+    didTrace = trace
     versions = try ClientVersionAssigner(seed: seed, bug: bug, clients: count, acts: acts)
     model = versions.served
     recorder = GraphRecorder(model: model)
@@ -173,8 +173,8 @@ public final class Simulation {
     if let reason { throw Failure(seed: seed, step: step, reason: reason) }
   }
 
-  func note(_ line: @autoclosure () -> String) {
-    if let trace { trace("\(step) \(line())") }
+  func trace(_ line: @autoclosure () -> String) {
+    if let didTrace { didTrace("\(step) \(line())") }
   }
 
   // MARK: - Steps
@@ -190,7 +190,7 @@ public final class Simulation {
     case 0..<140:
       guard let client = random.pick(clients) else { return false }
       let what = increment(client) ?? editEstimate(client) ?? client.performRandomAction(&random)
-      note("client \(client.number): \(what)")
+      trace("client \(client.number): \(what)")
     case 140..<340:
       guard let client = random.pick(clients.filter { !$0.link.up.isEmpty }) else { return false }
       for _ in 0..<burst() { deliverUp(client) }
@@ -221,7 +221,7 @@ public final class Simulation {
       guard let client = random.pick(clients) else { return false }
       disconnect(client)
       client.restart(&random)
-      note("client \(client.number) dies")
+      trace("client \(client.number) dies")
     case 992..<996: try crashServer(checkSetbacks)
     default: handle(.tick(clock.monotonic))
     }
@@ -237,7 +237,7 @@ public final class Simulation {
     else {
       return
     }
-    note("up \(client.number)")
+    trace("up \(client.number)")
     receive(client.link.up.removeFirst(), from: session)
   }
 
@@ -252,9 +252,9 @@ public final class Simulation {
     guard let client, let session = client.link.session, !client.link.down.isEmpty else { return }
     // The bytes form a stream without message boundaries.
     let frame = client.link.down.removeFirst()
-    note("down \(client.number) \(frame.count)")
+    trace("down \(client.number) \(frame.count)")
     client.receive(frame)
-    for line in client.traceLines { note("client \(client.number): \(line)") }
+    for line in client.traceLines { trace("client \(client.number): \(line)") }
     client.traceLines = []
     handle(.drained(session, bytes: frame.count))
     try checkReads(of: client)
@@ -265,7 +265,7 @@ public final class Simulation {
     guard let count = server?.jobs.count, count > 0, let job = server?.jobs.remove(at: random.below(count)) else {
       return
     }
-    note("job")
+    trace("job")
     countResume(job)
     server?.run(job)
   }
@@ -275,11 +275,11 @@ public final class Simulation {
   func handleSubmission() {
     let hasOutputs = server?.outputs.isEmpty == false
     if server?.inbox.isEmpty == false, !hasOutputs || random.chance(50) {
-      note("a submission")
+      trace("a submission")
       return handle(server?.inbox.removeFirst())
     }
     guard hasOutputs else { return }
-    note("receive from a reader")
+    trace("receive from a reader")
     let output = server?.takeOutput()
     if let (session, frame) = output?.frame { deliver(frame, to: session) }
     handle(output?.event)
@@ -289,7 +289,7 @@ public final class Simulation {
     guard let client, client.link.session == nil, server != nil else { return }
     lastSession += 1
     sessions[lastSession] = client.number
-    note("client \(client.number) connects")
+    trace("client \(client.number) connects")
     countReturn(of: client)
     countStaleReturn(client)
     handle(.opened(lastSession))
@@ -299,7 +299,7 @@ public final class Simulation {
 
   func disconnect(_ client: ClientNode?) {
     guard let client, let session = client.link.session else { return }
-    note("client \(client.number) is cut off")
+    trace("client \(client.number) is cut off")
     // Servers often notice a lost connection late; meanwhile the client reconnects and has two sessions.
     let halfOpen = random.chance(50) ? HalfOpenConnection(session: session, up: client.link.up) : nil
     client.disconnect()
@@ -322,10 +322,10 @@ public final class Simulation {
     let index = random.below(halfOpenConnections.count)
     let session = halfOpenConnections[index].session
     if !halfOpenConnections[index].up.isEmpty, random.chance(70), server?.paused.contains(session) == false {
-      note("up from the lost connection \(session)")
+      trace("up from the lost connection \(session)")
       receive(halfOpenConnections[index].up.removeFirst(), from: session)
     } else {
-      note("the server notices that connection \(session) is lost")
+      trace("the server notices that connection \(session) is lost")
       halfOpenConnections.remove(at: index)
       handle(.closed(session))
     }
@@ -363,7 +363,7 @@ public final class Simulation {
 
   /// - Parameter examine: examines the files as they are on disk before the server restarts.
   func crashServer(_ examine: () throws -> Void = {}) throws {
-    note("the server crashes after \(CrashableFiles.syncs(directory)) syncs")
+    trace("the server crashes after \(CrashableFiles.syncs(directory)) syncs")
     for client in clients { client.disconnect() }
     (sessions, halfOpenConnections) = ([:], [])
     CrashableFiles.crash(directory)

@@ -7,10 +7,10 @@ import GraphModel
 /// Labels are related to labels. Each of the four delete rules occurs. There are attributes of every type, so that
 /// each occurs in every message, file and comparison.
 enum SimulationModel {
-  static func load(_ acts: Set<OptionalAct> = []) throws -> Model { try Model(parsing: json(acts).text.utf8) }
+  static func load(_ acts: Set<OptionalAction> = []) throws -> Model { try Model(parsing: json(acts).text.utf8) }
 
   /// The model of runs with these acts.
-  static func json(_ acts: Set<OptionalAct>) throws -> JSON {
+  static func json(_ acts: Set<OptionalAction>) throws -> JSON {
     let model = try JSON(parsing: source)
     return acts.contains(.counters) ? model.adding(try JSON(parsing: counter), to: "entities") : model
   }

@@ -15,7 +15,7 @@ enum SimulationVersions {
     (seed &+ 1) % 10 < 4 && (bug == nil || bug == .unsettledRead)
   }
 
-  static func load(_ acts: Set<OptionalAct> = []) throws -> (older: Model, newer: Model) {
+  static func load(_ acts: Set<OptionalAction> = []) throws -> (older: Model, newer: Model) {
     let model = try SimulationModel.json(acts)
     return (try Model(parsing: older(model).text.utf8), try Model(parsing: newer(model).text.utf8))
   }
@@ -78,7 +78,7 @@ struct ClientVersionAssigner {
   private let older: Set<Int>
   var random: SeededRandom
 
-  init(seed: UInt64, bug: PlantedBug?, clients: Int, acts: Set<OptionalAct>) throws {
+  init(seed: UInt64, bug: PlantedBug?, clients: Int, acts: Set<OptionalAction>) throws {
     random = SeededRandom(seed: seed ^ 0x1E45)
     guard SimulationVersions.areMixed(seed: seed, bug: bug) else {
       (served, lens, older) = (try SimulationModel.load(acts), nil, [])
@@ -97,7 +97,7 @@ struct ClientVersionAssigner {
   var isMixed: Bool { lens != nil }
 
   /// The server's earlier versions.
-  var olderModels: [Model] { lens.map { [$0.old] } ?? [] }
+  var olderModels: [Model] { if let lens { [lens.old] } else { [] } }
 
   /// The lens of a client; nil for a client of the server's version.
   func lens(of client: Int) -> ModelLens? { older.contains(client) ? lens : nil }

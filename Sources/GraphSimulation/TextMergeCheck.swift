@@ -57,7 +57,7 @@ struct TextMergeCheck {
 
   // MARK: - Transactions and answers
 
-  mutating func note(_ transaction: Transaction, text: PropertyNumber) {
+  mutating func record(_ transaction: Transaction, text: PropertyNumber) {
     var typed = [(object: ObjectID, keys: [Unicode.Scalar])]()
     if transaction.policy == .overwrite { replacing.insert(transaction.id) }
     for change in transaction.changes where change.kind == .update {
@@ -75,7 +75,7 @@ struct TextMergeCheck {
   /// Exempts a restore, which brings back the texts of that time.
   mutating func recordRestore(_ id: TransactionID) { replacing.insert(id) }
 
-  mutating func note(_ id: TransactionID, _ committed: CommitResult) {
+  mutating func record(_ id: TransactionID, _ committed: CommitResult) {
     acknowledged.append((id, Set(committed.conflicts.lazy.filter { !$0.mineWon }.map(\.id))))
   }
 

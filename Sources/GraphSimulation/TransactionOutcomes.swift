@@ -11,13 +11,13 @@ struct TransactionOutcomes {
   /// The number of times that each transaction was sent.
   private var timesSent = [TransactionID: Int]()
 
-  mutating func note(sent id: TransactionID) { timesSent[id, default: 0] += 1 }
+  mutating func record(sent id: TransactionID) { timesSent[id, default: 0] += 1 }
 
   /// Records a definite refusal.
   ///
   /// A transaction that was sent twice may still be in progress on a connection that the server has not closed yet, and
   /// succeed by then.
-  mutating func note(refused id: TransactionID) {
+  mutating func record(refused id: TransactionID) {
     if timesSent[id, default: 1] == 1 { refused.append(id) }
   }
 

@@ -55,9 +55,10 @@ struct UndoStackModel {
       step.group = record.undo
       undoable.append(step)
       open[scope] = step
-      for earlier in pendingSaves.removeValue(forKey: scope) ?? [] where earlier.undo?.group == record.undo?.group {
+      for earlier in pendingSaves[scope, default: []] where earlier.undo?.group == record.undo?.group {
         unchangedSaves[earlier.revision] = record.revision
       }
+      pendingSaves[scope] = nil
     } else if let group = record.undo?.group {
       if let known = open[scope], known.group?.group == group {
         unchangedSaves[record.revision] = known.newest
@@ -70,7 +71,9 @@ struct UndoStackModel {
   /// Describes how an undo or redo took another step than its user meant; nil if it did not.
   /// - Parameter record: the commit of the undo or redo.
   func failure(of request: UndoRequest, _ record: CommitRecord) -> String? {
-    let taken = record.redoes ?? record.undoes
+    guard let taken = record.redoes ?? record.undoes else {
+      preconditionFailure("the commit of an undo or redo names its step")
+    }
     let wanted: Step?
     if let named = request.revision {
       let revision = unchangedSaves[named] ?? named
@@ -79,8 +82,8 @@ struct UndoStackModel {
       wanted = request.redo ? undone.last : undoable.last
     }
     if wanted?.newest == taken, wanted?.group == record.undo, (record.redoes != nil) == request.redo { return nil }
-    return "revision \(record.revision) \(request.redo ? "redoes" : "undoes") revision \(taken ?? 0), requested was "
-      + "\(request.revision.map { "that of \($0)" } ?? "the next"), which is \(wanted?.commits ?? [])"
+    return "revision \(record.revision) \(request.redo ? "redoes" : "undoes") revision \(taken), requested was "
+      + "\(request.revision.map { "that of \($0)" } ?? "the next"), which is \(wanted.map { "\($0.commits)" } ?? "none")"
   }
 
   /// The expected undo state.

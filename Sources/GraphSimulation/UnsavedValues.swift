@@ -54,7 +54,7 @@ struct UnsavedValues {
       guard edit.object["chosen"] == edit.value else {
         return "client \(client) has chosen \(edit.value) of \(edit.object.id) and holds \(edit.object["chosen"])"
       }
-      events.note(edit.object.revision > edit.revision ? .transientOutlivedCommits : .transientKept)
+      events.record(edit.object.revision > edit.revision ? .transientOutlivedCommits : .transientKept)
     }
     return nil
   }

@@ -243,17 +243,6 @@ enum FaultInjectionVFS {
     io.xFileSize = { file, size in
       FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xFileSize($0, size) } ?? SQLITE_ERROR
     }
-    io.xLock = { file, level in
-      let code = FaultInjectionVFS.verdict(file, .lock).code
-      guard code == SQLITE_OK else { return code }
-      return FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xLock($0, level) } ?? SQLITE_ERROR
-    }
-    io.xUnlock = { file, level in
-      FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xUnlock($0, level) } ?? SQLITE_ERROR
-    }
-    io.xCheckReservedLock = { file, result in
-      FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xCheckReservedLock($0, result) } ?? SQLITE_ERROR
-    }
     io.xFileControl = { file, operation, argument in
       FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xFileControl($0, operation, argument) }
         ?? SQLITE_ERROR
@@ -266,6 +255,32 @@ enum FaultInjectionVFS {
       FaultInjectionVFS.wrapped($0).map { $0.pointee.pMethods.pointee.xDeviceCharacteristics($0) }
         ?? FaultInjectionVFS.noCharacteristics
     }
+    // Disables memory mapping, so that every read and write passes through this layer.
+    io.xFetch = { _, _, _, address in
+      if let address { address.pointee = nil }
+      return SQLITE_OK
+    }
+    io.xUnfetch = { _, _, _ in SQLITE_OK }
+    addLockMethods(&io)
+    addSharedMemoryMethods(&io)
+    return io
+  }
+
+  private static func addLockMethods(_ io: inout sqlite3_io_methods) {
+    io.xLock = { file, level in
+      let code = FaultInjectionVFS.verdict(file, .lock).code
+      guard code == SQLITE_OK else { return code }
+      return FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xLock($0, level) } ?? SQLITE_ERROR
+    }
+    io.xUnlock = { file, level in
+      FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xUnlock($0, level) } ?? SQLITE_ERROR
+    }
+    io.xCheckReservedLock = { file, result in
+      FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xCheckReservedLock($0, result) } ?? SQLITE_ERROR
+    }
+  }
+
+  private static func addSharedMemoryMethods(_ io: inout sqlite3_io_methods) {
     io.xShmMap = { file, page, size, extend, address in
       FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xShmMap($0, page, size, extend, address) }
         ?? SQLITE_ERROR
@@ -285,12 +300,5 @@ enum FaultInjectionVFS {
     io.xShmUnmap = { file, delete in
       FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xShmUnmap($0, delete) } ?? SQLITE_ERROR
     }
-    // Disables memory mapping, so that every read and write passes through this layer.
-    io.xFetch = { _, _, _, address in
-      if let address { address.pointee = nil }
-      return SQLITE_OK
-    }
-    io.xUnfetch = { _, _, _ in SQLITE_OK }
-    return io
   }
 }

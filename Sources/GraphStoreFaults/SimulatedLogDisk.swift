@@ -6,11 +6,12 @@ import Synchronization
 
 /// A disk in memory under a commit log, for tests and simulations: it fails, and it loses power between any two calls.
 ///
-/// A write reaches the cache, a sync copies it to the disk in sectors. After a power cut each sector that was not synced
-/// is old, new or torn at any byte, and each change of a name that was not synced has happened or not. A failed sync
-/// writes some sectors and drops the others, as Linux does: they count as clean, and a later sync does not write them.
+/// A write reaches the cache, a sync copies it to the disk in sectors. After a power cut each sector that was not
+/// synced is old, new or torn at any byte, and each change of a name that was not synced has happened or not. A failed
+/// sync writes some sectors and drops the others, as Linux does: they count as clean, and a later sync does not write
+/// them.
 package final class SimulatedLogDisk: LogDisk {
-  /// The operations, as faults select them.
+  /// The kinds of operations, by which a fault selects calls.
   package enum Call: String, Sendable {
     case makeFolder, names, create, open, rename, remove, size, read, write, synchronize, synchronizeFolder
   }
@@ -37,7 +38,7 @@ package final class SimulatedLogDisk: LogDisk {
     var changes = [NameChange]()
     /// Nil if there is no folder.
     var folder: UInt64?
-    /// The number of folders that there were.
+    /// The number of folders created so far.
     var folders: UInt64 = 0
     var isOff = false
     var ignoresSyncs = false
@@ -77,7 +78,7 @@ package final class SimulatedLogDisk: LogDisk {
   /// Whether the power failed and `recover` has not been called since.
   package var isOff: Bool { state.withLock { $0.isOff } }
 
-  /// The calls that changed or synced something since the last question, as `write 0000000001.segment 4096+48`.
+  /// The calls since the last `takeCalls` that changed or synced something, as `write 0000000001.segment 4096+48`.
   package func takeCalls() -> [String] {
     state.withLock { state in
       defer { state.calls = [] }
@@ -219,7 +220,7 @@ package final class SimulatedLogDisk: LogDisk {
   // MARK: Calls
 
   /// Runs a call, or the planned fault in its place.
-  /// - Parameter body: the effect; of a call that fails, it may have a part. Its second argument is the error.
+  /// - Parameter body: the effect of the call, or a part of it if the call fails. Its second argument is the error.
   private func perform<Result>(
     _ call: Call, _ detail: String, _ body: (inout State, _ error: Int32?) throws -> Result
   ) throws -> Result {

@@ -11,8 +11,8 @@ public final class RedoTwin {
   /// The second store.
   public let store: SQLiteStore
 
-  /// Creates a store with the identity of another one: with a copy of the files that this one was opened with, or empty
-  /// if it was created.
+  /// Creates a store with the identity of `other`: from a copy of the files that `other` was opened with, or empty if
+  /// `other` was created.
   /// - Parameter configure: sets further options.
   public init(of other: TestStore, configure: (inout SQLiteStore.Options) -> Void = { _ in }) throws {
     directory = try TemporaryDirectory()
@@ -73,8 +73,8 @@ public final class EntryRecorder: Sendable {
 
 extension TestStore {
   /// Repeats all commits since the opening in a second store.
-  /// - Returns: how it differs; nil if there are none, if the store is pruned, or if the entries are not those between the
-  ///   state at the opening and the newest one, because its files were changed.
+  /// - Returns: the differences; nil if there are none. It is also nil if they can't be computed, because the store is
+  ///   pruned, or because its files were changed and the entries do not lead from its first state to its newest.
   public func redoDifferences() throws -> [String]? {
     let entries = recorder.all
     guard let first = entries.first, try entries.last?.revision == store.head.revision,

@@ -39,7 +39,7 @@ public struct ChunkEncoder: Sendable {
   private mutating func added() -> [UInt8]? {
     assert(!isFinished, "nothing follows the last chunk")
     count += 1
-    return body.bytes.count >= ProtocolLimits.chunkSize ? take() : nil
+    return body.bytes.count >= ProtocolLimits.chunkSize ? endChunk() : nil
   }
 
   /// The last frame.
@@ -65,10 +65,10 @@ public struct ChunkEncoder: Sendable {
     if let next = end.next { body.field(7, next.bytes) }
     if let explanation = end.explanation { body.field(8, explanation) }
     if !end.damage.isEmpty { body.field(31, end.damage) }
-    return take()
+    return endChunk()
   }
 
-  private mutating func take() -> [UInt8] {
+  private mutating func endChunk() -> [UInt8] {
     var frame = BinaryWriter(capacity: body.bytes.count + 32)
     frame.bytes = [0, 0, 0, 0]
     frame.field(1, request)

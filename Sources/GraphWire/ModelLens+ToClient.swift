@@ -47,7 +47,7 @@ extension ModelLens {
     return result
   }
 
-  /// A change as the older version has it; nil if it has none of it.
+  /// The part of a change that the older version has; nil if there is none.
   public func downgraded(_ change: Delta.Change) -> Delta.Change? {
     guard isVisible(change.id.entity) else { return nil }
     let edits = downgraded(change.edits, in: change.object)

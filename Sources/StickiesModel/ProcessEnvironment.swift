@@ -9,10 +9,10 @@ import GraphWire
 /// The settings in the environment: locations of data and sockets, and the user's name.
 public struct ProcessEnvironment: Sendable {
   private let variables: [String: String]
-  let account: Account
+  let account: UserAccount
 
   /// Creates an environment with other variables and another account, for tests.
-  public init(variables: [String: String], account: Account = .current) {
+  public init(variables: [String: String], account: UserAccount = .current) {
     (self.variables, self.account) = (variables, account)
   }
 

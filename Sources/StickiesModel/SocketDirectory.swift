@@ -6,7 +6,7 @@ import GraphWire
 #endif
 
 /// The account of a process, as the system reports it, regardless of the environment.
-public struct Account: Sendable {
+public struct UserAccount: Sendable {
   /// The effective user ID.
   public var user: UInt32
   /// The home directory in the user database; nil if the user has no entry.
@@ -20,8 +20,8 @@ public struct Account: Sendable {
   public init(user: UInt32, home: String?) { (self.user, self.home) = (user, home) }
 
   /// The account of this process.
-  public static var current: Account {
-    Account(user: geteuid(), home: getpwuid(geteuid())?.pointee.pw_dir.map { String(cString: $0) })
+  public static var current: UserAccount {
+    UserAccount(user: geteuid(), home: getpwuid(geteuid())?.pointee.pw_dir.map { String(cString: $0) })
   }
 
   /// Returns whether a directory exists and belongs to this user.

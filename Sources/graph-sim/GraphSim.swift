@@ -16,8 +16,8 @@ struct GraphSim: ParsableCommand {
   var steps = 1_000
   @Option(help: "The number of clients.")
   var clients = 3
-  @Option(help: "Add a kind of act to the runs: \(OptionalAct.allCases.map(\.rawValue).joined(separator: ", ")).")
-  var act: [OptionalAct] = []
+  @Option(help: "Add a kind of act to the runs: \(OptionalAction.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var act: [OptionalAction] = []
   @Option(help: "Plant a bug: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
   var bug: PlantedBug?
   @Flag(help: "Print how often each event happened.")
@@ -51,5 +51,5 @@ struct GraphSim: ParsableCommand {
   }
 }
 
-extension OptionalAct: ExpressibleByArgument {}
+extension OptionalAction: ExpressibleByArgument {}
 extension PlantedBug: ExpressibleByArgument {}

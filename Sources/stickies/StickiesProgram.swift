@@ -9,7 +9,7 @@ import StickiesKit
 struct StickiesProgram: ShellProgram {
   var name: String { "stickies" }
   var command: any ParsableCommand.Type { StickiesCommand.self }
-  var examples: [String: [String]] { Examples.lines }
+  var examples: [String: [String]] { CommandExamples.lines }
   var adviceOnSilentDaemon: String { "; run stickies doctor to find the cause" }
   var commandsWithText: Set<String> { ["add", "search", "tag", "untag", "board"] }
   var remarkOnInserts: String { " Notes without x and y are placed beside the others of their board." }

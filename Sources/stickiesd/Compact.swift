@@ -8,9 +8,9 @@ struct Compact: AsyncParsableCommand {
     abstract: "Remove old commits from the history, and return the free space to the file system.",
     discussion: """
       Stop the daemon first. A commit is removed if it is not among the newest --keep-commits, is older than \
-      --keep-age, and is older than --minimum-retention. Without --keep-commits and --keep-age no commit is removed, and only \
-      free space is returned. Objects do not change. If the clock is far ahead of the newest commit, ages are counted \
-      from that commit. At the end the file is rewritten, which temporarily takes the same space again.
+      --keep-age, and is older than --minimum-retention. Without --keep-commits and --keep-age the command removes no \
+      commit and only returns free space. Objects do not change. If the clock is far ahead of the newest commit, ages \
+      are counted from that commit. At the end the file is rewritten, which temporarily needs the same space again.
 
       Exit codes: 0 done; 1 refused, or the disk failed; 64 usage.
       """)
@@ -22,13 +22,13 @@ struct Compact: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp("Keep commits that are not older than this, such as 90d, 12h, 30m or 10s.", valueName: "age"))
-  var keepAge: Age?
+  var keepAge: DurationOption?
 
   @Option(
     help: ArgumentHelp(
-      "Never remove younger commits, which disconnected clients may still need; default: 30d, and 0d if there are no "
-        + "such clients.", valueName: "age"))
-  var minimumRetention: Age?
+      "Never remove younger commits, which disconnected clients may still need; default: 30d; use "
+        + "0d if there are no such clients.", valueName: "age"))
+  var minimumRetention: DurationOption?
 
   @Flag(help: "Print what would be removed, and remove nothing.")
   var dryRun = false
@@ -58,7 +58,7 @@ struct Compact: AsyncParsableCommand {
 }
 
 /// A time span in text form: a number with the unit `d`, `h`, `m` or `s`.
-struct Age: ExpressibleByArgument, Equatable {
+struct DurationOption: ExpressibleByArgument, Equatable {
   let microseconds: Int64
 
   /// The longest age: a hundred years, which is as good as forever.

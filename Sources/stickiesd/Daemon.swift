@@ -108,7 +108,7 @@ struct Serve: AsyncParsableCommand {
     let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       let lines = addresses.map { "listening \($0)" }.joined(separator: "\n")
       let code = Descriptor.write(lines + "\n", to: 1)
-      // The server works without this line.
+      // The addresses are only information: the server continues without them.
       if code != 0 {
         log.warning(
           "standard output can't be written",

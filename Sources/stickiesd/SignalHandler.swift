@@ -9,7 +9,7 @@ import UnixSignals
 /// Without a terminal SIGHUP is ignored: there is nothing to reload, and systemd would take the exit for a success.
 /// Signals whose default is to end a program but that have no meaning here are ignored.
 struct SignalHandler {
-  private enum HangUp { case ends, ignored }
+  private enum HangUpReaction { case ends, ignored }
 
   /// A file size limit and a closed reader are errors of a single write. SIGPROF cannot be reported: libdispatch's
   /// own handler would send the signal to its thread again and again.
@@ -20,7 +20,7 @@ struct SignalHandler {
   ]
 
   /// Nil when SIGHUP was ignored at the start, as with `nohup`, and remains so.
-  private let hangUp: HangUp?
+  private let hangUp: HangUpReaction?
 
   /// Takes effect at once, so that a signal during startup does not end the daemon halfway.
   init() {

@@ -15,7 +15,7 @@ struct Codec {
       try check(message, mapped)
     }
     for mapped in mapping.messages where proto.message(mapped.name) == nil {
-      throw mistake("\(proto.path) has no message \(mapped.name); remove this line", at: mapped.line)
+      throw sourceError("\(proto.path) has no message \(mapped.name); remove this line", at: mapped.line)
     }
   }
 
@@ -28,24 +28,24 @@ struct Codec {
   private func check(_ message: ProtoFile.Message, _ mapped: SwiftMapping.Message) throws(SourceError) {
     let names = Set(message.fields.map(\.name)).union(message.choices)
     for (name, options) in mapped.fields where !names.contains(name) {
-      throw mistake("\(message.name) has no field \(name); remove this line", at: options.line)
+      throw sourceError("\(message.name) has no field \(name); remove this line", at: options.line)
     }
     switch mapped.role {
     case .handwritten: return
     case .wrapper:
       guard message.fields.count == 1, message.choices.isEmpty else {
-        throw mistake("\(message.name) must have one field to be a wrapper", at: mapped.line)
+        throw sourceError("\(message.name) must have one field to be a wrapper", at: mapped.line)
       }
     case .payload:
-      guard message.choices.isEmpty else { throw mistake("a payload cannot have a oneof", at: mapped.line) }
+      guard message.choices.isEmpty else { throw sourceError("a payload cannot have a oneof", at: mapped.line) }
     case .type: break
     }
-    guard mapped.file != nil else { throw mistake("a \"file\" line must come before this one", at: mapped.line) }
+    guard mapped.file != nil else { throw sourceError("a \"file\" line must come before this one", at: mapped.line) }
     for field in message.fields { _ = try code(of: field, in: mapped) }
     for choice in message.choices { _ = try choiceCode(choice, in: message, mapped) }
   }
 
-  func mistake(_ message: String, at line: Int) -> SourceError {
+  func sourceError(_ message: String, at line: Int) -> SourceError {
     SourceError(path: mapping.path, line: line, message: message)
   }
 }
@@ -129,14 +129,14 @@ extension Codec {
       code.cardinality = .optional
     }
     guard field.choice != nil || code.initial != nil || message.start != nil else {
-      throw mistake("what is \(field.name) if it is absent? Write zero and a value", at: options.line)
+      throw sourceError("what is \(field.name) if it is absent? Write zero and a value", at: options.line)
     }
     if case .payload? = code.role, field.choice == nil {
-      throw mistake("the type of \(field.name) is a payload, which only a oneof can have", at: options.line)
+      throw sourceError("the type of \(field.name) is a payload, which only a oneof can have", at: options.line)
     }
     let isLocal = if case .type = message.role, options.required == nil { false } else { true }
     if isLocal, ["number", "field", "reader", "writer", "element"].contains(code.property) {
-      throw mistake("\(code.property) is a name of the generated code; write = and another", at: options.line)
+      throw sourceError("\(code.property) is a name of the generated code; write = and another", at: options.line)
     }
     return code
   }
@@ -147,7 +147,7 @@ extension Codec {
       field: field, options: options, property: options.property ?? field.name.camelCased, swift: "", reads: "")
     if let name = options.form {
       guard let form = mapping.forms[name], form.proto == field.type else {
-        throw mistake("there is no form \(name) of \(field.type)", at: options.line)
+        throw sourceError("there is no form \(name) of \(field.type)", at: options.line)
       }
       (code.swift, code.zero, code.writes, code.reads) = (form.swift, form.zero, name, "try field.\(name)()")
     } else if let scalar = ScalarType.all[field.type] {
@@ -162,7 +162,7 @@ extension Codec {
         (code.swift, code.writes, code.reads) = (try wrapped(message).type, name, "try field.\(name)()")
       }
     } else {
-      throw mistake("there is no line for the message \(field.type); add one", at: options.line)
+      throw sourceError("there is no line for the message \(field.type); add one", at: options.line)
     }
     return code
   }
@@ -170,7 +170,7 @@ extension Codec {
   /// The only field of a wrapper.
   func wrapped(_ message: SwiftMapping.Message) throws(SourceError) -> FieldCode {
     guard let field = proto.message(message.name)?.fields.first else {
-      throw mistake("\(message.name) must have one field to be a wrapper", at: message.line)
+      throw sourceError("\(message.name) must have one field to be a wrapper", at: message.line)
     }
     return try code(of: field, in: message)
   }
@@ -184,10 +184,10 @@ extension Codec {
       zero: options.zero, fields: [])
     for field in message.fields where field.choice == name { choice.fields.append(try code(of: field, in: mapped)) }
     guard choice.required != nil || choice.zero != nil else {
-      throw mistake("what is \(name) if it is absent? Write required and an error, or zero", at: options.line)
+      throw sourceError("what is \(name) if it is absent? Write required and an error, or zero", at: options.line)
     }
     guard choice.isSelf || options.type != nil else {
-      throw mistake("the type of \(name) is missing; write type and a name, or = self", at: options.line)
+      throw sourceError("the type of \(name) is missing; write type and a name, or = self", at: options.line)
     }
     return choice
   }

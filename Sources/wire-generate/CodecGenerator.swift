@@ -1,4 +1,4 @@
-/// Generates encoders and decoders: Swift as a person would write it, which converts directly between values and bytes.
+/// Generates encoders and decoders in readable Swift, which convert directly between values and bytes.
 struct CodecGenerator {
   let codec: Codec
 
@@ -48,7 +48,7 @@ struct CodecGenerator {
     return lines + ["}"]
   }
 
-  /// The fields that are not of a oneof, and the oneofs, in the order of their first numbers.
+  /// A field outside of all oneofs, or a oneof; parts are in the order of their first numbers.
   enum Part {
     case field(FieldCode)
     case choice(ChoiceCode)

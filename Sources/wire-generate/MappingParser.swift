@@ -12,7 +12,7 @@ struct MappingParser {
       parser.words = try parser.split(line)[...]
       guard let first = parser.words.popFirst() else { continue }
       if line.first == " " { try parser.parseDetail(first) } else { try parser.parseHead(first) }
-      if let rest = parser.words.first { throw parser.mistake("\"\(rest)\" is not understood here") }
+      if let rest = parser.words.first { throw parser.sourceError("\"\(rest)\" is not understood here") }
     }
     return parser.mapping
   }
@@ -27,7 +27,7 @@ struct MappingParser {
       let isQuoted = first == "\"" || first == "`"
       let body = isQuoted ? rest.dropFirst() : rest
       let word = body.prefix { isQuoted ? $0 != first : $0 != " " }
-      guard !isQuoted || word.endIndex < body.endIndex else { throw mistake("a closing \(first) is missing") }
+      guard !isQuoted || word.endIndex < body.endIndex else { throw sourceError("a closing \(first) is missing") }
       words.append(String(word))
       rest = body[word.endIndex...].dropFirst(isQuoted ? 1 : 0).drop { $0 == " " }
     }
@@ -43,16 +43,16 @@ struct MappingParser {
         zero: try next("a form needs the value of an absent field"), line: line)
     case "file":
       let path = try next("a file needs a path below Sources")
-      guard path.hasSuffix(".swift") else { throw mistake("\(path) is not a Swift file") }
+      guard path.hasSuffix(".swift") else { throw sourceError("\(path) is not a Swift file") }
       mapping.files.append((path, try next("a file needs a sentence that says what it holds")))
     case "message": try parseMessage()
-    default: throw mistake("\"\(keyword)\" is not known; write form, file or message, and indent details")
+    default: throw sourceError("\"\(keyword)\" is not known; write form, file or message, and indent details")
     }
   }
 
   private mutating func parseMessage() throws(SourceError) {
     let name = try next("a message needs its name in the schema")
-    guard mapping.message(name) == nil else { throw mistake("\(name) is mapped twice; remove one") }
+    guard mapping.message(name) == nil else { throw sourceError("\(name) is mapped twice; remove one") }
     var message = SwiftMapping.Message(name: name, line: line, role: .type, type: name, file: mapping.files.last?.path)
     if let keyword = words.popFirst() {
       switch keyword {
@@ -62,7 +62,7 @@ struct MappingParser {
       case "handwritten":
         message.role = .handwritten
         if let type = words.popFirst() { message.type = type }
-      default: throw mistake("\"\(keyword)\" is not known; write type, payload, wrapper or handwritten")
+      default: throw sourceError("\"\(keyword)\" is not known; write type, payload, wrapper or handwritten")
       }
     }
     mapping.messages.append(message)
@@ -70,14 +70,14 @@ struct MappingParser {
 
   /// A property of the message, or a field with its options.
   private mutating func parseDetail(_ name: String) throws(SourceError) {
-    guard var message = mapping.messages.popLast() else { throw mistake("there is no message above this line") }
+    guard var message = mapping.messages.popLast() else { throw sourceError("there is no message above this line") }
     switch name {
     case "@start": message.start = try next("the arguments of the initializer are missing")
     case "@empty": message.empty = try next("the empty value is missing")
     case "@unknown": message.unknown = try next("the error is missing")
     case "@verify": message.isVerified = true
     default:
-      guard message.fields[name] == nil else { throw mistake("\(name) is mapped twice; remove one") }
+      guard message.fields[name] == nil else { throw sourceError("\(name) is mapped twice; remove one") }
       message.fields[name] = try parseOptions()
     }
     mapping.messages.append(message)
@@ -102,18 +102,18 @@ struct MappingParser {
       case "narrow": field.narrow = try next("the error is missing")
       case "through": field.filter = try next("the function is missing")
       case "in-place": field.isInPlace = true
-      default: throw mistake("\"\(option)\" is not an option of a field")
+      default: throw sourceError("\"\(option)\" is not an option of a field")
       }
     }
     return field
   }
 
   private mutating func next(_ message: String) throws(SourceError) -> String {
-    guard let word = words.popFirst() else { throw mistake(message) }
+    guard let word = words.popFirst() else { throw sourceError(message) }
     return word
   }
 
-  private func mistake(_ message: String) -> SourceError {
+  private func sourceError(_ message: String) -> SourceError {
     SourceError(path: mapping.path, line: line, message: message)
   }
 }

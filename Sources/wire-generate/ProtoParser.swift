@@ -49,13 +49,13 @@ struct ProtoParser {
       switch token.text {
       case "syntax":
         try expect(["syntax", "="])
-        guard try next().text == "\"proto3\"" else { throw mistake("the syntax must be \"proto3\"") }
+        guard try next().text == "\"proto3\"" else { throw sourceError("the syntax must be \"proto3\"") }
         try expect([";"])
       case "package": while try next().text != ";" {}
       case "message": try parseMessage()
       case "enum": try parseEnumeration()
       default:
-        throw mistake("\"\(token.text)\" is not supported here; write a message or an enum", at: token.line)
+        throw sourceError("\"\(token.text)\" is not supported here; write a message or an enum", at: token.line)
       }
     }
     try checkTypes()
@@ -80,11 +80,11 @@ struct ProtoParser {
     }
     try expect(["}"])
     guard file.message(name.text) == nil else {
-      throw mistake("the message \(name.text) is defined twice; rename one", at: name.line)
+      throw sourceError("the message \(name.text) is defined twice; rename one", at: name.line)
     }
     fields.sort { $0.number < $1.number }
     for (field, next) in zip(fields, fields.dropFirst()) where field.number == next.number {
-      throw mistake("\(field.name) and \(next.name) have the same number; use the next free one", at: next.line)
+      throw sourceError("\(field.name) and \(next.name) have the same number; use the next free one", at: next.line)
     }
     file.messages.append(ProtoFile.Message(name: name.text, line: name.line, fields: fields))
   }
@@ -93,17 +93,17 @@ struct ProtoParser {
     var type = try next()
     let label = type.text
     if label == "repeated" || label == "optional" {
-      guard choice == nil else { throw mistake("a field of a oneof cannot be \(label)", at: type.line) }
+      guard choice == nil else { throw sourceError("a field of a oneof cannot be \(label)", at: type.line) }
       type = try next()
     }
     for keyword in ["message", "enum", "map", "reserved", "option"] where type.text == keyword {
-      throw mistake("\"\(keyword)\" is not supported inside of a message; move it out", at: type.line)
+      throw sourceError("\"\(keyword)\" is not supported inside of a message; move it out", at: type.line)
     }
     let name = try next().text
     try expect(["="])
     let digits = try next()
     guard let number = Int(digits.text), number >= 1, number < 1 << 29, !(19_000...19_999).contains(number) else {
-      throw mistake("\"\(digits.text)\" is not a field number", at: digits.line)
+      throw sourceError("\"\(digits.text)\" is not a field number", at: digits.line)
     }
     try expect([";"])
     return ProtoFile.Field(
@@ -120,7 +120,8 @@ struct ProtoParser {
       let label = try next()
       try expect(["="])
       guard try next().text == String(expected) else {
-        throw mistake("\(label.text) must have the number \(expected): cases count from 0 without gaps", at: label.line)
+        throw sourceError(
+          "\(label.text) must have the number \(expected): cases count from 0 without gaps", at: label.line)
       }
       try expect([";"])
       expected += 1
@@ -134,11 +135,12 @@ struct ProtoParser {
     let known = Set(file.messages.map(\.name)).union(file.enumerations).union(ScalarType.all.keys)
     for field in file.messages.flatMap(\.fields) {
       guard known.contains(field.type) else {
-        throw mistake("there is no type \(field.type); define it, or use one of \(ScalarType.names)", at: field.line)
+        throw sourceError(
+          "there is no type \(field.type); define it, or use one of \(ScalarType.names)", at: field.line)
       }
       let isPackable = file.message(field.type) == nil && field.type != "string" && field.type != "bytes"
       guard !field.isRepeated || !isPackable else {
-        throw mistake("a list of \(field.type) may come packed; put the number into a message", at: field.line)
+        throw sourceError("a list of \(field.type) may come packed; put the number into a message", at: field.line)
       }
     }
   }
@@ -146,7 +148,7 @@ struct ProtoParser {
   // MARK: - Tokens
 
   private mutating func next() throws(SourceError) -> Token {
-    guard let token = tokens.popFirst() else { throw mistake("the file ends too early; close the brace") }
+    guard let token = tokens.popFirst() else { throw sourceError("the file ends too early; close the brace") }
     lastLine = token.line
     return token
   }
@@ -154,11 +156,11 @@ struct ProtoParser {
   private mutating func expect(_ texts: [String]) throws(SourceError) {
     for text in texts {
       let token = try next()
-      guard token.text == text else { throw mistake("\"\(text)\" is expected instead of \"\(token.text)\"") }
+      guard token.text == text else { throw sourceError("\"\(text)\" is expected instead of \"\(token.text)\"") }
     }
   }
 
-  private func mistake(_ message: String, at line: Int? = nil) -> SourceError {
+  private func sourceError(_ message: String, at line: Int? = nil) -> SourceError {
     SourceError(path: path, line: line ?? lastLine, message: message)
   }
 }

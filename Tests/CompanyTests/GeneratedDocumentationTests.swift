@@ -4,32 +4,32 @@ import Testing
 /// Generated declarations carry the documentation of the model file, where editors show it.
 @Suite struct GeneratedDocumentationTests {
   private static let source = """
-    {"format": 1, "name": "Garden", "version": 1, "documentation": "Of a garden.\\n\\nIn two paragraphs.",
+    {"format": 1, "name": "Garden", "version": 1, "documentation": "The garden.\\n\\nIn two paragraphs.",
      "enumerations": [
-       {"name": "Season", "documentation": "Of a season.", "cases": ["spring", "autumn"]},
+       {"name": "Season", "documentation": "The season.", "cases": ["spring", "autumn"]},
        {"name": "Soil", "cases": ["sand"]}],
-     "composites": [{"name": "Spot", "documentation": "Of a spot.", "attributes": [
-       {"name": "row", "type": "integer", "documentation": "Of a row."},
+     "composites": [{"name": "Spot", "documentation": "The spot.", "attributes": [
+       {"name": "row", "type": "integer", "documentation": "The row."},
        {"name": "shade", "type": "double", "optional": true}]}],
      "entities": [
-       {"name": "Grown", "abstract": true, "documentation": "Of what grows.", "attributes": [
-         {"name": "planted", "type": "date", "documentation": "Of a day.\\nOn a second line."}]},
-       {"name": "Tree", "parent": "Grown", "documentation": "Of a tree.",
+       {"name": "Grown", "abstract": true, "documentation": "A growing plant.", "attributes": [
+         {"name": "planted", "type": "date", "documentation": "The day.\\nOn a second line."}]},
+       {"name": "Tree", "parent": "Grown", "documentation": "The tree.",
         "attributes": [
-          {"name": "height", "type": "integer", "default": 2, "documentation": "Of a height."},
-          {"name": "season", "type": "enumeration", "enumeration": "Season", "documentation": "Of its season."},
-          {"name": "key", "type": "integer", "derived": "height * 2", "documentation": "Of a key."},
+          {"name": "height", "type": "integer", "default": 2, "documentation": "The height."},
+          {"name": "season", "type": "enumeration", "enumeration": "Season", "documentation": "Its season."},
+          {"name": "key", "type": "integer", "derived": "height * 2", "documentation": "The key."},
           {"name": "seen", "type": "bool", "transient": true, "default": false, "documentation": "Of seeing."},
-          {"name": "spot", "type": "composite", "composite": "Spot", "documentation": "Of its spot."},
+          {"name": "spot", "type": "composite", "composite": "Spot", "documentation": "Its spot."},
           {"name": "shadow", "type": "composite", "composite": "Spot", "optional": true,
-            "documentation": "Of its shadow."},
+            "documentation": "Its shadow."},
           {"name": "plain", "type": "string"}],
         "relationships": [
-          {"name": "bed", "destination": "Bed", "inverse": "trees", "documentation": "Of a bed."}]},
+          {"name": "bed", "destination": "Bed", "inverse": "trees", "documentation": "The bed."}]},
        {"name": "Bed",
         "relationships": [
           {"name": "trees", "destination": "Tree", "inverse": "bed", "toMany": true, "ordered": true,
-            "documentation": "Of its trees."}]}],
+            "documentation": "Its trees."}]}],
      "fetchRequests": [{"name": "tall", "entity": "Tree", "predicate": "height > 9", "documentation": "Of tall ones."}]}
     """
 
@@ -58,20 +58,20 @@ import Testing
     let compiler = try Compiler()
     let swift = try compiler.classes(of: Self.source)
     try compiler.clean()
-    #expect(comments(swift, "public enum GardenModel") == ["Of a garden.\n\nIn two paragraphs."])
-    #expect(comments(swift, "public enum Season:") == ["Of a season."])
-    #expect(comments(swift, "public struct Spot:") == ["Of a spot."])
-    #expect(comments(swift, "open class Grown:") == ["Of what grows."])
-    #expect(comments(swift, "open class Tree:") == ["Of a tree."])
+    #expect(comments(swift, "public enum GardenModel") == ["The garden.\n\nIn two paragraphs."])
+    #expect(comments(swift, "public enum Season:") == ["The season."])
+    #expect(comments(swift, "public struct Spot:") == ["The spot."])
+    #expect(comments(swift, "open class Grown:") == ["A growing plant."])
+    #expect(comments(swift, "open class Tree:") == ["The tree."])
     // An undocumented part has its name as its documentation.
     #expect(comments(swift, "public enum Soil:") == ["Soil"])
     #expect(comments(swift, "open class Bed:") == ["Bed"])
 
     let members = [
-      ("Grown", "planted", "Of a day.\nOn a second line."), ("Tree", "height", "Of a height."),
-      ("Tree", "season", "Of its season."), ("Tree", "key", "Of a key."), ("Tree", "spot", "Of its spot."),
-      ("Tree", "shadow", "Of its shadow."), ("Tree", "plain", "plain"), ("Tree", "bed", "Of a bed."),
-      ("Bed", "trees", "Of its trees."), ("Tree", "seen", "Of seeing."),
+      ("Grown", "planted", "The day.\nOn a second line."), ("Tree", "height", "The height."),
+      ("Tree", "season", "Its season."), ("Tree", "key", "The key."), ("Tree", "spot", "Its spot."),
+      ("Tree", "shadow", "Its shadow."), ("Tree", "plain", "plain"), ("Tree", "bed", "The bed."),
+      ("Bed", "trees", "Its trees."), ("Tree", "seen", "Of seeing."),
     ]
     let additions = [
       "height": "\n\nBy default `2`.", "seen": "\n\nBy default `false`.", "shadow": "\n\nNil if all members are null.",
@@ -79,7 +79,7 @@ import Testing
     for (entity, name, words) in members {
       let declaration = "public var `\(name)`:"
       #expect(comments(swift, "open class \(entity):", declaration) == [words + (additions[name] ?? "")])
-      // Typed predicates have the same names, but for what no store has.
+      // Typed predicates have the same names, except those of transient properties.
       let typed = comments(swift, "extension ObjectPath where Object: \(entity) ", declaration)
       #expect(typed == (name == "seen" ? [] : [words]))
     }
@@ -88,7 +88,7 @@ import Testing
       "public struct Spot:", "extension CompositePath where Composite == Tree_spot ",
       "extension CompositePath where Composite == Tree_shadow ",
     ] {
-      #expect(comments(swift, head, "public var `row`:") == ["Of a row."], "\(head)")
+      #expect(comments(swift, head, "public var `row`:") == ["The row."], "\(head)")
       #expect(comments(swift, head, "public var `shade`:") == ["shade"], "\(head)")
     }
   }

@@ -183,7 +183,7 @@ import Testing
     let victim = try await scene.client()
     let request = try await victim.send(shift(scene, id(victim, 1)))
     guard case .progress = try await victim.reply(to: request) else {
-      Issue.record("a batch does not tell how far it is")
+      Issue.record("a batch does not report its progress")
       return
     }
     victim.close()
@@ -203,7 +203,7 @@ import Testing
     let revision = try #require(made.committed?.revision)
     let request = try await client.send(shift(scene, id(client, 2)))
     guard case .progress(let first) = try await client.reply(to: request) else {
-      Issue.record("a batch does not tell how far it is")
+      Issue.record("a batch does not report its progress")
       return
     }
     #expect(first.done < first.total)
@@ -352,7 +352,7 @@ import Testing
       reported().first?.contains("a fetch of Person \(remedy("Person.remote and Party.name"))") == true, "\(reported())"
     )
     #expect(reported().last?.contains("a batch of Person \(remedy("Person.vacationDays"))") == true, "\(reported())")
-    #expect(!company.daemon.errorText.contains("nobody"), "the log has somebody's words")
+    #expect(!company.daemon.errorText.contains("nobody"), "the log contains a user's value")
   }
 
   @Test func commandLineUsesServerSideBatches() throws {

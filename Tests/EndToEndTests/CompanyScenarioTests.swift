@@ -105,7 +105,7 @@ import Testing
     #expect(try show(company, project)["steps"] == .array([ids[3], ids[2], ids[1]].map(JSON.string)))
   }
 
-  /// The refusal of each names it, and nothing of it is written.
+  /// Each is refused by name and leaves no trace.
   private func breakEveryRule(_ company: CompanyDaemon, _ ids: [String: String], _ project: String) throws {
     let (ann, ben) = (try #require(ids["ann"]), try #require(ids["ben"]))
     let mistakes: [([String], String)] = [

@@ -66,7 +66,7 @@ import Testing
   private static func run(_ command: [String]) throws -> (status: Int32, words: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // The user `nobody` may not read root's folders.
+    // The unprivileged user may not read root's folders.
     process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": "/nonexistent"]) { $1 }
     process.arguments = command
     let errors = Pipe()
@@ -79,7 +79,7 @@ import Testing
     return (process.terminationStatus, words)
   }
 
-  /// Root may write everywhere, so the program becomes the user `nobody` first.
+  /// Root may write everywhere, so the program becomes an unprivileged user first.
   private static let asOtherUser =
     getuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
 

@@ -290,7 +290,7 @@ import Testing
     #expect(try revisions("--until", "2000-01-01T00:00:00Z") == [])
     let tags = try daemon.run("log", "--entity", "Tag", "--json").json()
     #expect(tags[0]?["changes"]?.count == 1)
-    // As many changes of each commit as are asked for, and how many more there are.
+    // The requested number of changes of each commit, and how many more there are.
     let all = try daemon.run("log", "--until", "2", "--limit", "1", "--json").json()[0]
     let count = try #require(all?["changes"]?.count)
     #expect(count > 1 && all?["more"] == nil)
@@ -378,7 +378,7 @@ import Testing
     #expect(second.commit?.author == "ann@test")
     try daemon.run("add", "three")
     #expect(try await commits.next()?.token.revision == 3)
-    // Another reader goes on from any of the tokens, and the past is asked for beside it.
+    // Another reader goes on from any of the tokens, and other requests read the past meanwhile.
     var found = [Revision]()
     for try await commit in client.commits(since: second.token, untilNow: true) { found.append(commit.token.revision) }
     #expect(found == [3])

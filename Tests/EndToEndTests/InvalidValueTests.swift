@@ -5,7 +5,7 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// Requests that can be read but not executed: each is refused with a reason, nothing of it is written, and the
+/// Requests that can be read but not executed: each is refused with a reason, leaves no trace, and the
 /// connection continues. An unreadable one ends the connection.
 @Suite struct InvalidValueTests {
   // MARK: - Types

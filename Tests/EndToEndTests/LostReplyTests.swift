@@ -114,7 +114,7 @@ import Testing
       proxy.stop()
       try #require(result.status != 0, "it was never in doubt")
       guard let error = try JSON(parsing: result.errors.trimmingCharacters(in: .newlines))["error"] else {
-        Issue.record("no error is told: \(result.errors)")
+        Issue.record("no error is reported: \(result.errors)")
         return
       }
       let made = try head(daemon) - before

@@ -144,7 +144,7 @@ import Testing
     #expect(try talks() == ["ship", "hello", "bye"])
   }
 
-  /// Each refusal names the value and the rule, and nothing of it is written.
+  /// Each refusal names the value and the rule, and leaves no trace.
   private func breakEveryRule(_ museum: Museum, _ ids: LabeledIDs) throws {
     let (vase, mask, coin, short) = (ids["vase"], ids["mask"], ids["coin"], ids["short"])
     func title(_ label: String, _ entity: String = "Exhibit") -> String {

@@ -31,7 +31,7 @@ import Testing
     #expect(refusal?.violations.map(\.property) == [color], "\(String(describing: refusal))")
     #expect(client.context.hasChanges, "the edits are there to be mended")
     let reported = await withCheckedContinuation { answer in
-      #expect(client.save { answer.resume(returning: $0) }, "who is told by a closure is told as well")
+      #expect(client.save { answer.resume(returning: $0) }, "a save with a closure is answered as well")
     }
     guard case .failure(let same) = reported else { return #expect(Bool(false), "\(reported)") }
     #expect(same == refusal)

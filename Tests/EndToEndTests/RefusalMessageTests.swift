@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// Messages about refusals: enough to continue with, and no more than fits.
+/// Messages about refusals: enough to continue with, within the limit of their size.
 @Suite struct RefusalMessageTests {
   @Test func deniedDeleteReportsTenObjectsAndCountOfRest() throws {
     let company = try CompanyDaemon()

@@ -81,7 +81,7 @@ import Testing
     let peak = try scene.daemon.memory("VmHWM") - before
     #expect(peak < Self.totalBacklog, "\(peak >> 10) KiB more while the slow reader caught up")
     print(
-      "slow reader: \(Int(rate)) commits/s for \(Int(elapsed)) s, \(reported >> 20) MiB told to the others, memory grew by "
+      "slow reader: \(Int(rate)) commits/s for \(Int(elapsed)) s, \(reported >> 20) MiB reported to the others, memory grew by "
         + "\(growth >> 10) KiB, by \(peak >> 10) KiB at most, \(view.resets) resets")
     try await scene.expectUndisturbed()
     try scene.end()
@@ -138,7 +138,7 @@ import Testing
       for image in images { objects[image.id] = image }
     }
 
-    /// True when another chunk is to be asked for.
+    /// Whether another chunk must be requested.
     @discardableResult
     mutating func take(_ message: ToClient) -> Bool {
       switch message.body {

@@ -59,7 +59,7 @@ final class LiveGraph {
     try #require(try self.entity(entity).property(named: name)).number
   }
 
-  /// Books in the order of their ranks unless another one is asked for.
+  /// Books in the order of their ranks unless the test requests another.
   func request(_ predicate: String = "", sort: String = "rank", section: String? = nil) throws -> ResultsRequest {
     let book = try entity("Book")
     return ResultsRequest(

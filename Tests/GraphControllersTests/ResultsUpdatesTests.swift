@@ -59,8 +59,8 @@ import Testing
     failing.performFetch()
     var other = failing.updates.makeAsyncIterator()
     #expect(line(try await other.next()) == "first, 1: 1")
-    graph.refuse("no more")
-    await #expect(throws: Refusal(.limit, "no more")) { try await other.next() }
+    graph.refuse("the limit")
+    await #expect(throws: Refusal(.limit, "the limit")) { try await other.next() }
   }
 
   @Test func cancelledReaderFinishes() async throws {

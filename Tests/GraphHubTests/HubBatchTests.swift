@@ -64,7 +64,7 @@ import Testing
     let batch = ToServer.Body.batch(
       BatchRequest(id: id(1, 1), entity: script.note.number, operation: .insert(properties: [text], rows: 2)))
     #expect(try script.send(.batchRows(rows), 1) == ["keep 2 rows as #1"])
-    // Request 2, after hello: the batch may not be asked for before its rows are answered.
+    // Request 2, after hello: the batch may not be requested before its rows are acknowledged.
     #expect(try script.send(batch, 1) == ["1 < refused: malformed"])
     #expect(try script.handle(.rowsKept(StoreRequestID(1), request: 2, .success(2))) == ["1 < 2 of 0"])
     #expect(try script.send(batch, 1) == ["the rows #1 are those of #2", "commit #2"])

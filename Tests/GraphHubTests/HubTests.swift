@@ -91,7 +91,7 @@ import Testing
     var script = try HubTranscript(limits: limits)
     try script.open(1)
     for number in 1...4 { #expect(try script.save(1, sequence: UInt64(number)) == ["commit #\(number)"]) }
-    #expect(try script.save(1, sequence: 5) == ["commit #5", "read no more from 1"])
+    #expect(try script.save(1, sequence: 5) == ["commit #5", "pause reading from 1"])
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read on from 1"])
   }
 
@@ -103,7 +103,7 @@ import Testing
     try script.open(2)
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
     #expect(try script.save(1, sequence: 2) == ["commit #2"])
-    #expect(try script.save(2, sequence: 1) == ["commit #3", "read no more from 2"])
+    #expect(try script.save(2, sequence: 1) == ["commit #3", "pause reading from 2"])
     // Its own is answered: nothing else would wake it.
     #expect(try script.committed(3, script.record(1)) == ["2 < committed 1", "read on from 2"])
   }

@@ -84,7 +84,7 @@ struct HubTranscript {
     image[try #require(note.property(named: "text"))] = .string(text)
     image[try #require(note.property(named: "color"))] = .string(color)
     return CommitRecord(
-      revision: revision, time: 0, author: "somebody", transaction: TransactionID(replica: .zero, sequence: 0),
+      revision: revision, time: 0, author: "carol", transaction: TransactionID(replica: .zero, sequence: 0),
       fingerprint: Self.fingerprint(revision),
       changes: [ObjectChange(kind: .inserted, id: image.id, before: nil, after: image)])
   }
@@ -112,7 +112,7 @@ struct HubTranscript {
     case .unwatch(let number): ["unwatch \(number)"]
     case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]
     case .statistics(let ticket): ["statistics #\(ticket.number)"]
-    case .pauseReading(let session): ["read no more from \(session)"]
+    case .pauseReading(let session): ["pause reading from \(session)"]
     case .resumeReading(let session): ["read on from \(session)"]
     case .close(let session): ["close \(session)"]
     case .report(let failure, let session): ["report of \(session): \(failure.name)"]

@@ -58,7 +58,7 @@ import Testing
     _ = try script.handle(.tick(1))
     try script.open(1)
     _ = try script.save(1, sequence: 1)
-    #expect(try script.save(1, sequence: 2) == ["commit #2", "read no more from 1"])
+    #expect(try script.save(1, sequence: 2) == ["commit #2", "pause reading from 1"])
     #expect(try script.handle(.receivedPart(bytes: 10, from: 1)) == [])
     #expect(try script.handle(.tick(5_000)) == [])
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read on from 1"])

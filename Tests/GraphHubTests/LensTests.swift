@@ -77,7 +77,7 @@ import Testing
 
     mutating func committed(_ ticket: UInt64, _ change: ObjectChange, _ revision: Revision) -> [HubAction] {
       let record = CommitRecord(
-        revision: revision, time: 0, author: "somebody", transaction: TransactionID(replica: .zero, sequence: 0),
+        revision: revision, time: 0, author: "carol", transaction: TransactionID(replica: .zero, sequence: 0),
         fingerprint: UInt64(revision), changes: [change])
       let outcome = Outcome.committed(
         CommitResult(revision: revision, fingerprint: UInt64(revision), identities: [], conflicts: []))
@@ -221,7 +221,7 @@ import Testing
     ])
     let actions = script.hub.handle(.committed([(ticket, WriteResult(outcome: .refused(refusal), record: nil))]))
     guard case .refused(let reported)? = try Self.messages(actions, 1).first else {
-      Issue.record("the author was not told")
+      Issue.record("the author was not notified")
       return
     }
     #expect(reported.message == "Member.name is required")

@@ -191,7 +191,7 @@ import Testing
       let fixture = try LogFixture()
       try fixture.log.append([.entry(1)])
       var forged = [UInt8]()
-      RecordForm.append(.entry(3), segment: SegmentKey(number: 1, salt: salt), group: 4200, to: &forged)
+      RecordFormat.append(.entry(3), segment: SegmentKey(number: 1, salt: salt), group: 4200, to: &forged)
       try fixture.log.append([LogRecord(revision: 2, body: forged)])
       fixture.disk.edit(first) { $0[4160] ^= 1 }
       let error = failure { _ = try fixture.reopen() }

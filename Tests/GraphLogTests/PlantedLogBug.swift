@@ -48,10 +48,10 @@ struct BuggyLogDisk: LogDisk {
       let salt: UInt64 = bytes.integer(at: 104)
       let (old, new) = (SegmentKey(number: old, salt: salt), SegmentKey(number: new, salt: salt))
       var offset = SegmentHeader.bytes
-      while let record = bytes.withUnsafeBytes({ RecordForm.read($0, at: offset, segment: old) }) {
+      while let record = bytes.withUnsafeBytes({ RecordFormat.read($0, at: offset, segment: old) }) {
         let renumbered = LogRecord(revision: record.revision, isLast: record.isLast, body: Array(bytes[record.body]))
         var form = [UInt8]()
-        RecordForm.append(renumbered, segment: new, group: record.group, to: &form)
+        RecordFormat.append(renumbered, segment: new, group: record.group, to: &form)
         bytes.replaceSubrange(offset..<record.end, with: form)
         offset = record.end
       }

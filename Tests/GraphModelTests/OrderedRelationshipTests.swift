@@ -206,9 +206,9 @@ import Testing
         [Change(.insert, step), scene.place([step], after: scene.steps[0])], replica: 2)
       madeRoom = plan.changes.first { !$0.spacing.isEmpty && scene.steps.contains($0.id) }
     }
-    let other = try #require(madeRoom, "nobody had to make room")
+    let other = try #require(madeRoom, "no member was moved to make space")
     #expect(other.edits.map(\.property) == other.spacing)
-    #expect(scene.graph.value(other.id, "changedAt") == .date(1_000), "nobody changed it")
+    #expect(scene.graph.value(other.id, "changedAt") == .date(1_000), "no user changed it")
     // A delete on the ground of what was read before is no conflict.
     let plan = try scene.graph.commit([Change(.delete, other.id, base: base)], policy: .error)
     #expect(plan.conflicts.isEmpty && plan.changes.map(\.id) == [other.id])

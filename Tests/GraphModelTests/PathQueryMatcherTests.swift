@@ -113,7 +113,7 @@ import Testing
   func unmatchedValueOfReportReadsNoObjects(text: String) throws {
     let place = try Workplace()
     let texts = (100..<200).map { text.replacing("%d", with: "\($0)") }
-    // Each of them is asked for one's own reports: there are none.
+    // The matcher reads the reports of each of them: there are none.
     let quiet = try place.aging(place.staff[0], to: 51, beside: texts)
     #expect(quiet.effects.effects.isEmpty && quiet.asked <= 4, "\(quiet.asked)")
     let awaited = try place.aging(place.staff[0], to: 150, beside: texts)
@@ -161,7 +161,7 @@ import Testing
     let place = try Workplace()
     let texts = (100..<200).map { text.replacing("%d", with: "\($0)") }
     let quiet = try place.aging(place.staff[0], to: 51, beside: texts)
-    // A changed object is asked for its own reports once for each query: it has none.
+    // The matcher reads the reports of a changed object once for each query: it has none.
     #expect(quiet.effects.effects.flatMap(\.changes).allSatisfy { $0.id == place.staff[0].id })
     #expect(quiet.asked <= 2 * texts.count + 100, "the twenty are read once for all queries: \(quiet.asked)")
   }
@@ -238,7 +238,7 @@ import Testing
     let effects = queries.effects(
       of: [ObjectChange(kind: .updated, id: after.id, before: place.boss, after: after)], in: source)
     #expect(effects.unknown.isEmpty && effects.effects.isEmpty)
-    #expect(source.asked.withLock { $0 } <= 30, "who reports to the boss is asked for once")
+    #expect(source.asked.withLock { $0 } <= 30, "the reports of the boss are read once")
   }
 
   @Test func smallChangeAffectsOnlyIndexedRangeBetweenValues() throws {

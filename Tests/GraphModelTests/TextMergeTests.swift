@@ -228,7 +228,7 @@ import Testing
       }
       let atOnce = TextSplice.apply(composed, to: base)
       #expect(atOnce.map { Array($0.utf8) } == Array(text.utf8), "seed \(seed)")
-      // No more is deleted than the edits delete.
+      // The merge deletes only text that the edits delete.
       #expect(composed.reduce(0) { $0 + $1.length } <= bytes, "seed \(seed)")
     }
   }

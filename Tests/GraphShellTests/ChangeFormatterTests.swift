@@ -9,7 +9,7 @@ import Testing
 @Suite struct ChangeFormatterTests {
   private struct PersonVocabulary: ChangeVocabulary {
     func name(of image: ObjectImage, _ entity: Entity) -> String? { nil }
-    func circumstances(of image: ObjectImage, _ entity: Entity, _ formatter: ChangeFormatter) -> String {
+    func owners(of image: ObjectImage, _ entity: Entity, _ formatter: ChangeFormatter) -> String {
       "  (a \(entity.name))"
     }
     func clauses(
@@ -42,7 +42,7 @@ import Testing
 
   @Test func knownObjectIsDescribedByOldAndNewValues() throws {
     var formatter = ChangeFormatter(model: company.model)
-    formatter.learn([before])
+    formatter.record([before])
     #expect(formatter.words(try update(["age": .integer(31)])) == "age 30 → 31")
     #expect(formatter.words(try update(["name": .string("Eve"), "age": .null])) == "name Ann → Eve; age 30 → null")
   }
@@ -50,7 +50,7 @@ import Testing
   @Test func unknownObjectIsDescribedByNewValues() throws {
     var formatter = ChangeFormatter(model: company.model)
     #expect(formatter.words(try update(["age": .integer(31)])) == "age → 31")
-    formatter.learn([before])
+    formatter.record([before])
     formatter.forget(before.id)
     #expect(formatter.words(try update(["age": .integer(31)])) == "age → 31")
   }
@@ -58,20 +58,20 @@ import Testing
   @Test func relatedObjectHasItsNameIfItIsKnown() throws {
     var formatter = ChangeFormatter(model: company.model)
     let manager = try company.image("Person", 2, ["name": .string("Bob")])
-    formatter.learn([before])
+    formatter.record([before])
     let change = try update(["manager": .object(manager.id)])
     #expect(formatter.words(change) == "manager null → \(manager.shortID)")
-    formatter.learn([manager])
+    formatter.record([manager])
     #expect(formatter.words(change) == "manager null → Bob")
   }
 
   @Test func vocabularyReplacesPropertiesThatItDescribes() throws {
     var formatter = ChangeFormatter(model: company.model, vocabulary: PersonVocabulary())
-    formatter.learn([before])
+    formatter.record([before])
     let change = try update(["age": .integer(31), "name": .string("Eve")])
     #expect(formatter.words(change) == "aged; name Ann → Eve")
-    #expect(formatter.circumstances(before) == "  (a Person)")
-    #expect(ChangeFormatter(model: company.model).circumstances(before).isEmpty)
+    #expect(formatter.owners(before) == "  (a Person)")
+    #expect(ChangeFormatter(model: company.model).owners(before).isEmpty)
   }
 
   @Test func differenceOfResultsCountsEachKind() throws {

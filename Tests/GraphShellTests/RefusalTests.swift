@@ -151,8 +151,9 @@ import Testing
     CompanyProgram.run {
       #expect(GraphShow.configuration.usage == "company graph show [<options>] [<entity>] <id>")
       #expect(
-        Examples.text(for: ["help", "graph"], of: CompanyProgram()) == "\nEXAMPLES:\n  company graph fetch Person\n")
-      #expect(Examples.text(for: ["undo"], of: CompanyProgram()).isEmpty)
+        CommandExamples.text(for: ["help", "graph"], of: CompanyProgram())
+          == "\nEXAMPLES:\n  company graph fetch Person\n")
+      #expect(CommandExamples.text(for: ["undo"], of: CompanyProgram()).isEmpty)
     }
   }
 

@@ -21,10 +21,10 @@ import Testing
   @Test func headerIsPrintedWithFirstPartOnly() {
     var table = TextTable(["ID", "NAME"])
     table.append(["1", "Ann"])
-    #expect(table.take(width: .max) == "ID  NAME\n1   Ann")
+    #expect(table.newRowsText(width: .max) == "ID  NAME\n1   Ann")
     table.append(["2", "Bob"])
-    #expect(table.take(width: .max) == "2   Bob")
-    #expect(table.take(width: .max).isEmpty)
+    #expect(table.newRowsText(width: .max) == "2   Bob")
+    #expect(table.newRowsText(width: .max).isEmpty)
   }
 
   @Test func cellHasFirstNonblankLineWithoutControlCharacters() {

@@ -9,7 +9,7 @@ import Testing
 
 /// A run in a folder of its own.
 private func simulate(
-  seed: UInt64, steps: Int = 1_000, acts: Set<OptionalAct> = [], bug: PlantedBug? = nil
+  seed: UInt64, steps: Int = 1_000, acts: Set<OptionalAction> = [], bug: PlantedBug? = nil
 ) throws {
   let directory = try TemporaryDirectory()
   try Simulation(seed: seed, directory: directory.path, acts: acts, bug: bug).run(steps: steps)
@@ -23,8 +23,8 @@ private func simulate(
     }
   }
 
-  @Test(arguments: OptionalAct.allCases)
-  func allInvariantsHoldWithOptionalActs(act: OptionalAct) throws {
+  @Test(arguments: OptionalAction.allCases)
+  func allInvariantsHoldWithOptionalActs(act: OptionalAction) throws {
     for seed in UInt64(200)..<210 {
       #expect(throws: Never.self, "seed \(seed)") { try simulate(seed: seed, acts: [act]) }
     }
@@ -51,7 +51,7 @@ private func simulate(
     }
     for seed in UInt64(1_200)..<1_220 {
       let directory = try TemporaryDirectory()
-      let simulation = try Simulation(seed: seed, directory: directory.path, acts: Set(OptionalAct.allCases))
+      let simulation = try Simulation(seed: seed, directory: directory.path, acts: Set(OptionalAction.allCases))
       #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
       happened.merge(simulation.eventCounts, uniquingKeysWith: +)
     }
@@ -82,7 +82,7 @@ private func simulate(
     #expect(versions.newer.hash != (try SimulationModel.load()).hash)
   }
 
-  /// The power goes at every single write and sync of one batch, which is asked for again: it is there once, or not at all.
+  /// The power goes at every single write and sync of one batch, which is sent again: it is there once, or not at all.
   @Test func batchInterruptedByPowerCutIsAppliedAtMostOnce() throws {
     let model = try SimulationModel.load()
     let task = try #require(model.entity(named: "Task"))
@@ -110,7 +110,7 @@ private func simulate(
       #expect(head == 0 || head == 1)
       if let answer, case .committed? = answer.first?.outcome { #expect(head == 1, "an acknowledged batch is gone") }
       guard case .committed(let committed) = try again.commit([request], now: 2)[0].outcome else {
-        Issue.record("the batch is refused when it is asked for again")
+        Issue.record("the batch is refused when it is sent again")
         return wasCut
       }
       #expect(committed.revision == 1)

@@ -184,7 +184,7 @@ import Testing
     let folder = try TemporaryDirectory()
     let file = folder.path + "/copy"
     for suffix in ["-wal", "-journal"] {
-      try Data("somebody's".utf8).write(to: URL(fileURLWithPath: file + suffix))
+      try Data("another file".utf8).write(to: URL(fileURLWithPath: file + suffix))
       for replaces in [false, true] {
         let refused = failure {
           _ = try StoreBackup.run(directory: store.directory.path, model: store.model, file: file, replaces: replaces)

@@ -12,7 +12,7 @@ import Testing
 @Suite struct MigrationFailureTests {
   private struct InterruptedMigration: Error {}
 
-  /// What the store holds, in the words of the version that it is of.
+  /// The contents of the store, with the names of its version.
   private func expectConsistent(_ directory: TemporaryDirectory, sourceLocation: SourceLocation = #_sourceLocation)
     throws
   {

@@ -63,7 +63,7 @@ import Testing
     func transaction(_ name: String) throws -> Transaction {
       let golden = try #require(files["to-server.commit.\(name)"])
       guard case .commit(let transaction) = try ToServer(binary: golden.bytes).body else {
-        throw GoldenMessage.Mistake.notGolden(file: name)
+        throw GoldenMessage.ParseError.notGolden(file: name)
       }
       return transaction
     }

@@ -233,7 +233,7 @@ import Testing
         read += 1
       } catch {
         refused += 1
-        #expect(error is RichText.Mistake, "seed \(seed)")
+        #expect(error is RichText.ParseError, "seed \(seed)")
       }
     }
     #expect(read > 100 && refused > 100, "read \(read), refused \(refused)")

@@ -8,7 +8,7 @@ import Testing
 /// The places of the default sockets: every start of a daemon and every client of one user have one in common.
 @Suite struct SocketPlacesTests {
   private let root: TemporaryDirectory
-  private let account: Account
+  private let account: UserAccount
 
   init() throws {
     root = try TemporaryDirectory()
@@ -16,13 +16,13 @@ import Testing
       try FileManager.default.createDirectory(
         atPath: root.path + "/" + name, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
-    var account = Account(user: geteuid(), home: root.path + "/home")
+    var account = UserAccount(user: geteuid(), home: root.path + "/home")
     account.runtimeDirectories = root.path + "/users"
     account.temporaryDirectory = root.path + "/tmp"
     self.account = account
   }
 
-  private func environment(_ variables: [String: String], _ account: Account? = nil) -> ProcessEnvironment {
+  private func environment(_ variables: [String: String], _ account: UserAccount? = nil) -> ProcessEnvironment {
     ProcessEnvironment(variables: variables, account: account ?? self.account)
   }
 

@@ -124,7 +124,7 @@ import Testing
     ben.terminal.types("q")
     _ = await ben.end.value
     await ben.client.close()
-    await ann.terminal.expects("nobody else in another color") {
+    await ann.terminal.expects("no other user in another color") {
       !$0.text.contains("▘ben") && $0.color(of: "cem") == cems && $0.color(of: "hal") == hals
     }
     await stage.close()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// Messages of the daemon after its return: the change that won, and that it accepts no more.
+/// Messages of the daemon after its return: the change that won, and that no further ones are accepted.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardReconnectTests {
   /// Ann's, with the only note in focus and the daemon away.

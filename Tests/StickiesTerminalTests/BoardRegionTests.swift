@@ -23,7 +23,7 @@ import Testing
     #expect(region.serves(seen.moved(x: 0, y: -15)) && !region.serves(seen.moved(x: 0, y: -16)))
     // It is requested again before anything is missing.
     #expect(region.covers(seen.moved(x: 80, y: 20)) && !region.covers(seen.moved(x: 81, y: 0)))
-    // A screen that grows is not served by what was asked for a small one.
+    // The region of a small screen does not serve a larger one.
     #expect(!region.serves(Rect(x: 100, y: -40, width: 180, height: 50)))
   }
 

@@ -19,7 +19,7 @@ import Testing
           && grid.text.contains("paper")
       }
     }
-    await ann.terminal.expects("dark colors before anybody knows", looks(Theme(depth: .direct)))
+    await ann.terminal.expects("dark colors before the terminal answers", looks(Theme(depth: .direct)))
     ann.terminal.says("\u{1B}]11;rgb:ffff/ffff/eeee\u{1B}\\")
     await ann.terminal.expects("light colors", looks(Theme(isDark: false, depth: .direct)))
     // It may be asked again, and be another one then.

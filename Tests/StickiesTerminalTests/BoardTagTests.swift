@@ -71,12 +71,12 @@ import Testing
     let model = StickiesModel.model
     let (links, tags) = (model.entity(named: "Link")?.number, model.entity(named: "Tag")?.number)
     let proxy = try stage.proxy()
-    proxy.refuse([try #require(links): Refusal(.limit, "no more of lines")])
+    proxy.refuse([try #require(links): Refusal(.limit, "too many lines")])
     let ann = try await stage.open(through: proxy)
-    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("no more of lines") }
-    proxy.refuse([try #require(tags): Refusal(.limit, "no more of words")])
+    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("too many lines") }
+    proxy.refuse([try #require(tags): Refusal(.limit, "too many words")])
     ann.terminal.types("f")
-    let grid = await ann.terminal.expects("no more of words")
+    let grid = await ann.terminal.expects("too many words")
     #expect(!grid.text.contains("there are more than"))
     proxy.stop()
     await stage.close()
@@ -87,12 +87,12 @@ import Testing
     _ = try await stage.note("first")
     let model = StickiesModel.model
     let (boards, notes) = (model.entity(named: "Board")?.number, model.entity(named: "Note")?.number)
-    let refusal = Refusal(.limit, "no more of it")
+    let refusal = Refusal(.limit, "too many")
     let proxy = try stage.proxy()
     proxy.refuse([try #require(boards): refusal])
     let ann = try await stage.open(through: proxy)
     await ann.terminal.expects {
-      $0.text.contains("first") && $0.text.contains("the boards can't be listed: no more of it")
+      $0.text.contains("first") && $0.text.contains("the boards can't be listed: too many")
         && !$0.text.contains("● ○")
     }
     proxy.refuse([:])
@@ -102,7 +102,7 @@ import Testing
     proxy.refuse([try #require(notes): refusal])
     ann.terminal.types("vg")
     await ann.terminal.expects {
-      $0.text.contains("the list has no sections: no more of it") && !$0.text.contains("Yellow (1)")
+      $0.text.contains("the list has no sections: too many") && !$0.text.contains("Yellow (1)")
     }
     proxy.refuse([:])
     ann.terminal.types("g")

@@ -45,7 +45,7 @@ final class FakeWindow: Window {
 
   override func update() { log.add("\(title) updates") }
   override func didBecomeKey() { log.add("\(title) is key") }
-  override func didResignKey() { log.add("\(title) is key no more") }
+  override func didResignKey() { log.add("\(title) resigned key") }
   override func screenDidResize(_ size: Size) { log.add("\(title): screen \(size.width)x\(size.height)") }
 }
 

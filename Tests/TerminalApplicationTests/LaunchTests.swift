@@ -10,7 +10,7 @@ import Testing
     let script = try ApplicationTranscript()
     #expect(
       script.log.take() == [
-        "will finish launching", "back is key", "back is key no more", "front is key",
+        "will finish launching", "back is key", "back resigned key", "front is key",
         "did finish launching",
       ])
     #expect(script.application.phase == .running)

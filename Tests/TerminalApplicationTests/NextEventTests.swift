@@ -157,7 +157,7 @@ import Testing
     #expect(script.application.post(key("c")))
   }
 
-  /// The twin keeps every event, and merges only when it is read.
+  /// The twin keeps every event, and merges them only on reading.
   @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
   func keysAndClicksKeepTheirOrder(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -20,7 +20,7 @@ import Testing
   @Test func closedWindowPassesKeysToNextWindow() throws {
     let script = try ApplicationTranscript.running()
     script.application.orderOut(script.front)
-    #expect(script.log.take() == ["front is key no more", "back is key"])
+    #expect(script.log.take() == ["front resigned key", "back is key"])
     #expect(script.front.application == nil)
     script.key("x")
     #expect(script.turn() == ["back: x", "application: x", "delegate: x"])
@@ -85,7 +85,7 @@ import Testing
     script.mouse(.press(.left), 1, 1)
     #expect(
       script.turn() == [
-        "front is key no more", "back is key", "back: press(TerminalCells.MouseButton.left) at 1,1",
+        "front resigned key", "back is key", "back: press(TerminalCells.MouseButton.left) at 1,1",
       ])
     #expect(script.application.windows.last === script.front)
     script.front.takesMouse = true
@@ -96,7 +96,7 @@ import Testing
     script.mouse(.move, 13, 4)
     #expect(
       script.turn() == [
-        "back: release(TerminalCells.MouseButton.left) at 1,1", "back is key no more", "front is key",
+        "back: release(TerminalCells.MouseButton.left) at 1,1", "back resigned key", "front is key",
         "front: press(TerminalCells.MouseButton.left) at 13,4", "front: drag(TerminalCells.MouseButton.left) at 0,0",
         "front: release(TerminalCells.MouseButton.left) at 39,7", "front: move at 13,4",
       ])
@@ -114,7 +114,7 @@ import Testing
     let question = FakeWindow("question", script.log, frame: Rect(x: 0, y: 6, width: 5, height: 1))
     script.application.beginModal(question)
     #expect(script.application.mode == .modal)
-    #expect(script.turn() == ["front is key no more", "question is key"])
+    #expect(script.turn() == ["front resigned key", "question is key"])
     script.key("y")
     script.mouse(.press(.left), 13, 4)
     script.post(.deltas([1]))

@@ -136,9 +136,9 @@ private struct DifferenceBuilder {
 
   /// Returns the ids of the objects in both snapshots that moved relative to the others.
   ///
-  /// An object moved if its section changed, or if the number of rows before it in its section changed, where only rows
-  /// that kept their sort values count. If the remaining objects are in another order than before, as few of them as
-  /// possible count as moved.
+  /// An object moved if its section changed, or if more or fewer rows stand before it in its section. Only rows that
+  /// kept their sort values are counted. If the other objects changed their order, the smallest possible set of them
+  /// moved.
   mutating func moved() -> Set<ObjectID> {
     removals.sort { $0.position < $1.position }
     insertions.sort { $0.position < $1.position }

@@ -120,13 +120,13 @@ public final class ResultsController {
     pendingEvents.append(event)
     guard !isDelivering else { return }
     isDelivering = true
-    while !pendingEvents.isEmpty { deliver(pendingEvents.removeFirst()) }
+    while !pendingEvents.isEmpty { handle(pendingEvents.removeFirst()) }
     isDelivering = false
   }
 
-  private func deliver(_ event: ResultsEvent) {
+  private func handle(_ event: ResultsEvent) {
     switch event {
-    case .changed(let commit): deliver(commit)
+    case .changed(let commit): publish(commit)
     case .failed(let refusal):
       state = .failed(refusal)
       delegate?.results(self, didFail: refusal)
@@ -135,7 +135,7 @@ public final class ResultsController {
     }
   }
 
-  private func deliver(_ commit: ResultsCommit) {
+  private func publish(_ commit: ResultsCommit) {
     var difference = ResultsDifference(from: snapshot, to: commit.snapshot, touched: commit.touched)
     (difference.revision, difference.author, difference.time) = (commit.revision, commit.author, commit.time)
     let isFirst = state != .loaded

@@ -4,10 +4,10 @@ import GraphWire
 
 /// Requests for windows, and what is sent to their readers.
 ///
-/// A window is a live query like any other: it has a number and readers, its deltas are encoded once and kept in the
-/// ring. They differ in their source: the deltas are a commit's effects on the order, restricted to the window
-/// (`SortedResultTransition`). The first result also comes from the order, in one piece, once the order is ready and the session's
-/// backlog has space.
+/// A window is a live query like any other: it has a number and readers, and its deltas are encoded once and kept in
+/// the ring. Only the source of its results is different. A delta is a commit's effect on the order, restricted to the
+/// window (`SortedResultTransition`). The first result also comes from the order, in one piece, once the order is ready
+/// and the session's backlog has space.
 extension Hub {
   // MARK: - Requests
 

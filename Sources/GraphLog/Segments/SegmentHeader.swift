@@ -1,4 +1,4 @@
-// Tests: SegmentFormTests.swift
+// Tests: SegmentFormatTests.swift
 import GraphModel
 
 /// The first block of a segment file; docs/commit-log.md describes its fields.

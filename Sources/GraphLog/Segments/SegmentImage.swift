@@ -20,7 +20,7 @@ struct SegmentImage {
 
   /// The valid record at an offset; nil if there is none.
   func record(at offset: Int) -> StoredRecord? {
-    bytes.withUnsafeBytes { RecordForm.read($0, at: offset, segment: key) }
+    bytes.withUnsafeBytes { RecordFormat.read($0, at: offset, segment: key) }
   }
 
   /// The valid records behind an offset, wherever they begin.
@@ -31,7 +31,7 @@ struct SegmentImage {
       var place = offset + 8
       var exist = false
       while place < bytes.count {
-        guard let record = RecordForm.read(bytes, at: place, segment: key) else {
+        guard let record = RecordFormat.read(bytes, at: place, segment: key) else {
           place += 8
           continue
         }

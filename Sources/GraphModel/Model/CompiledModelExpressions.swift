@@ -15,7 +15,7 @@ struct CompiledModelExpressions: Sendable {
 struct ModelExpressionCompiler {
   let draft: ModelDraft
   let model: Model
-  var mistakes = [ModelError.Mistake]()
+  var mistakes = [ModelError.Problem]()
   var parts = CompiledModelExpressions()
 
   init(draft: ModelDraft, model: Model) {

@@ -1,7 +1,7 @@
 /// All mistakes in a model file, each with its place.
 public struct ModelError: Error, CustomStringConvertible {
-  /// A mistake.
-  public struct Mistake: Sendable, Equatable, CustomStringConvertible {
+  /// A mistake at one place of the file.
+  public struct Problem: Sendable, Equatable, CustomStringConvertible {
     /// The place in the file: `entities[1].attributes[0].type`, or `line 3, column 7` if the file is not valid JSON.
     public let path: String
     /// The rest of the sentence after the path.
@@ -17,7 +17,7 @@ public struct ModelError: Error, CustomStringConvertible {
   }
 
   /// All mistakes that one pass found, never empty; the next pass only runs if there are none.
-  public let mistakes: [Mistake]
+  public let mistakes: [Problem]
 
   public var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

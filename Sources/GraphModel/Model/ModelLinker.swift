@@ -1,7 +1,7 @@
 /// The second and third pass over a model file: cross-references between its parts, then numbers and slots.
 struct ModelLinker {
   var draft: ModelDraft
-  var mistakes = [ModelError.Mistake]()
+  var mistakes = [ModelError.Problem]()
   var byName = [String: ModelDraft.Entity]()
   private var enumerations = [String: ModelDraft.Enumeration]()
   var compositesByName = [String: ModelDraft.Composite]()

@@ -101,7 +101,7 @@ struct ModelDraft {
 
 /// The first pass: the structure of the file.
 struct ModelReader {
-  var mistakes = [ModelError.Mistake]()
+  var mistakes = [ModelError.Problem]()
 
   mutating func model(_ json: JSON) -> ModelDraft {
     var draft = ModelDraft()
@@ -202,9 +202,9 @@ struct JSONObjectReader {
   private let json: JSON
   private let path: String
   private var used = Set<String>()
-  var mistakes = [ModelError.Mistake]()
+  var mistakes = [ModelError.Problem]()
 
-  init(_ json: JSON, path: String, in mistakes: inout [ModelError.Mistake]) {
+  init(_ json: JSON, path: String, in mistakes: inout [ModelError.Problem]) {
     self.json = json
     self.path = path
     if json.members == nil { self.mistakes.append(.init(path: path, reason: "must be an object")) }
@@ -289,7 +289,7 @@ struct JSONObjectReader {
     mistakes.append(.init(path: prefix + name, reason: reason))
   }
 
-  mutating func finish(_ all: inout [ModelError.Mistake]) {
+  mutating func finish(_ all: inout [ModelError.Problem]) {
     if let members = json.members {
       for member in members where !used.contains(member.name) { report(member.name, "is not a valid member here") }
     }

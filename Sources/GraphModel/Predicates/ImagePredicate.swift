@@ -8,24 +8,24 @@ protocol ImagePredicate: AnyObject, Sendable {
 
 extension PredicateEvaluator {
   /// The predicate as a single test of own values; nil if it compares two of them, or reads other objects.
-  static func own(_ predicate: GraphPredicate, _ model: Model) -> (any ImagePredicate)? {
+  static func imagePredicate(_ predicate: GraphPredicate, _ model: Model) -> (any ImagePredicate)? {
     switch predicate {
     case .always: return ConstantTest(true)
     case .never: return ConstantTest(false)
-    case .and(let parts): return own(parts, model).map { CompoundTest($0, all: true) }
-    case .or(let parts): return own(parts, model).map { CompoundTest($0, all: false) }
-    case .not(let inner): return own(inner, model).map(NegatedTest.init)
-    case .comparison(let comparison): return own(comparison, model)
+    case .and(let parts): return imagePredicate(parts, model).map { CompoundTest($0, all: true) }
+    case .or(let parts): return imagePredicate(parts, model).map { CompoundTest($0, all: false) }
+    case .not(let inner): return imagePredicate(inner, model).map(NegatedTest.init)
+    case .comparison(let comparison): return imagePredicate(comparison, model)
     }
   }
 
-  private static func own(_ parts: [GraphPredicate], _ model: Model) -> [any ImagePredicate]? {
-    let tests = parts.compactMap { own($0, model) }
+  private static func imagePredicate(_ parts: [GraphPredicate], _ model: Model) -> [any ImagePredicate]? {
+    let tests = parts.compactMap { imagePredicate($0, model) }
     return tests.count == parts.count ? tests : nil
   }
 
   /// The test for a property of the object itself and a constant.
-  static func own(_ comparison: GraphPredicate.Comparison, _ model: Model) -> (any ImagePredicate)? {
+  static func imagePredicate(_ comparison: GraphPredicate.Comparison, _ model: Model) -> (any ImagePredicate)? {
     guard comparison.quantifier == .one, let path = comparison.path, path.level == 0, path.hops.isEmpty,
       case .property(let number) = path.end, let slot = model.property(number)?.slot, comparison.right.isConstant
     else { return nil }

@@ -11,7 +11,7 @@ public struct PredicateEvaluator: Sendable {
 
   /// Compiles the predicate against its model.
   public init(_ predicate: GraphPredicate, model: Model) {
-    if let own = Self.own(predicate, model) {
+    if let own = Self.imagePredicate(predicate, model) {
       (isOwn, self.own) = (true, own)
       // The test reads the same object; patterns are prepared once.
       test = { own.holds($0.image.values) }
@@ -60,7 +60,7 @@ public struct PredicateEvaluator: Sendable {
   }
 
   private static func compile(_ comparison: GraphPredicate.Comparison, _ model: Model) -> Test {
-    if let test = own(comparison, model) { return { test.holds($0.image.values) } }
+    if let test = imagePredicate(comparison, model) { return { test.holds($0.image.values) } }
     let match = ValueMatcher(comparison)
     let left = ExpressionEvaluator.compile(comparison.left, model)
     let right = operand(comparison.right, model)

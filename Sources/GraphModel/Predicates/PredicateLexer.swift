@@ -37,101 +37,134 @@ struct PredicateLexer {
     "SOME", "ALL", "NONE",
   ]
 
-  static func tokens(_ text: String) throws(PredicateSyntaxError) -> [LocatedToken] {
-    // Scalars instead of characters, because a combining mark must not merge with a quotation mark.
-    let characters = Array(text.unicodeScalars)
-    var tokens = [LocatedToken]()
-    var index = 0
-    func fail(_ reason: String, _ at: Int) -> PredicateSyntaxError {
-      PredicateSyntaxError(scalar: at + 1, reason: reason, text: text)
-    }
-    while index < characters.count {
-      let start = index
-      let character = characters[index]
-      if character.properties.isWhitespace {
-        index += 1
-      } else if character.properties.isAlphabetic || "_@$".unicodeScalars.contains(character)
-        || character == "." && index + 1 < characters.count && characters[index + 1] == "@"
-      {
-        index += 1
-        while index < characters.count, isWordCharacter(characters[index]) { index += 1 }
-        tokens.append(LocatedToken(token: .word(string(characters[start..<index])), column: start + 1))
-        // Options directly follow the operator: CONTAINS[cd].
-        if index < characters.count, characters[index] == "[" {
-          let optionsStart = index
-          while index < characters.count, characters[index] != "]" { index += 1 }
-          guard index < characters.count else { throw fail("'[' is not closed", optionsStart) }
-          index += 1
-          tokens.append(
-            LocatedToken(token: .symbol(string(characters[optionsStart..<index])), column: optionsStart + 1))
-        }
-      } else if isDigit(character) || character == "." || isSign(index, characters, tokens.last?.token) {
-        index += 1
-        while index < characters.count, isDigit(characters[index]) || ".eE+-".unicodeScalars.contains(characters[index])
-        {
-          let previous = characters[index - 1]
-          if "+-".unicodeScalars.contains(characters[index]), previous != "e", previous != "E" { break }
-          index += 1
-        }
-        let literal = string(characters[start..<index])
-        if let whole = Int64(literal) {
-          tokens.append(LocatedToken(token: .integer(whole), column: start + 1))
-        } else if let number = Double(literal), number.isFinite {
-          let decimal = DecimalValue(literal)
-          let isDouble = decimal != nil && decimal == DecimalValue("\(number)")
-          let exact = isDouble ? nil : decimal.map(ExactNumber.decimal) ?? .tooLong
-          tokens.append(LocatedToken(token: .number(number), column: start + 1, exact: exact))
-        } else {
-          throw fail("'\(String(literal).excerpt)' is not a number", start)
-        }
-      } else if character == "\"" || character == "'" {
-        var content = String.UnicodeScalarView()
-        index += 1
-        while index < characters.count, characters[index] != character {
-          if characters[index] == "\\" {
-            index += 1
-            guard index < characters.count else { break }
-            switch characters[index] {
-            case "n": content.append("\n")
-            case "t": content.append("\t")
-            case let other: content.append(other)
-            }
-          } else {
-            content.append(characters[index])
-          }
-          index += 1
-        }
-        guard index < characters.count else { throw fail("this string is not closed", start) }
-        index += 1
-        tokens.append(LocatedToken(token: .string(String(content)), column: start + 1))
-      } else if let symbol = symbols.first(where: { characters[index...].starts(with: $0.unicodeScalars) }) {
-        index += symbol.unicodeScalars.count
-        tokens.append(LocatedToken(token: .symbol(synonyms[symbol] ?? symbol), column: start + 1))
-        // ==[cd]
-        if index < characters.count, characters[index] == "[", let close = characters[index...].firstIndex(of: "]") {
-          tokens.append(LocatedToken(token: .symbol(string(characters[index...close])), column: index + 1))
-          index = close + 1
-        }
-      } else {
-        throw fail("'\(character)' has no meaning here", start)
-      }
-    }
-    tokens.append(LocatedToken(token: .end, column: characters.count + 1))
-    return tokens
+  private let text: String
+  /// Scalars instead of characters, because a combining mark must not merge with a quotation mark.
+  private let characters: [Unicode.Scalar]
+  private var index = 0
+  private var tokens = [LocatedToken]()
+
+  private init(_ text: String) {
+    self.text = text
+    characters = Array(text.unicodeScalars)
   }
 
-  private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
-    String(String.UnicodeScalarView(scalars))
+  static func tokens(_ text: String) throws(PredicateSyntaxError) -> [LocatedToken] {
+    var lexer = PredicateLexer(text)
+    while lexer.index < lexer.characters.count { try lexer.readToken() }
+    lexer.append(.end, at: lexer.characters.count)
+    return lexer.tokens
+  }
+
+  private mutating func readToken() throws(PredicateSyntaxError) {
+    let character = characters[index]
+    if character.properties.isWhitespace {
+      index += 1
+    } else if character.properties.isAlphabetic || "_@$".unicodeScalars.contains(character)
+      || character == "." && index + 1 < characters.count && characters[index + 1] == "@"
+    {
+      try readWord()
+    } else if Self.isDigit(character) || character == "." || isSign {
+      try readNumber()
+    } else if character == "\"" || character == "'" {
+      try readString()
+    } else if let symbol = Self.symbols.first(where: { characters[index...].starts(with: $0.unicodeScalars) }) {
+      readSymbol(symbol)
+    } else {
+      throw fail("'\(character)' has no meaning here", at: index)
+    }
+  }
+
+  /// Reads a name or a keyword, and the options that directly follow an operator: `CONTAINS[cd]`.
+  private mutating func readWord() throws(PredicateSyntaxError) {
+    let start = index
+    index += 1
+    while index < characters.count, Self.isWordCharacter(characters[index]) { index += 1 }
+    append(.word(string(start..<index)), at: start)
+    if index < characters.count, characters[index] == "[" {
+      let options = index
+      while index < characters.count, characters[index] != "]" { index += 1 }
+      guard index < characters.count else { throw fail("'[' is not closed", at: options) }
+      index += 1
+      append(.symbol(string(options..<index)), at: options)
+    }
+  }
+
+  private mutating func readNumber() throws(PredicateSyntaxError) {
+    let start = index
+    index += 1
+    while index < characters.count,
+      Self.isDigit(characters[index]) || ".eE+-".unicodeScalars.contains(characters[index])
+    {
+      let previous = characters[index - 1]
+      if "+-".unicodeScalars.contains(characters[index]), previous != "e", previous != "E" { break }
+      index += 1
+    }
+    let literal = string(start..<index)
+    if let whole = Int64(literal) {
+      append(.integer(whole), at: start)
+    } else if let number = Double(literal), number.isFinite {
+      let decimal = DecimalValue(literal)
+      let isDouble = decimal != nil && decimal == DecimalValue("\(number)")
+      let exact = isDouble ? nil : decimal.map(ExactNumber.decimal) ?? .tooLong
+      append(.number(number), at: start, exact: exact)
+    } else {
+      throw fail("'\(String(literal).excerpt)' is not a number", at: start)
+    }
+  }
+
+  private mutating func readString() throws(PredicateSyntaxError) {
+    let (start, quote) = (index, characters[index])
+    var content = String.UnicodeScalarView()
+    index += 1
+    while index < characters.count, characters[index] != quote {
+      if characters[index] == "\\" {
+        index += 1
+        guard index < characters.count else { break }
+        switch characters[index] {
+        case "n": content.append("\n")
+        case "t": content.append("\t")
+        case let other: content.append(other)
+        }
+      } else {
+        content.append(characters[index])
+      }
+      index += 1
+    }
+    guard index < characters.count else { throw fail("this string is not closed", at: start) }
+    index += 1
+    append(.string(String(content)), at: start)
+  }
+
+  /// Reads an operator or a bracket, and the options of an operator: `==[cd]`.
+  private mutating func readSymbol(_ symbol: String) {
+    append(.symbol(Self.synonyms[symbol] ?? symbol), at: index)
+    index += symbol.unicodeScalars.count
+    if index < characters.count, characters[index] == "[", let close = characters[index...].firstIndex(of: "]") {
+      append(.symbol(string(index..<(close + 1))), at: index)
+      index = close + 1
+    }
+  }
+
+  private mutating func append(_ token: Token, at place: Int, exact: ExactNumber? = nil) {
+    tokens.append(LocatedToken(token: token, column: place + 1, exact: exact))
+  }
+
+  private func fail(_ reason: String, at place: Int) -> PredicateSyntaxError {
+    PredicateSyntaxError(scalar: place + 1, reason: reason, text: text)
+  }
+
+  private func string(_ range: Range<Int>) -> String {
+    String(String.UnicodeScalarView(characters[range]))
   }
 
   /// Whether a minus begins a number; after a value it is an operator.
-  private static func isSign(_ index: Int, _ characters: [Unicode.Scalar], _ previous: Token?) -> Bool {
+  private var isSign: Bool {
     guard characters[index] == "-", index + 1 < characters.count,
-      isDigit(characters[index + 1]) || characters[index + 1] == "."
+      Self.isDigit(characters[index + 1]) || characters[index + 1] == "."
     else { return false }
-    switch previous {
+    switch tokens.last?.token {
     case .string, .integer, .number, .symbol(")"), .symbol("}"): return false
-    case .word(let word): return keywords.contains(word.uppercased())
+    case .word(let word): return Self.keywords.contains(word.uppercased())
     default: return true
     }
   }

@@ -301,15 +301,7 @@ extension PredicateParser {
         found.isIdentifier = true
         return found
       }
-      // Property names may contain dots; the longest match wins.
-      var length = min(parts.count, entity.maximumNameParts)
-      var property: Property?
-      while length > 0 {
-        property = entity.property(named: parts.prefix(length).joined(separator: "."))
-        if property != nil { break }
-        length -= 1
-      }
-      guard let property else {
+      guard let (property, length) = Self.longestProperty(parts, of: entity) else {
         throw fail(Self.unknown(String(part), of: entity, isValue: hops.isEmpty && followsOperator))
       }
       parts = parts.dropFirst(length)
@@ -340,6 +332,18 @@ extension PredicateParser {
     var found = operand(.identifier, .object(entity.number))
     found.isIdentifier = true
     return found
+  }
+
+  /// The property whose name is at the beginning of a path, and the number of its parts. Names may contain dots; the
+  /// longest one wins.
+  private static func longestProperty(
+    _ parts: ArraySlice<Substring>, of entity: Entity
+  ) -> (property: Property, length: Int)? {
+    for length in stride(from: min(parts.count, entity.maximumNameParts), to: 0, by: -1) {
+      let name = parts.prefix(length).joined(separator: ".")
+      if let property = entity.property(named: name) { return (property, length) }
+    }
+    return nil
   }
 
   private func aggregate(

@@ -1,14 +1,14 @@
-/// The live queries that read other objects than their own, and a commit's effects on them. It is the committing
-/// side's half of matching, and pure.
+/// The live queries that read other objects than their own, and a commit's effects on them. The store uses it while it
+/// commits; it is pure.
 ///
-/// An object joins or leaves such a result because it changed itself, or because an object on one of the paths did.
-/// For the latter, each property that a path reads on the way is a *trigger*: when it changes, the path is followed
-/// back to its roots. Roots and changed objects are evaluated before and after the commit. Queries are indexed by the
-/// values of their most selective equality or range, over paths as well, so that ten thousand queries that a commit
-/// does not affect cost one lookup. An unchanged object can only join or leave a result if a comparison turns; for
-/// such objects a second index holds the queries by transitions. If the index covers all uses of a trigger's values,
-/// a path is only followed back for an indexed value. A commit that changes neither triggers nor the queries' entities
-/// reads nothing.
+/// An object joins or leaves such a result because it changed itself, or because an object on one of the paths did. For
+/// the latter, each property that a path reads on the way is a *trigger*: when it changes, the path is followed back to
+/// its roots. Roots and changed objects are evaluated before and after the commit. Queries are indexed by the values of
+/// their most selective equality or range, over paths as well, so that ten thousand queries that a commit does not
+/// affect cost one lookup. An unchanged object can only join or leave a result if the outcome of a comparison changes;
+/// for such objects a second index holds the queries by transitions. If the index covers all uses of a trigger's
+/// values, a path is only followed back for an indexed value. A commit that changes neither triggers nor the queries'
+/// entities reads nothing.
 ///
 /// Queries without keys are grouped by the properties that they read. If a commit changes none of these, no object
 /// joins or leaves a result of the group: unchanged objects are not evaluated, and changed ones once. They can't be
@@ -42,7 +42,8 @@ public struct PathQueryMatcher {
 
   /// The index for objects that did not change themselves.
   struct UnchangedObjectIndex {
-    /// By the properties that an expression's values depend on: the queries by expression, with the reader of its values.
+    /// By the properties that an expression's values depend on: the queries by expression, with the reader of its
+    /// values.
     var expressions = [
       Set<PropertyNumber>: [IndexedExpression: (reader: IndexedExpressionReader, queries: TransitionIndex)]
     ]()
@@ -164,8 +165,8 @@ public struct PathQueryMatcher {
     }
   }
 
-  /// The properties that a query's paths read, with the paths back to the roots, and whether every such read is covered by the
-  /// index.
+  /// The properties that a query's paths read, with the paths back to the roots, and whether the index covers every
+  /// such read.
   /// - Parameter indexed: the paths of its keys, with multiplicity.
   private func triggers(
     of query: LiveQuery, indexed: [GraphPredicate.Path]

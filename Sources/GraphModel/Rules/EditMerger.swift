@@ -142,8 +142,8 @@ extension PastChange {
     return change.kind == .updated && change.edits.isEmpty && !edits.isEmpty ? nil : change
   }
 
-  /// Whether a client made the change. An update in which the rules alone set something, because an object at the
-  /// other end of a relationship was added or removed, conflicts with nothing.
+  /// Whether a client made the change. The rules alone make other updates, when an object at the other end of a
+  /// relationship is added or removed; these conflict with nothing.
   public func isUserEdit(in model: Model) -> Bool {
     guard kind == .updated, !edits.isEmpty else { return true }
     return edits.contains { edit in

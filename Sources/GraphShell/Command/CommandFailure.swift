@@ -40,7 +40,8 @@ package enum CommandFailure {
       // Output for programs gets no examples.
       let isNoHelp = arguments.contains("--version") || arguments.contains("--experimental-dump-help")
       let text = program.command.fullMessage(for: error)
-      printed(isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + Examples.text(for: arguments, of: program))
+      printed(
+        isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + CommandExamples.text(for: arguments, of: program))
     } else {
       // JSON output has only the message; the usage is for users.
       var text = ParserMessage.text(json ? program.command.message(for: error) : explained(error, of: command))

@@ -6,13 +6,13 @@ struct ConflictOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: """
-      If another client changed the same since it was read: error refuses the command, storeTrump keeps the other \
-      change, objectTrump makes yours. (default: objectTrump)
+      If another client changed the same property since you read it: error refuses the command, storeTrump keeps the \
+      other change, objectTrump keeps yours. (default: objectTrump)
       """)
   var policy: PolicyName?
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The revision at which you read what you change; default: now.", valueName: "revision"))
+    help: ArgumentHelp("The revision at which you read the object; default: the newest.", valueName: "revision"))
   var base: Revision?
 
   var mergePolicy: MergePolicy { if let policy { policy.policy } else { .objectTrump } }

@@ -71,7 +71,7 @@ struct ListPrinter {
     }
     guard shell.output.json else {
       for image in images { table.append(cells(image, members)) }
-      return shell.output.print(table.take())
+      return shell.output.print(table.newRowsText())
     }
     list.append(images.map { ObjectJSON.object($0, shell.model, only: columns.chosen, members: members) })
   }
@@ -112,7 +112,7 @@ struct RowPrinter {
     guard shell.output.json else {
       var table = table ?? TextTable(columns.map { $0.name.uppercased() })
       for row in rows { table.append(zip(row.values, columns).map { ValueText.cell($0, $1.kind) }) }
-      shell.output.print(table.take())
+      shell.output.print(table.newRowsText())
       self.table = table
       return
     }

@@ -290,7 +290,7 @@ private final class ExportReader {
   /// The object of a line. If the line has a mistake, collects its other mistakes and those of the following lines,
   /// up to a limit.
   private func object(_ line: InputLine) async throws -> ObjectImage? {
-    var mistakes = [LinePlanner.Mistake]()
+    var mistakes = [LinePlanner.InvalidLine]()
     func read(_ line: InputLine) -> ObjectImage? {
       var members = [InvalidInputError]()
       var object: ObjectImage?
@@ -299,7 +299,7 @@ private final class ExportReader {
       } catch {
         members.append(error)
       }
-      mistakes += members.map { LinePlanner.Mistake(line: line.number, reason: $0.description) }
+      mistakes += members.map { LinePlanner.InvalidLine(line: line.number, reason: $0.description) }
       return object
     }
     let object = read(line)

@@ -25,8 +25,8 @@ struct GraphFetch: AsyncParsableCommand {
     parsing: .unconditional,
     help: ArgumentHelp(
       """
-      The properties to print, separated by commas; a to-many that is stored at its other end only if it is named here. \
-      Expressions such as 'name, department.name, salary * 12 AS yearly' print rows and not objects.
+      The properties to print, separated by commas. A to-many that the daemon finds through its inverse is printed only \
+      if it is named here. Expressions such as 'name, department.name, salary * 12 AS yearly' print rows instead of objects.
       """, valueName: "list"))
   var properties: String?
   @Flag(help: "Print equal rows once.")
@@ -38,7 +38,7 @@ struct GraphFetch: AsyncParsableCommand {
         + "@max.NAME.", valueName: "list"))
   var groupBy: String?
   @OptionGroup var past: PastOption
-  @Flag(help: "Print how the daemon finds the result, and not the result.")
+  @Flag(help: "Print how the daemon finds the result, instead of the result.")
   var explain = false
 
   func validate() throws {

@@ -133,7 +133,7 @@ struct GraphFile {
         let property = try PropertyInput.property(member.name, of: entity)
         guard property.slot != nil else { throw InvalidInputError("\(entity.name).\(property.name) is not stored") }
         guard let value = Self.value(member.value, property) else {
-          throw Self.unfit(member.value, property, entity)
+          throw Self.mismatch(member.value, property, entity)
         }
         image[property] = value
       } catch {
@@ -145,7 +145,7 @@ struct GraphFile {
   }
 
   /// The message of an insert for the same value; relationships need complete ids here.
-  private static func unfit(_ json: JSON, _ property: Property, _ entity: Entity) -> InvalidInputError {
+  private static func mismatch(_ json: JSON, _ property: Property, _ entity: Entity) -> InvalidInputError {
     if property.attribute != nil {
       do throws(InvalidInputError) {
         _ = try PropertyInput(property, json, entity: entity)

@@ -76,7 +76,7 @@ struct GraphInsert: AsyncParsableCommand {
 
 /// Lines with mistakes; nothing of their batch is committed.
 struct InvalidLinesError: ReportedError {
-  let mistakes: [LinePlanner.Mistake]
+  let mistakes: [LinePlanner.InvalidLine]
   /// A clause about what is already committed.
   let done: String
 
@@ -149,7 +149,7 @@ private struct LineInserter {
     progress.end()
     let commits = Output.count(commits, "commit")
     // Which of the objects existed already is unknown: ids do not show it.
-    shell.output.say(
+    shell.output.printText(
       policy == .error
         ? "inserted \(Output.count(inserted, "object")) in \(commits)"
         : "inserted or met \(Output.count(inserted, "object")) in \(commits)")

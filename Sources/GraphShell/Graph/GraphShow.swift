@@ -11,7 +11,7 @@ struct GraphShow: AsyncParsableCommand {
   @OptionGroup var options: CommonOptions
   @Argument(
     help: ArgumentHelp(
-      "The beginning of the object's id; with its entity before it the search is faster.", valueName: "id"))
+      "The beginning of the object's id; naming its entity makes the search faster.", valueName: "id"))
   var words: [String]
   @OptionGroup var past: PastOption
 

@@ -8,7 +8,7 @@ struct LinePlanner {
     var changes = [Change]()
     /// The source line of each change.
     var lines = [Source]()
-    var mistakes = [Mistake]()
+    var mistakes = [InvalidLine]()
 
     struct Source {
       var number: Int
@@ -17,12 +17,12 @@ struct LinePlanner {
   }
 
   /// A mistake in a line.
-  struct Mistake {
+  struct InvalidLine {
     var line: Int
     var reason: String
   }
 
-  private struct Draft {
+  private struct PendingInsert {
     let line: Int
     let entity: Entity
     let label: String?
@@ -47,7 +47,7 @@ struct LinePlanner {
   mutating func plan(_ lines: [InputLine]) -> Batch {
     var batch = Batch()
     var fresh = [ByteKey: (id: ObjectID, line: Int)]()
-    var drafts = [Draft]()
+    var drafts = [PendingInsert]()
     for line in lines {
       do throws(InvalidInputError) {
         let draft = try draft(line, number: drafts.count + 1)
@@ -60,7 +60,7 @@ struct LinePlanner {
         }
         drafts.append(draft)
       } catch {
-        batch.mistakes.append(Mistake(line: line.number, reason: error.description))
+        batch.mistakes.append(InvalidLine(line: line.number, reason: error.description))
       }
     }
     for draft in drafts {
@@ -81,7 +81,7 @@ struct LinePlanner {
       zip(batch.changes, batch.lines).map { ($0.id, $1.number) }, uniquingKeysWith: { first, _ in first })
     for violation in StandaloneLineValidator(model: model).violations(of: batch.changes) {
       guard let line = lines[violation.id], !unread.contains(line) else { continue }
-      batch.mistakes.append(Mistake(line: line, reason: violation.message))
+      batch.mistakes.append(InvalidLine(line: line, reason: violation.message))
     }
   }
 
@@ -94,7 +94,7 @@ struct LinePlanner {
     }
   }
 
-  private func draft(_ line: InputLine, number: Int) throws(InvalidInputError) -> Draft {
+  private func draft(_ line: InputLine, number: Int) throws(InvalidInputError) -> PendingInsert {
     let members = try line.members()
     let json = JSON.object(members)
     var entity = self.entity
@@ -111,14 +111,14 @@ struct LinePlanner {
     if entity.isAbstract { throw InvalidInputError(model.abstractSentence(entity)) }
     let label = json["$id"]
     if let label, label.stringValue == nil { throw InvalidInputError("$id takes a string, and not \(label.text)") }
-    return Draft(
+    return PendingInsert(
       line: line.number, entity: entity, label: label?.stringValue,
       members: members.filter { $0.name != "$id" && $0.name != "$entity" },
       id: .temporary(UInt64(number), entity: entity.number))
   }
 
   private mutating func edits(
-    _ draft: Draft, _ fresh: [ByteKey: (id: ObjectID, line: Int)], _ mistakes: inout [Mistake]
+    _ draft: PendingInsert, _ fresh: [ByteKey: (id: ObjectID, line: Int)], _ mistakes: inout [InvalidLine]
   ) -> [Edit] {
     let names = table(of: draft.entity)
     var edits = [Edit]()
@@ -135,7 +135,7 @@ struct LinePlanner {
         edits.append(
           try input.edit { name, destination throws(InvalidInputError) in try resolve(name, fresh, destination) })
       } catch {
-        mistakes.append(Mistake(line: draft.line, reason: error.description))
+        mistakes.append(InvalidLine(line: draft.line, reason: error.description))
       }
     }
     return edits

@@ -31,7 +31,7 @@ package struct InputLine: Sendable {
     do throws(InvalidInputError) {
       return try body()
     } catch {
-      throw InvalidLinesError(mistakes: [LinePlanner.Mistake(line: number, reason: error.description)], done: done)
+      throw InvalidLinesError(mistakes: [LinePlanner.InvalidLine(line: number, reason: error.description)], done: done)
     }
   }
 }
@@ -64,7 +64,7 @@ final class LineReader {
     let (lines, rest) = await withCheckedContinuation { continuation in
       queue.async {
         var buffer = buffer
-        let lines = buffer.take(count, from: descriptor)
+        let lines = buffer.readLines(count, from: descriptor)
         continuation.resume(returning: (lines, buffer))
       }
     }
@@ -109,7 +109,7 @@ package struct LineBuffer: Sendable {
     return start..<bytes.count
   }
 
-  mutating func take(_ count: Int, from descriptor: Int32) -> Result<[InputLine], Refusal> {
+  mutating func readLines(_ count: Int, from descriptor: Int32) -> Result<[InputLine], Refusal> {
     var lines = [InputLine]()
     var size = 0
     var searched = start

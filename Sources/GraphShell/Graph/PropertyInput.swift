@@ -99,7 +99,7 @@ struct PropertyInput {
     case .relationship(let relationship):
       return .reference(text.isEmpty ? nil : .text(text), to: relationship.destination)
     case .attribute(let attribute):
-      guard let value = value(text, attribute) else { throw unfit(text, attribute, property, entity) }
+      guard let value = value(text, attribute) else { throw mismatch(text, attribute, property, entity) }
       return .value(value)
     }
   }
@@ -145,7 +145,7 @@ struct PropertyInput {
       return .reference(json == .null ? nil : try name(json, property, entity), to: relationship.destination)
     case .attribute(let attribute):
       guard let value = Value(json: json, kind: attribute.kind, cases: attribute.cases) else {
-        throw unfit(json.text, attribute, property, entity)
+        throw mismatch(json.text, attribute, property, entity)
       }
       return .value(value)
     }
@@ -162,7 +162,7 @@ struct PropertyInput {
 
   // MARK: - Messages
 
-  private static func unfit(
+  private static func mismatch(
     _ text: String, _ attribute: Attribute, _ property: Property, _ entity: Entity
   ) -> InvalidInputError {
     let suggestion = Suggestion.sentence(for: text, among: attribute.cases, otherwise: "")

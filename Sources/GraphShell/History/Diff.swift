@@ -10,8 +10,8 @@ struct Diff: AsyncParsableCommand {
       usage: "\(GraphCommand.path("diff")) [<options>] [<object>] <from> [<to>]",
       discussion: """
         <from> and <to> are revisions or times; <to> defaults to now. Without <object> the whole graph is compared. \
-        Write an object's number as '#3': of two words, a plain number is a revision. A change that was reverted is \
-        not a difference.
+        Write an object's number as '#3': if only one state follows, a plain 3 is a revision. A change that was \
+        reverted is not a difference.
         """)
   }
 

@@ -15,7 +15,7 @@ struct Restore: AsyncParsableCommand {
       discussion: """
         An object is restored with its id, its contents (the objects that are deleted with it) and its relationships \
         to objects that still exist; standard error lists the values that could not be restored. Objects created since \
-        stay, but --all deletes them.
+        then stay; --all deletes them.
         """)
   }
 

@@ -26,7 +26,7 @@ struct RestorePrinter {
     }
     if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
     for conflict in skipped {
-      output.message("not restored: \(TextTable.visible(obstacle(conflict)))")
+      output.message("not restored: \(TextTable.visible(reason(conflict)))")
     }
     // Objects in which only derived values changed were not restored themselves.
     let changes = commit.changes.filter { !isDerivedAlone($0) }
@@ -49,7 +49,7 @@ struct RestorePrinter {
     }
   }
 
-  private func obstacle(_ conflict: Conflict) -> String {
+  private func reason(_ conflict: Conflict) -> String {
     let (name, id, who) = (conflict.subject(in: model), conflict.shortID, conflict.otherAuthor)
     let other = if let id = conflict.mine.objectID { " \(id.description.prefix(8))" } else { "" }
     if conflict.kind == .changed, model.property(conflict.property)?.attribute?.kind == .enumeration {

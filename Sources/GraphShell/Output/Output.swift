@@ -38,7 +38,7 @@ package struct Output {
   package func print(_ json: JSON) { print(json.text) }
 
   /// Prints text unless JSON is requested.
-  package func say(_ text: String) { if !json { print(text) } }
+  package func printText(_ text: String) { if !json { print(text) } }
 
   // MARK: Objects
 

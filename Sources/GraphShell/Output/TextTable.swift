@@ -27,7 +27,7 @@ package struct TextTable {
 
   /// The rows since the last call, for a table that is printed incrementally. The first call includes the header and
   /// fixes the widths. Empty without rows.
-  package mutating func take(width: Int = Self.terminalWidth) -> String {
+  package mutating func newRowsText(width: Int = Self.terminalWidth) -> String {
     guard !rows.isEmpty else { return "" }
     let part = settled == nil ? [header] + rows : rows
     let widths = settled ?? widths(part, in: width)

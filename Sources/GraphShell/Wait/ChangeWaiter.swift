@@ -10,7 +10,7 @@ import GraphWire
 /// the reconnect. The time limit also applies while disconnected.
 @MainActor
 package struct ChangeWaiter {
-  /// The exit code after the time limit, as of `timeout(1)`; no other failure has it.
+  /// The exit code after the time limit, the same as that of `timeout(1)`; no other failure has it.
   nonisolated package static let timedOut: Int32 = 124
 
   package let shell: CommandContext
@@ -129,16 +129,16 @@ package enum TimeLimit {
     _ body: @escaping @MainActor () async throws -> Result
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
-      let race = Race(continuation)
+      let resumption = SingleResumption(continuation)
       let clock = Task {
         try await Task.sleep(for: .milliseconds(milliseconds))
-        race.end(.failure(late()))
+        resumption.end(.failure(late()))
       }
       Task {
         do {
-          race.end(.success(try await body()))
+          resumption.end(.success(try await body()))
         } catch {
-          race.end(.failure(error))
+          resumption.end(.failure(error))
         }
         clock.cancel()
       }
@@ -147,7 +147,7 @@ package enum TimeLimit {
 
   /// Resumes the continuation with the first result.
   @MainActor
-  private final class Race<Result: Sendable> {
+  private final class SingleResumption<Result: Sendable> {
     private var continuation: CheckedContinuation<Result, any Error>?
 
     init(_ continuation: CheckedContinuation<Result, any Error>) { self.continuation = continuation }

@@ -15,7 +15,7 @@ package struct ChangeFormatter {
     self.vocabulary = vocabulary
   }
 
-  mutating func learn(_ images: [ObjectImage]) {
+  mutating func record(_ images: [ObjectImage]) {
     for image in images { known[image.id] = image }
   }
 
@@ -46,9 +46,9 @@ package struct ChangeFormatter {
   package func knownNames(_ ids: [ObjectID]) -> [String] { ids.filter { known[$0] != nil }.map(name) }
 
   /// The objects that a new object belongs to; empty if the model has no vocabulary.
-  func circumstances(_ image: ObjectImage) -> String {
+  func owners(_ image: ObjectImage) -> String {
     guard let vocabulary, let entity = model.entity(image.id.entity) else { return "" }
-    return vocabulary.circumstances(of: image, entity, self)
+    return vocabulary.owners(of: image, entity, self)
   }
 
   // MARK: - Changes
@@ -114,7 +114,7 @@ package protocol ChangeVocabulary {
   func name(of image: ObjectImage, _ entity: Entity) -> String?
 
   /// The objects that a new object belongs to, as the end of a line; empty for none.
-  func circumstances(of image: ObjectImage, _ entity: Entity, _ formatter: ChangeFormatter) -> String
+  func owners(of image: ObjectImage, _ entity: Entity, _ formatter: ChangeFormatter) -> String
 
   /// The clauses for an update.
   /// - Parameters:

@@ -5,7 +5,7 @@ import GraphModel
 package struct SinceOption: ParsableArguments {
   @Option(
     name: .customLong("since"), parsing: .unconditional,
-    help: ArgumentHelp("Begin after this revision, and not with the present state.", valueName: "revision"))
+    help: ArgumentHelp("Begin after this revision; default: with the present state.", valueName: "revision"))
   package var revision: Revision?
 
   package init() {}

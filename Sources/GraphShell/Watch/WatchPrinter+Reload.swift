@@ -50,7 +50,7 @@ extension WatchPrinter {
     unknown.remove(query)
     let entity = watched(query).entity
     for image in words.known(of: entity) { words.forget(image.id) }
-    words.learn(images)
+    words.record(images)
   }
 
   private func showDifference(to images: [ObjectImage], _ entity: Entity, mayMatch: Bool) {

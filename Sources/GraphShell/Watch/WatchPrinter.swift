@@ -8,7 +8,7 @@ import GraphWire
 package final class WatchPrinter {
   let output: Output
   let model: Model
-  /// Queries whose first results are outstanding, or whose new ones are after the history diverged.
+  /// Queries whose first results are outstanding, or whose new results are, after the history diverged.
   private var waiting = Set<QueryID>()
   /// Results that arrived while others are outstanding, with their revisions.
   private var results = [QueryID: (images: [ObjectImage], at: Revision)]()
@@ -17,7 +17,7 @@ package final class WatchPrinter {
   /// The revision of the newest snapshot, which includes all earlier commits.
   private(set) var snapshotRevision: Revision = 0
   private var isShown = false
-  /// The newest revision that was printed of an abandoned history, until the new one is shown.
+  /// The newest printed revision of a history that a restore abandoned; nil once the new history is shown.
   private var abandoned: Revision?
   private let since: Revision?
   let summary: ([ObjectImage]) -> String
@@ -58,10 +58,10 @@ package final class WatchPrinter {
   package func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = []) async throws {
     let token = try await token()
     let names = output.json ? [] : names.map { (entity: $0, predicate: GraphPredicate.always) }
-    // Binds the time, so that repeated reads mean the same moment.
+    // Binds the time, so that repeated reads use the same time.
     let queries = queries.map { (entity: $0.entity, predicate: $0.predicate.bound(now: GraphClient.now)) }
     var isKnown = true
-    if let token { isKnown = await learn(queries + names, at: token.revision) }
+    if let token { isKnown = await recordOldValues(queries + names, at: token.revision) }
     // One watch for all queries: a commit that inserts two objects is one event.
     try await follow { body in
       let numbers = self.client.watch(queries + names, since: token, body: body)
@@ -83,11 +83,13 @@ package final class WatchPrinter {
 
   /// Reads the objects at the beginning of the watch.
   /// - Returns: false if that state is no longer readable; old values are then unknown.
-  private func learn(_ queries: [(entity: Entity, predicate: GraphPredicate)], at revision: Revision) async -> Bool {
+  private func recordOldValues(_ queries: [(entity: Entity, predicate: GraphPredicate)], at revision: Revision) async
+    -> Bool
+  {
     guard !output.json, revision > 0 else { return true }
     for (entity, predicate) in queries {
       do {
-        for try await chunk in client.images(of: entity, where: predicate, at: revision) { words.learn(chunk) }
+        for try await chunk in client.images(of: entity, where: predicate, at: revision) { words.record(chunk) }
       } catch {
         return false
       }
@@ -152,7 +154,7 @@ package final class WatchPrinter {
     case .loadedWindow(_, let rows, let at):
       if isShown, abandoned == nil, !output.json { await showBatches(through: at.revision) }
       total = rows.total
-      if !output.json { words.learn(rows.objects) }
+      if !output.json { words.record(rows.objects) }
       revision = max(revision, at.revision)
       showSnapshot(rows.objects)
     case .resumed(let query, let since):
@@ -181,12 +183,12 @@ package final class WatchPrinter {
             changes, model))
       } else {
         let changes = update.changes.flatMap(\.changes)
-        words.learn(changes.filter { $0.kind == .inserted }.compactMap(\.object))
+        words.record(changes.filter { $0.kind == .inserted }.compactMap(\.object))
         for (query, changes) in update.changes where !silent.contains(query) {
           for change in changes { show(change, update) }
         }
         for (query, changes) in update.changes where silent.contains(query) {
-          words.learn(changes.filter { $0.kind == .updated }.compactMap(\.object))
+          words.record(changes.filter { $0.kind == .updated }.compactMap(\.object))
         }
         for change in changes where change.kind == .removed { words.forget(change.id) }
         if let total = update.totals.values.first { output.print(output.dim("\(total) rows in all")) }
@@ -266,12 +268,12 @@ package final class WatchPrinter {
     case .inserted:
       sign = "+"
       // An object that is too large for a delta is missing.
-      if let object = change.object { detail = words.circumstances(object) }
+      if let object = change.object { detail = words.owners(object) }
     case .updated:
       sign = "~"
       let what = words.words(change)
       detail = what.isEmpty ? "" : ": \(what)"
-      if let object = change.object { words.learn([object]) }
+      if let object = change.object { words.record([object]) }
     case .removed:
       sign = "-"
       detail = change.deleted ? "" : "  (\(total == nil ? gone : "no longer in the window"))"

@@ -155,7 +155,7 @@ private struct HistoryCheckState {
   /// The highest number that each sequence has given.
   var highest = [PropertyNumber: Int64]()
 
-  /// The sequence attributes, each once, by number.
+  /// The sequence attributes, each once, sorted by number.
   static func sequences(of entities: [Entity]) -> [Property] {
     let all = entities.flatMap(\.attributes).filter { $0.attribute?.assignment == .sequence }
     return Dictionary(all.map { ($0.number, $0) }, uniquingKeysWith: { $1 }).values.sorted { $0.number < $1.number }

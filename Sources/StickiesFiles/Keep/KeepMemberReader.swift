@@ -20,15 +20,15 @@ struct KeepMemberReader {
   /// - Parameter members: the members of the document, an object.
   init(_ members: [JSON.Member]) { (json, self.members) = (.object(members), members) }
 
-  mutating func know(_ name: String) { known.insert(name) }
+  mutating func markRead(_ name: String) { known.insert(name) }
 
   mutating func remark(_ sentence: String) { if !remarks.contains(sentence) { remarks.append(sentence) } }
 
   /// - Parameter what: the end of "the note was imported without".
-  mutating func leave(_ what: String) { remark("the note was imported without \(what)") }
+  mutating func reportOmission(_ what: String) { remark("the note was imported without \(what)") }
 
-  private mutating func leave(_ name: String, _ value: JSON, expected: String) {
-    leave("its \(name): \(value.text.excerpt) is \(value.typeDescription), not \(expected)")
+  private mutating func reportOmission(_ name: String, _ value: JSON, expected: String) {
+    reportOmission("its \(name): \(value.text.excerpt) is \(value.typeDescription), not \(expected)")
   }
 
   // MARK: - Of the note
@@ -37,21 +37,21 @@ struct KeepMemberReader {
   mutating func string(_ name: String) -> String {
     guard let value = value(name) else { return "" }
     if let string = value.stringValue { return string }
-    leave(name, value, expected: "a string")
+    reportOmission(name, value, expected: "a string")
     return ""
   }
 
   mutating func flag(_ name: String) -> Bool {
     guard let value = value(name) else { return false }
     if let flag = value.boolValue { return flag }
-    leave(name, value, expected: "a Boolean")
+    reportOmission(name, value, expected: "a Boolean")
     return false
   }
 
   mutating func number(_ name: String) -> Int64? {
     guard let value = value(name) else { return nil }
     if let number = value.wholeNumber { return number }
-    leave(name, value, expected: "a whole number")
+    reportOmission(name, value, expected: "a whole number")
     return nil
   }
 
@@ -59,19 +59,19 @@ struct KeepMemberReader {
   mutating func objects(_ name: String) -> [[JSON.Member]] {
     guard let value = value(name) else { return [] }
     guard let items = value.arrayValue else {
-      leave(name, value, expected: "an array")
+      reportOmission(name, value, expected: "an array")
       return []
     }
     var objects = [[JSON.Member]]()
     for item in items {
       guard let members = item.members else {
-        leave(name, item, expected: "an object")
+        reportOmission(name, item, expected: "an object")
         continue
       }
       objects.append(members)
       let known = Self.read[name, default: []].union(Self.silent[name, default: []])
       for member in members where !known.contains(member.name) && !member.value.isVoid {
-        leave("the \(member.name.excerpt) of its \(name): \(member.value.text.excerpt)")
+        reportOmission("the \(member.name.excerpt) of its \(name): \(member.value.text.excerpt)")
       }
     }
     return objects
@@ -89,23 +89,23 @@ struct KeepMemberReader {
   mutating func string(_ name: String, of members: [JSON.Member], in list: String) -> String {
     guard let value = JSON.object(members)[name], value != .null else { return "" }
     if let string = value.stringValue { return string }
-    leave("\(name) in \(list)", value, expected: "a string")
+    reportOmission("\(name) in \(list)", value, expected: "a string")
     return ""
   }
 
   mutating func flag(_ name: String, of members: [JSON.Member], in list: String) -> Bool {
     guard let value = JSON.object(members)[name], value != .null else { return false }
     if let flag = value.boolValue { return flag }
-    leave("\(name) in \(list)", value, expected: "a Boolean")
+    reportOmission("\(name) in \(list)", value, expected: "a Boolean")
     return false
   }
 
   // MARK: - The rest
 
   /// Reports each member that has content and was not read.
-  mutating func leaveUnknown() {
+  mutating func reportUnread() {
     for member in members where !known.contains(member.name) && !member.value.isVoid {
-      leave("its \(member.name.excerpt): \(member.value.text.excerpt)")
+      reportOmission("its \(member.name.excerpt): \(member.value.text.excerpt)")
     }
   }
 }

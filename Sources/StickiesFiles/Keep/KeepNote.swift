@@ -57,7 +57,7 @@ public struct KeepNote: Sendable {
     }
     identity = number
     var members = KeepMemberReader(document)
-    members.know(time)
+    members.markRead(time)
     isTrashed = members.flag("isTrashed")
     guard !isTrashed else { return }
     readTimes(&members)
@@ -68,7 +68,7 @@ public struct KeepNote: Sendable {
     labels = members.objects("labels").map { members.string("name", of: $0, in: "labels") }.filter { !$0.isEmpty }
     readAttachments(&members)
     readPeople(&members)
-    members.leaveUnknown()
+    members.reportUnread()
     remarks = members.remarks
   }
 
@@ -80,8 +80,10 @@ public struct KeepNote: Sendable {
     let edited = members.number("userEditedTimestampUsec")
     created = usable(identity) ?? usable(edited)
     updated = usable(edited) ?? created
-    if usable(identity) == nil { members.leave("its creation time: \(identity) is invalid") }
-    if let edited, edited > 0, usable(edited) == nil { members.leave("its last edit time: \(edited) is invalid") }
+    if usable(identity) == nil { members.reportOmission("its creation time: \(identity) is invalid") }
+    if let edited, edited > 0, usable(edited) == nil {
+      members.reportOmission("its last edit time: \(edited) is invalid")
+    }
   }
 
   private mutating func readColor(_ members: inout KeepMemberReader) {
@@ -115,7 +117,7 @@ public struct KeepNote: Sendable {
     addLinks(&members, addresses)
     if !formats.isEmpty {
       let names = HTMLText.Format.allCases.filter(formats.contains).map(\.rawValue)
-      members.leave("its formatting: \(names.joined(separator: ", "))")
+      members.reportOmission("its formatting: \(names.joined(separator: ", "))")
     }
   }
 
@@ -128,7 +130,7 @@ public struct KeepNote: Sendable {
     guard !attachments.isEmpty else { return }
     let names = attachments.map { members.string("filePath", of: $0, in: "attachments") }
     let shown = names.map { $0.isEmpty ? "without a name" : $0 }.joined(separator: ", ")
-    members.leave("its attachment \(shown)")
+    members.reportOmission("its attachment \(shown)")
   }
 
   private mutating func readPeople(_ members: inout KeepMemberReader) {
@@ -137,7 +139,7 @@ public struct KeepNote: Sendable {
       return (name.isEmpty ? JSON.object(person).text.excerpt : name) + (isOwner(person) ? " (owner)" : "")
     }
     func isOwner(_ person: [JSON.Member]) -> Bool { JSON.object(person)["isOwner"]?.boolValue == true }
-    if !people.isEmpty { members.leave("the people it is shared with: \(people.joined(separator: ", "))") }
+    if !people.isEmpty { members.reportOmission("the people it is shared with: \(people.joined(separator: ", "))") }
   }
 
   // MARK: - Saved links

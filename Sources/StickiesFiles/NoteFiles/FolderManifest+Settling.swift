@@ -27,7 +27,7 @@ extension FolderManifest {
   /// Updates the entries after a commit: the files' contents are now on the server, merged with other clients'
   /// changes.
   /// - Parameter notes: the new notes, by origin. A file whose origin is missing stays a new file.
-  public mutating func settle(notes: [ByteKey: NoteSnapshot]) {
+  public mutating func completeSending(notes: [ByteKey: NoteSnapshot]) {
     guard let sending else { return }
     self.sending = nil
     for sent in sending.files {

@@ -6,7 +6,7 @@ enum FrontMatterValue {
   case list([String])
 
   /// Parses a word, or a list in brackets.
-  init(_ text: String, _ line: Int) throws(NoteFile.Mistake) {
+  init(_ text: String, _ line: Int) throws(NoteFile.ParseError) {
     guard text.utf8.first == UInt8(ascii: "[") else {
       self = .word(try Self.word(text, line))
       return
@@ -15,12 +15,12 @@ enum FrontMatterValue {
   }
 
   /// Parses the items of a list after its opening bracket.
-  private static func items(_ bytes: [UInt8], _ line: Int) throws(NoteFile.Mistake) -> [String] {
+  private static func items(_ bytes: [UInt8], _ line: Int) throws(NoteFile.ParseError) -> [String] {
     var items = [String]()
     var start = 0
     var index = 0
     var isQuoted = false
-    func item(_ end: Int) throws(NoteFile.Mistake) -> String {
+    func item(_ end: Int) throws(NoteFile.ParseError) -> String {
       var part = bytes[start..<end]
       while let first = part.first, first == 0x20 || first == 0x09 { part.removeFirst() }
       while let last = part.last, last == 0x20 || last == 0x09 { part.removeLast() }
@@ -48,7 +48,7 @@ enum FrontMatterValue {
   }
 
   /// Parses a word, plain or in double quotes with JSON's escapes.
-  static func word(_ text: String, _ line: Int) throws(NoteFile.Mistake) -> String {
+  static func word(_ text: String, _ line: Int) throws(NoteFile.ParseError) -> String {
     guard let first = text.utf8.first else { throw .init(line: line, reason: "a value is missing") }
     if first == UInt8(ascii: "\"") {
       guard let json = try? JSON(parsing: text), let word = json.stringValue else {
@@ -64,35 +64,37 @@ enum FrontMatterValue {
   }
 
   /// Converts the value to the field's type.
-  func value(of field: NoteField, _ line: Int) throws(NoteFile.Mistake) -> NoteValue {
-    func mistake(_ reason: String) -> NoteFile.Mistake { .init(line: line, reason: "\"\(field.rawValue)\" \(reason)") }
+  func value(of field: NoteField, _ line: Int) throws(NoteFile.ParseError) -> NoteValue {
+    func parseError(_ reason: String) -> NoteFile.ParseError {
+      .init(line: line, reason: "\"\(field.rawValue)\" \(reason)")
+    }
     switch (field.kind, self) {
     case (.color, .word(let word)):
       guard let color = NoteColor(rawValue: word) else {
-        throw mistake("is not one of \(NoteColor.allCases.map(\.rawValue).joined(separator: ", "))")
+        throw parseError("is not one of \(NoteColor.allCases.map(\.rawValue).joined(separator: ", "))")
       }
       return .word(color.rawValue)
     case (.flag, .word("true")): return .flag(true)
     case (.flag, .word("false")): return .flag(false)
-    case (.flag, _): throw mistake("is neither true nor false")
+    case (.flag, _): throw parseError("is neither true nor false")
     case (.number(let range), .word(let word)):
       guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),
         let number = Double(word), number.isFinite
-      else { throw mistake("is not a number") }
+      else { throw parseError("is not a number") }
       if let range, !range.contains(number) {
-        throw mistake("is outside \(NoteFile.text(of: range.lowerBound)) to \(NoteFile.text(of: range.upperBound))")
+        throw parseError("is outside \(NoteFile.text(of: range.lowerBound)) to \(NoteFile.text(of: range.upperBound))")
       }
       return .number(number == 0 ? 0 : number)
     case (.words, .list(let words)):
       guard words.count <= NoteFile.maximumTagCount else {
-        throw mistake("has \(words.count) words; at most \(NoteFile.maximumTagCount) are allowed")
+        throw parseError("has \(words.count) words; at most \(NoteFile.maximumTagCount) are allowed")
       }
       for word in words where word.isEmpty || word.utf8.count > NoteFile.maximumTagSize {
-        throw mistake("has a word of \(word.utf8.count) bytes; each must have 1 to \(NoteFile.maximumTagSize)")
+        throw parseError("has a word of \(word.utf8.count) bytes; each must have 1 to \(NoteFile.maximumTagSize)")
       }
       return .words(of: words)
-    case (.words, .word): throw mistake("is not a list such as [home, phone]")
-    case (.color, .list), (.number, .list): throw mistake("is a list; a single value is expected")
+    case (.words, .word): throw parseError("is not a list such as [home, phone]")
+    case (.color, .list), (.number, .list): throw parseError("is a list; a single value is expected")
     }
   }
 }

@@ -2,11 +2,11 @@ import GraphModel
 
 extension NoteFile {
   /// Parses a file. A file that does not begin with a line `---` contains only text.
-  /// - Throws: the first `Mistake`.
-  public init(parsing bytes: [UInt8]) throws(Mistake) {
+  /// - Throws: the first `ParseError`.
+  public init(parsing bytes: [UInt8]) throws(ParseError) {
     self.init()
     guard bytes.count <= Self.maximumSize else {
-      throw Mistake(line: 1, reason: "the file has \(bytes.count) bytes; at most \(Self.maximumSize) are allowed")
+      throw ParseError(line: 1, reason: "the file has \(bytes.count) bytes; at most \(Self.maximumSize) are allowed")
     }
     var reader = LineReader(bytes)
     if reader.isFrontMatter {
@@ -18,7 +18,7 @@ extension NoteFile {
       if hasCarriageReturns, rest.last == UInt8(ascii: "\r") { rest.removeLast() }
     }
     guard rest.count <= Self.maximumTextSize else {
-      throw Mistake(
+      throw ParseError(
         line: reader.line, reason: "the text has \(rest.count) bytes; a note can have at most \(Self.maximumTextSize)")
     }
     guard let text = String(validating: rest, as: UTF8.self) else {
@@ -27,7 +27,7 @@ extension NoteFile {
         if String(validating: part, as: UTF8.self) == nil { break }
         line += 1
       }
-      throw Mistake(line: line, reason: "this is not UTF-8")
+      throw ParseError(line: line, reason: "this is not UTF-8")
     }
     self.text = text
   }
@@ -65,7 +65,7 @@ private struct LineReader {
     return (content, hasCR)
   }
 
-  mutating func readFrontMatter(into file: inout NoteFile) throws(NoteFile.Mistake) {
+  mutating func readFrontMatter(into file: inout NoteFile) throws(NoteFile.ParseError) {
     guard let first = next() else { preconditionFailure("a front matter has a first line") }
     file.hasCarriageReturns = first.hasCR
     /// A list whose items are on the lines below its name.
@@ -90,7 +90,7 @@ private struct LineReader {
           continue
         }
         open = nil
-        try file.take(list.name, .list(list.items), list.line)
+        try file.set(list.name, .list(list.items), list.line)
       }
       if isEnd { return }
       if trimmed.isEmpty { continue }
@@ -106,7 +106,7 @@ private struct LineReader {
       if value.isEmpty, NoteFile.field(name)?.field == .tags {
         open = (name, number, [])
       } else {
-        try file.take(name, try FrontMatterValue(value, number), number)
+        try file.set(name, try FrontMatterValue(value, number), number)
       }
     }
     throw .init(line: 1, reason: "the front matter is not closed: a second line --- is missing")
@@ -127,35 +127,35 @@ extension NoteFile {
     return NoteField(rawValue: isHeld ? String(name.dropFirst(7)) : name).map { ($0, isHeld) }
   }
 
-  fileprivate mutating func take(_ name: String, _ value: FrontMatterValue, _ line: Int) throws(Mistake) {
+  fileprivate mutating func set(_ name: String, _ value: FrontMatterValue, _ line: Int) throws(ParseError) {
     if let (field, isHeld) = Self.field(name) {
       let value = try value.value(of: field, line)
       if isHeld { held[field] = value } else { values[field] = value }
       return
     }
-    func date() throws(Mistake) -> Timestamp {
+    func date() throws(ParseError) -> Timestamp {
       guard case .word(let text) = value, let time = RFC3339.timestamp(text) else {
-        throw Mistake(line: line, reason: "\"\(name)\" is not a date such as 2026-11-21T09:30:00Z")
+        throw ParseError(line: line, reason: "\"\(name)\" is not a date such as 2026-11-21T09:30:00Z")
       }
       return time
     }
-    func whole<Number: FixedWidthInteger>() throws(Mistake) -> Number {
+    func whole<Number: FixedWidthInteger>() throws(ParseError) -> Number {
       guard case .word(let text) = value, let number = Number(text), number >= 0 else {
-        throw Mistake(line: line, reason: "\"\(name)\" is not a whole number")
+        throw ParseError(line: line, reason: "\"\(name)\" is not a whole number")
       }
       return number
     }
     switch name {
     case "id":
       guard case .word(let text) = value, let id = UniqueID(text) else {
-        throw Mistake(line: line, reason: "this is not an id; remove it to make a new note")
+        throw ParseError(line: line, reason: "this is not an id; remove it to make a new note")
       }
       self.id = id
     case "revision": revision = try whole()
     case "number": number = try whole()
     case "created": created = try date()
     case "updated": updated = try date()
-    default: throw Mistake(line: line, reason: "\"\(name)\" is not a property of a note")
+    default: throw ParseError(line: line, reason: "\"\(name)\" is not a property of a note")
     }
   }
 }

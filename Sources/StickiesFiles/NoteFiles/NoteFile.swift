@@ -44,7 +44,7 @@ public struct NoteFile: Sendable {
   public static let maximumSize = maximumTextSize + maximumFrontMatterSize + 16
 
   /// An error in a file, with its line.
-  public struct Mistake: Error, Equatable, CustomStringConvertible {
+  public struct ParseError: Error, Equatable, CustomStringConvertible {
     /// The line number, from 1.
     public let line: Int
     /// The message without the line number.

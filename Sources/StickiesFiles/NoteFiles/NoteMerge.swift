@@ -58,7 +58,7 @@ public struct NoteMerge: Sendable {
     public var field: NoteField
     /// The file's value.
     public var mine: NoteValue
-    /// The server's.
+    /// The server's value.
     public var theirs: NoteValue
 
     /// Creates a conflict of a field's two values.

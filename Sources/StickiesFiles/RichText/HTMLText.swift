@@ -63,7 +63,7 @@ private struct HTMLReader {
     while position < source.count {
       let scalar = source[position]
       if scalar == "<", let tag = tag() {
-        take(tag)
+        apply(tag)
       } else if scalar == "&", let letter = entity() {
         put(letter)
       } else {
@@ -162,9 +162,9 @@ private struct HTMLReader {
 
   private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { scalar.isASCII && scalar.properties.isAlphabetic }
 
-  private mutating func take(_ tag: Tag) {
+  private mutating func apply(_ tag: Tag) {
     if Self.hidden.contains(tag.name) { return tag.isEnd ? () : skip(to: tag.name) }
-    if !tag.isEnd { note(tag) }
+    if !tag.isEnd { recordFormats(of: tag) }
     switch tag.name {
     case "br": lineEnd()
     case "td", "th": if !tag.isEnd, isWithinLine { put("\t") }
@@ -213,7 +213,7 @@ private struct HTMLReader {
 
   // MARK: - Formatting that plain text cannot express
 
-  private mutating func note(_ tag: Tag) {
+  private mutating func recordFormats(of tag: Tag) {
     if tag.name == "a", let address = tag.attributes["href"], !address.isEmpty, !address.hasPrefix("#") {
       addresses.append(address)
     }

@@ -12,7 +12,7 @@ public struct RichText: Equatable, Sendable {
   }
 
   /// An error in a rich text, with its line.
-  public struct Mistake: Error, Equatable, CustomStringConvertible {
+  public struct ParseError: Error, Equatable, CustomStringConvertible {
     /// The line number, from 1.
     public let line: Int
     /// The message without the line number.
@@ -41,10 +41,10 @@ public struct RichText: Equatable, Sendable {
   public static let maximumTextSize = NoteFile.maximumTextSize
 
   /// Parses a file.
-  /// - Throws: the first `Mistake`.
-  public init(parsing bytes: [UInt8]) throws(Mistake) {
+  /// - Throws: the first `ParseError`.
+  public init(parsing bytes: [UInt8]) throws(ParseError) {
     guard bytes.count <= Self.maximumSize else {
-      throw Mistake(line: 1, reason: "the text has \(bytes.count) bytes; at most \(Self.maximumSize) are allowed")
+      throw ParseError(line: 1, reason: "the text has \(bytes.count) bytes; at most \(Self.maximumSize) are allowed")
     }
     var reader = RichTextReader(bytes)
     try reader.read()

@@ -46,9 +46,9 @@ struct RichTextReader {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func read() throws(RichText.Mistake) {
+  mutating func read() throws(RichText.ParseError) {
     guard bytes.starts(with: "{\\rtf".utf8) else {
-      throw mistake("this is not rich text: it does not begin with {\\rtf")
+      throw parseError("this is not rich text: it does not begin with {\\rtf")
     }
     while position < bytes.count {
       let byte = bytes[position]
@@ -63,30 +63,30 @@ struct RichTextReader {
       default: try character(byte, isEscaped: false)
       }
     }
-    throw mistake("the text ends too early: \(groups.count) of its groups are not closed")
+    throw parseError("the text ends too early: \(groups.count) of its groups are not closed")
   }
 
-  private func mistake(_ reason: String) -> RichText.Mistake {
+  private func parseError(_ reason: String) -> RichText.ParseError {
     let end = min(position, bytes.count)
-    return RichText.Mistake(line: 1 + bytes[..<max(0, end - 1)].count { $0 == 0x0A }, reason: reason)
+    return RichText.ParseError(line: 1 + bytes[..<max(0, end - 1)].count { $0 == 0x0A }, reason: reason)
   }
 
   // MARK: - Groups
 
-  private mutating func open() throws(RichText.Mistake) {
+  private mutating func open() throws(RichText.ParseError) {
     try endRun()
     guard groups.count < RichText.maximumDepth else {
-      throw mistake("groups are nested more than \(RichText.maximumDepth) deep")
+      throw parseError("groups are nested more than \(RichText.maximumDepth) deep")
     }
     groups.append(group)
     skipping = 0
     isOptional = false
   }
 
-  private mutating func close() throws(RichText.Mistake) {
+  private mutating func close() throws(RichText.ParseError) {
     try endRun()
     try endPair()
-    guard let outer = groups.popLast() else { throw mistake("a group ends that was not opened") }
+    guard let outer = groups.popLast() else { throw parseError("a group ends that was not opened") }
     let inner = group
     group = outer
     skipping = 0
@@ -97,7 +97,7 @@ struct RichTextReader {
     case (.attachment, _):
       let trimmed = name.split(separator: " ").joined(separator: " ")
       guard result.attachments.count < RichText.maximumTableSize else {
-        throw mistake("the text has more than \(RichText.maximumTableSize) attachments")
+        throw parseError("the text has more than \(RichText.maximumTableSize) attachments")
       }
       if !trimmed.isEmpty { result.attachments.append(trimmed) }
       name = ""
@@ -114,11 +114,11 @@ struct RichTextReader {
     }
   }
 
-  private mutating func end() throws(RichText.Mistake) {
+  private mutating func end() throws(RichText.ParseError) {
     while position < bytes.count {
       guard [0, 0x09, 0x0A, 0x0D, 0x20].contains(bytes[position]) else {
         position += 1
-        throw mistake("there is extra text after the end")
+        throw parseError("there is extra text after the end")
       }
       position += 1
     }
@@ -127,15 +127,15 @@ struct RichTextReader {
 
   // MARK: - Letters
 
-  private mutating func append(_ letters: some Sequence<UInt8>) throws(RichText.Mistake) {
+  private mutating func append(_ letters: some Sequence<UInt8>) throws(RichText.ParseError) {
     text += letters
     guard text.count <= RichText.maximumTextSize else {
-      throw mistake("the text has more than \(RichText.maximumTextSize) bytes")
+      throw parseError("the text has more than \(RichText.maximumTextSize) bytes")
     }
   }
 
   /// Handles a byte of a character.
-  private mutating func character(_ byte: UInt8, isEscaped: Bool) throws(RichText.Mistake) {
+  private mutating func character(_ byte: UInt8, isEscaped: Bool) throws(RichText.ParseError) {
     guard skipping == 0 else {
       skipping -= 1
       return
@@ -174,7 +174,7 @@ struct RichTextReader {
   }
 
   /// Converts the pending bytes.
-  private mutating func endRun() throws(RichText.Mistake) {
+  private mutating func endRun() throws(RichText.ParseError) {
     guard !run.bytes.isEmpty else { return }
     let run = run
     self.run = ByteRun()
@@ -185,7 +185,7 @@ struct RichTextReader {
         for byte in run.bytes { try put(byte < 0x80 ? Unicode.Scalar(byte) : unreadable()) }
         return
       }
-      throw mistake(
+      throw parseError(
         "its characters are in code page \(page.number), and this system has no converter for it; install the C "
           + "library's converters (gconv, \(page.converter ?? "")) and import the note again")
     }
@@ -195,7 +195,7 @@ struct RichTextReader {
   }
 
   /// Appends a complete character.
-  private mutating func put(_ scalar: Unicode.Scalar) throws(RichText.Mistake) {
+  private mutating func put(_ scalar: Unicode.Scalar) throws(RichText.ParseError) {
     if group.hasAttachment { return highSurrogate = nil }
     try endPair()
     // macOS writes these code points for the ends of lines and paragraphs.
@@ -213,16 +213,16 @@ struct RichTextReader {
   }
 
   /// Replaces a high surrogate without a low one.
-  private mutating func endPair() throws(RichText.Mistake) {
+  private mutating func endPair() throws(RichText.ParseError) {
     guard highSurrogate != nil else { return }
     highSurrogate = nil
     try put(unreadable())
   }
 
   /// Handles a UTF-16 code unit.
-  private mutating func unicode(_ number: Int) throws(RichText.Mistake) {
+  private mutating func unicode(_ number: Int) throws(RichText.ParseError) {
     // The value is a signed 16-bit number, but some programs write it unsigned.
-    guard (-32_768...65_535).contains(number) else { throw mistake("\\u\(number) is not a character") }
+    guard (-32_768...65_535).contains(number) else { throw parseError("\\u\(number) is not a character") }
     let unit = UInt32(number < 0 ? number + 65_536 : number)
     if (0xD800..<0xDC00).contains(unit) {
       try endPair()
@@ -240,8 +240,8 @@ struct RichTextReader {
 
   // MARK: - Control words
 
-  private mutating func control() throws(RichText.Mistake) {
-    guard position < bytes.count else { throw mistake("the text ends after a backslash") }
+  private mutating func control() throws(RichText.ParseError) {
+    guard position < bytes.count else { throw parseError("the text ends after a backslash") }
     let first = bytes[position]
     guard Self.isLetter(first) else {
       position += 1
@@ -250,7 +250,9 @@ struct RichTextReader {
     try endRun()
     let start = position
     while position < bytes.count, Self.isLetter(bytes[position]) { position += 1 }
-    guard position - start <= 32 else { throw mistake("a control word with \(position - start) letters is too long") }
+    guard position - start <= 32 else {
+      throw parseError("a control word with \(position - start) letters is too long")
+    }
     let word = String(decoding: bytes[start..<position], as: UTF8.self)
     let number = try self.number()
     if position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
@@ -264,12 +266,12 @@ struct RichTextReader {
       group.destination = .ignored
       return
     }
-    try take(word, number)
+    try apply(word, number)
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 
-  private mutating func number() throws(RichText.Mistake) -> Int? {
+  private mutating func number() throws(RichText.ParseError) -> Int? {
     let start = position
     if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
     let digits = position
@@ -278,21 +280,21 @@ struct RichTextReader {
       position = start
       return nil
     }
-    guard position - digits <= 10 else { throw mistake("a number with \(position - digits) digits is too long") }
+    guard position - digits <= 10 else { throw parseError("a number with \(position - digits) digits is too long") }
     return Int(String(decoding: bytes[start..<position], as: UTF8.self))
   }
 
-  private mutating func passOver(_ count: Int) throws(RichText.Mistake) {
-    guard count >= 0, count <= bytes.count - position else { throw mistake("the text ends within \\bin\(count)") }
+  private mutating func passOver(_ count: Int) throws(RichText.ParseError) {
+    guard count >= 0, count <= bytes.count - position else { throw parseError("the text ends within \\bin\(count)") }
     position += count
     if skipping > 0 { skipping -= 1 }
   }
 
-  private mutating func symbol(_ byte: UInt8) throws(RichText.Mistake) {
+  private mutating func symbol(_ byte: UInt8) throws(RichText.ParseError) {
     if byte == UInt8(ascii: "'") {
       guard position + 1 < bytes.count, bytes[position] != UInt8(ascii: "+"),
         let code = UInt8(String(decoding: bytes[position...position + 1], as: UTF8.self), radix: 16)
-      else { throw mistake("two hexadecimal digits are missing after \\'") }
+      else { throw parseError("two hexadecimal digits are missing after \\'") }
       position += 2
       return try character(code, isEscaped: true)
     }
@@ -320,7 +322,7 @@ struct RichTextReader {
   /// The parameter of a control word, which may be omitted.
   private static func parameter(_ number: Int?, omitted: Int = 0) -> Int { if let number { number } else { omitted } }
 
-  private mutating func take(_ word: String, _ number: Int?) throws(RichText.Mistake) {
+  private mutating func apply(_ word: String, _ number: Int?) throws(RichText.ParseError) {
     if let letter = RichTextControlWords.letters[word] { return try put(letter) }
     if RichTextControlWords.ignored.contains(word) {
       group.destination = .ignored
@@ -352,15 +354,15 @@ struct RichTextReader {
     }
   }
 
-  private mutating func charset(_ number: Int) throws(RichText.Mistake) {
+  private mutating func charset(_ number: Int) throws(RichText.ParseError) {
     guard fonts.setCharset(number, of: group.font) else {
-      throw mistake("the text has more than \(RichText.maximumTableSize) fonts")
+      throw parseError("the text has more than \(RichText.maximumTableSize) fonts")
     }
   }
 
-  private mutating func endColor() throws(RichText.Mistake) {
+  private mutating func endColor() throws(RichText.ParseError) {
     guard colors.count < RichText.maximumTableSize else {
-      throw mistake("the text has more than \(RichText.maximumTableSize) colors")
+      throw parseError("the text has more than \(RichText.maximumTableSize) colors")
     }
     func part(_ number: Int?) -> Double { Double(min(max(0, Self.parameter(number)), 255)) / 255 }
     let isDefault = color.red == nil && color.green == nil && color.blue == nil

@@ -83,10 +83,10 @@ extension BoardScreen {
     note(.deleteNote) { [weak self] in self?.notes.delete() }
     note(.color) { [weak self] in self?.notes.changeColor() }
     note(.collapse, check: \.collapsed) { [weak self] in
-      self?.notes.toggle("Collapse", \.collapsed, property: "collapsed")
+      self?.notes.toggle("Collapse", \.collapsed, property: \.collapsed)
     }
-    note(.pin, check: \.pinned) { [weak self] in self?.notes.toggle("Pin", \.pinned, property: "pinned") }
-    note(.lock, check: \.locked) { [weak self] in self?.notes.toggle("Lock", \.locked, property: "locked") }
+    note(.pin, check: \.pinned) { [weak self] in self?.notes.toggle("Pin", \.pinned, property: \.pinned) }
+    note(.lock, check: \.locked) { [weak self] in self?.notes.toggle("Lock", \.locked, property: \.locked) }
     note(.raise) { [weak self] in
       guard let self, let focused = pages.focused else { return }
       notes.raise(focused)

@@ -22,7 +22,7 @@ class StickiesApplication: Application {
       screen?.report("the paste is not complete: further input is added to it; Esc ends it", isTrouble: true)
     }
     if leavesFromModal(event) { return super.send(ApplicationEvent(.key(Self.quitAnywhere), at: event.time)) }
-    if let screen, !screen.pages.continuesScroll(event) { screen.pages.settle() }
+    if let screen, !screen.pages.continuesScroll(event) { screen.pages.endScroll() }
     return super.send(event)
   }
 

@@ -82,13 +82,13 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   static func notes(of board: ObjectID, in model: Model) -> ResultsRequest {
     ResultsRequest(
       entity: model.builtIn(Note.self).number,
-      predicate: .equal(model.builtIn(Note.self, "board"), .object(board)),
+      predicate: .equal(model.property(Note.self, \.board), .object(board)),
       sort: [SortKey](Note.self, [\.number.ascending]), prefetching: RelationshipTree(Note.self, [\.tags]))
   }
 
   /// The links that begin at notes of a board.
   static func links(of board: ObjectID, in model: Model) -> ResultsRequest {
-    let (from, property) = (model.builtIn(Link.self, "from"), model.builtIn(Note.self, "board"))
+    let (from, property) = (model.property(Link.self, \.from), model.property(Note.self, \.board))
     let path = GraphPredicate.Path(hops: [from.number], end: .property(property.number))
     return ResultsRequest(
       entity: model.builtIn(Link.self).number,
@@ -97,7 +97,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
 
   /// The links that begin or end at a note; with `other`, only those between the two notes.
   static func links(at id: ObjectID, and other: ObjectID?, in model: Model) -> GraphPredicate {
-    let (from, to) = (model.builtIn(Link.self, "from"), model.builtIn(Link.self, "to"))
+    let (from, to) = (model.property(Link.self, \.from), model.property(Link.self, \.to))
     func leads(_ start: Property, _ end: Property) -> GraphPredicate {
       let begins = GraphPredicate.equal(start, .object(id))
       return other.map { .and([begins, .equal(end, .object($0))]) } ?? begins

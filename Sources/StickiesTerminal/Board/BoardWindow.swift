@@ -38,7 +38,7 @@ final class BoardWindow {
   private(set) var beyond: [BoardSide: Int]?
   /// The predicate of the filter and the search.
   var filter = GraphPredicate.always
-  /// When `look` must be called again if nothing else happens; nil for never.
+  /// The time of the next call of `look` if nothing else causes one; nil for none.
   private(set) var nextLook: Int64?
   /// The number of requested pieces, for tests.
   private(set) var askedCount = 0

@@ -60,7 +60,8 @@ extension NoteCommands {
       let id = board.id
       let change = BulkChangeDescription(
         doing: "Moving", place: "to \(board.name)", done: "moved", undone: "brings them back")
-      return bulk.change(all, change) { _ in .set("board", .object(id)) }
+      let property = context.model.property(Note.self, \.board).number
+      return bulk.change(all, change) { _ in .set(property, .object(id)) }
     }
     withTargets { [weak self] notes in
       guard let self, connection.allowsChanges else { return }

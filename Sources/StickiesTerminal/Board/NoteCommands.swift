@@ -161,8 +161,9 @@ final class NoteCommands: BoardPart {
       return colors[(place + 1) % colors.count]
     }
     if let all = selection.all {
+      let color = context.model.property(Note.self, \.color).number
       return bulk.change(all, BulkChangeDescription(doing: "Coloring", done: "colored")) {
-        .set("color", .string(next($0).rawValue))
+        .set(color, .string(next($0).rawValue))
       }
     }
     var color: StickiesKit.Color?
@@ -184,11 +185,19 @@ final class NoteCommands: BoardPart {
     bulk.changeEach(all, name, BulkChangeDescription(doing: "Changing", done: done), body)
   }
 
-  func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>, property: String) {
+  /// Gives all target notes the opposite of the first one's value.
+  /// - Parameters:
+  ///   - path: the value of a note in memory.
+  ///   - property: the same property in the model, for a change on the server.
+  func toggle(
+    _ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>,
+    property: (ObjectPath<Note, ExactlyOne>) -> TypedExpression<Bool, ExactlyOne>
+  ) {
     if let all = selection.all {
+      let number = context.model.property(Note.self, property).number
       let change = BulkChangeDescription(doing: "Changing", done: "changed", sparesLocked: name != "Lock")
       return bulk.change(all, change) {
-        .set(property, .bool(!$0[keyPath: path]))
+        .set(number, .bool(!$0[keyPath: path]))
       }
     }
     var value: Bool?

@@ -6,8 +6,8 @@ import StickiesKit
 struct NoteBatch: Hashable {
   /// The kind of change.
   enum Operation: Hashable {
-    /// Sets a property, given by name, to a value.
-    case set(String, Value)
+    /// Sets a property to a value.
+    case set(PropertyNumber, Value)
     case delete
   }
 
@@ -67,8 +67,10 @@ final class NoteBatches {
     guard count > 0 else { return NoteBatchResult(count: 0, locked: spared, changed: 0) }
     let saved: GraphClient.BatchResult
     switch batch.work {
-    case .set(let name, let value):
-      let property = own.context.model.builtIn(Note.self, name)
+    case .set(let number, let value):
+      guard let property = entity.property(number) else {
+        preconditionFailure("the built-in model has no property \(number) of notes")
+      }
       saved = try await own.batchUpdate(entity, where: meant, set: [(property, .value(value))]) { progress in
         // Other clients may have committed in between, so the count is taken from the server.
         if progress.total > 0 { count = progress.total }

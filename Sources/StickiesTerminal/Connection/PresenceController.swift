@@ -80,12 +80,13 @@ final class PresenceController: BoardPart {
     return pages.page.shape(of: id).map { ($0.x + $0.width, $0.y) }
   }
 
-  func person(_ neighbor: PeerSessions.Peer) -> Person {
-    Person(neighbor.author.split(separator: "@").first.map(String.init) ?? neighbor.author, color: neighbor.color)
+  func person(_ neighbor: PeerSessions.Peer) -> DisplayedUser {
+    DisplayedUser(
+      neighbor.author.split(separator: "@").first.map(String.init) ?? neighbor.author, color: neighbor.color)
   }
 
   /// The other users who edit a note.
-  func editors(of id: ObjectID) -> [Person] {
+  func editors(of id: ObjectID) -> [DisplayedUser] {
     neighbors.all.filter { $0.presence?.editing == id }.map(person)
   }
 

@@ -16,7 +16,7 @@ enum CrashGuard {
 
   /// The state that the handler reads. Only `arm` writes it, before it sets `isArmed`, and only one terminal can be
   /// armed.
-  private struct Prepared {
+  private struct HandlerState {
     /// The descriptor that the driver's thread uses.
     var driver: CInt
     /// The guard's own descriptor of the same terminal.
@@ -32,14 +32,14 @@ enum CrashGuard {
 
   // Unsafe because pointers are not Sendable. The pointer is a constant; its memory is written while `isArmed` is
   // false and read while it is true, and `isArmed` orders both.
-  private nonisolated(unsafe) static let prepared: UnsafeMutablePointer<Prepared> = {
-    let place = UnsafeMutablePointer<Prepared>.allocate(capacity: 1)
+  private nonisolated(unsafe) static let prepared: UnsafeMutablePointer<HandlerState> = {
+    let place = UnsafeMutablePointer<HandlerState>.allocate(capacity: 1)
     let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalSequences.leave.count)
     bytes.initialize(from: TerminalSequences.leave, count: TerminalSequences.leave.count)
     let before = UnsafeMutablePointer<sigaction>.allocate(capacity: slots)
     before.initialize(repeating: sigaction(), count: slots)
     place.initialize(
-      to: Prepared(
+      to: HandlerState(
         driver: -1, descriptor: -1, nowhere: open("/dev/null", O_RDWR | O_CLOEXEC), line: termios(), bytes: bytes,
         count: TerminalSequences.leave.count, before: before))
     return place
@@ -61,7 +61,7 @@ enum CrashGuard {
       var action = sigaction()
       action.__sigaction_handler.sa_sigaction = { number, info, _ in
         let wasSent = if let info { CrashGuard.wasSent(number, code: info.pointee.si_code) } else { true }
-        CrashGuard.die(number, wasSent: wasSent)
+        CrashGuard.terminate(number, wasSent: wasSent)
       }
       // Runs on the alternate stack, if the thread has one: its own may have overflowed.
       action.sa_flags = SA_ONSTACK | SA_SIGINFO
@@ -119,7 +119,7 @@ enum CrashGuard {
   /// its place; a sent signal to the default action, because the previous handler would let the program continue.
   /// `sigaction`, `signal` and `raise` are async-signal-safe. The signal is blocked while its handler runs, so it is
   /// delivered again as soon as this returns. `errno` need not be preserved, because no code runs afterwards.
-  private static func die(_ signal: CInt, wasSent: Bool) {
+  private static func terminate(_ signal: CInt, wasSent: Bool) {
     giveBack()
     if wasSent {
       Glibc.signal(signal, SIG_DFL)

@@ -93,15 +93,15 @@ public final class TerminalDriver: Sendable {
   }
 
   /// Shows a grid as soon as the terminal accepts it; newer grids replace one that waits.
-  public func show(_ grid: Grid) { hand { $0.frame = grid } }
+  public func show(_ grid: Grid) { updateMailbox { $0.frame = grid } }
 
   /// Sends a sequence of `TerminalSequences` between two frames.
   public func send(_ sequence: [UInt8]) {
-    hand { if $0.sequences.count + sequence.count <= Self.maximumWaiting { $0.sequences += sequence } }
+    updateMailbox { if $0.sequences.count + sequence.count <= Self.maximumWaiting { $0.sequences += sequence } }
   }
 
   /// Changes the number of colors.
-  public func use(_ depth: ColorDepth) { hand { $0.depth = depth } }
+  public func use(_ depth: ColorDepth) { updateMailbox { $0.depth = depth } }
 
   /// Releases the terminal to another program, such as an editor; calls `done` when it is free.
   public func suspend(_ done: @escaping @Sendable () -> Void) { enqueue(.suspend, done) }
@@ -123,7 +123,7 @@ public final class TerminalDriver: Sendable {
     if isOver { done?() } else { SignalPipe.send(SignalPipe.wake) }
   }
 
-  private func hand(_ change: (inout Mailbox) -> Void) {
+  private func updateMailbox(_ change: (inout Mailbox) -> Void) {
     mailbox.withLock { change(&$0) }
     SignalPipe.send(SignalPipe.wake)
   }

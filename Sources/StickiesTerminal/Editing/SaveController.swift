@@ -122,9 +122,7 @@ final class SaveController: BoardPart {
 
   /// The text of a note on the server, as far as it is known here.
   func storedText(of id: ObjectID) -> String? {
-    context.storedObjects.image(of: id).flatMap { image in
-      context.model.entity(id.entity)?.property(named: "text").flatMap { image[$0].stringValue }
-    }
+    context.storedObjects.image(of: id)?[context.model.property(Note.self, \.text)].stringValue
   }
 
   private func receive(
@@ -151,8 +149,8 @@ final class SaveController: BoardPart {
         report("not saved: \(refusal.message)", isTrouble: true)
         notSaved = services.status.timer
       }
-      let isSettled = settle(refusal) || isGone
-      if !isSettled { delegate?.saveControllerWasRefused(self) }
+      let isRepaired = repair(refusal) || isGone
+      if !isRepaired { delegate?.saveControllerWasRefused(self) }
     }
     editedNote?.followOthers()
     application.setNeedsDisplay()
@@ -178,7 +176,7 @@ final class SaveController: BoardPart {
   /// Repairs refused changes, which would make every later save fail. A transient failure is retried later, a note
   /// whose board was deleted moves to the one that is shown, and a link to a deleted note is removed.
   /// - Returns: whether something was repaired, so that the rest is sent again.
-  private func settle(_ refusal: Refusal) -> Bool {
+  private func repair(_ refusal: Refusal) -> Bool {
     if refusal.code == .unavailable {
       retryLater()
       return false
@@ -186,17 +184,17 @@ final class SaveController: BoardPart {
     refusedInARow += 1
     // For a conflict, all violations concern required references whose destination another client deleted.
     let destinations = refusal.violations.filter { $0.commonRule == .destination || refusal.code == .conflict }
-    var isSettled =
+    var isRepaired =
       refusal.code == .conflict ? false : setAside(refusal.violations.filter { $0.commonRule != .destination })
-    guard refusedInARow <= Self.maximumRefusals || isSettled else { return false }
+    guard refusedInARow <= Self.maximumRefusals || isRepaired else { return false }
     let others = destinations.filter { !detachDeletedTag($0) }
-    if others.count < destinations.count { isSettled = true }
+    if others.count < destinations.count { isRepaired = true }
     for id in Set(others.map(\.id)).sorted() {
       switch context.fault(id) {
       case let line as Link where line.isInserted:
         context.delete(line)
         unsent.forget(id)
-        isSettled = true
+        isRepaired = true
       case let note as Note
       where note.board?.id != pages.page.board.id && pages.directory.number(of: pages.page.board.id) != nil:
         note.board = pages.page.board
@@ -204,12 +202,12 @@ final class SaveController: BoardPart {
         // This is not a change by the user, so quitting continues.
         unsent.touch(id)
         report("its board is gone; the note is here", isTrouble: true)
-        isSettled = true
+        isRepaired = true
       default: break
       }
     }
-    if isSettled, unsent.count > 0 { pacer.change() }
-    return isSettled
+    if isRepaired, unsent.count > 0 { pacer.change() }
+    return isRepaired
   }
 
   /// Removes a tag that no longer exists on the server from a note.
@@ -243,7 +241,7 @@ final class SaveController: BoardPart {
   private func setAside(_ violations: [Violation]) -> Bool {
     var sentences = [String]()
     var texts = [String]()
-    let text = context.model.builtIn(Note.self, "text").number
+    let text = context.model.property(Note.self, \.text).number
     for (id, broken) in Dictionary(grouping: violations, by: \.id).sorted(by: { $0.key < $1.key }) {
       guard let note = context.fault(id) as? Note, broken.allSatisfy({ $0.property == text }), let rule = broken.first
       else { continue }
@@ -308,18 +306,15 @@ final class SaveController: BoardPart {
     // note, the question reports it.
     guard let lost = gone.first else {
       // Concurrent moves and raises of a note are visible anyway.
-      let seen = ["x", "y", "z", "width", "height"]
-      let won = conflicts.first { conflict in
-        conflict.mineWon && conflict.kind == .changed
-          && context.model.property(conflict.property).map { seen.contains($0.name) } != true
-      }
+      let visible = context.model.framePropertyNumbers
+      let won = conflicts.first { $0.mineWon && $0.kind == .changed && !visible.contains($0.property) }
       if let won { reportReplaced(won) }
       return
     }
     report(
       isUnknown
         ? "the server was restored to a state without this object; your change is lost"
-        : context.model.entity(lost.id.entity)?.name == "Note"
+        : lost.id.entity == context.model.builtIn(Note.self).number
           ? "\(name(lost)) has deleted the note; your change to it is lost"
           : "\(name(lost)) has deleted an object this refers to; the rest is saved", isTrouble: true)
   }

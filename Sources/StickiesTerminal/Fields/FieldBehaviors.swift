@@ -7,7 +7,7 @@ final class EndEditOnReturnBehavior: Behavior, LineFieldKeyObserver {
 
   func detach(from control: LineField) { control.observers.remove(self) }
 
-  func field(_ field: LineField, mayTake key: KeyEvent) -> Bool {
+  func field(_ field: LineField, mayHandle key: KeyEvent) -> Bool {
     guard key.key == .enter else { return true }
     field.end()
     return false

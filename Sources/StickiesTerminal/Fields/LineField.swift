@@ -11,7 +11,7 @@ protocol LineFieldTextObserver: LineFieldObserver {
 
 /// Is asked before a field handles a key; one refusal withholds the key.
 protocol LineFieldKeyObserver: LineFieldObserver {
-  func field(_ field: LineField, mayTake key: KeyEvent) -> Bool
+  func field(_ field: LineField, mayHandle key: KeyEvent) -> Bool
 }
 
 /// Is asked before the edit ends. One refusal keeps the field open, and the refusing observer shows the reason.
@@ -62,11 +62,11 @@ final class LineField {
 
   /// Handles a key.
   /// - Returns: false if the key has no meaning in a line, such as Tab.
-  func take(_ key: KeyEvent) -> Bool {
-    let mayTake = observers.ask((any LineFieldKeyObserver).self, whenNobodyResponds: true) {
-      $0.field(self, mayTake: key)
+  func handle(_ key: KeyEvent) -> Bool {
+    let mayHandle = observers.ask((any LineFieldKeyObserver).self, whenNobodyResponds: true) {
+      $0.field(self, mayHandle: key)
     }
-    guard mayTake else { return true }
+    guard mayHandle else { return true }
     switch key.key {
     case .enter, .tab, .up, .down, .pageUp, .pageDown: return false
     default: return follow { $0.handle(.key(key)) }

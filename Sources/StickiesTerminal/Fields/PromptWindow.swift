@@ -60,13 +60,13 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     switch key.key {
     case .escape: application?.endModal(self)
     case .enter:
-      guard let chosen else { return field.take(key) }
+      guard let chosen else { return field.handle(key) }
       choose(chosen)
     case .tab:
       if let name = chosen.map({ names[$0] }) ?? names.first { field.replace(with: name) }
     case .down where shown > 0: chosen = if let chosen { (chosen + 1) % shown } else { 0 }
     case .up where shown > 0: chosen = if let chosen { (chosen + shown - 1) % shown } else { shown - 1 }
-    default: return field.take(key)
+    default: return field.handle(key)
     }
     return true
   }

@@ -12,7 +12,7 @@ final class TagController: BoardPart {
   }
 
   /// The number of the property that contains a note's tags.
-  var property: PropertyNumber { context.model.builtIn(Note.self, "tags").number }
+  var property: PropertyNumber { context.model.property(Note.self, \.tags).number }
 
   /// The tag with a name; a new one if none is known here. The server merges it with an existing tag of that name.
   func tag(named name: String) -> Tag {

@@ -26,7 +26,7 @@ final class ListSections: ResultsControllerDelegate {
   init(of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
     self.board = board
     var request = BoardPage.notes(of: board, in: context.model)
-    let color = context.model.builtIn(Note.self, "color")
+    let color = context.model.property(Note.self, \.color)
     request.section = GraphPredicate.Path(hops: [], end: .property(color.number))
     request.sort = BoardWindow.readingOrder
     request.maximumCount = BoardPage.maximumNotes

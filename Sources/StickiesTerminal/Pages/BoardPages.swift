@@ -192,13 +192,13 @@ final class BoardPages: BoardPart {
       pageScroll = scroll
       pager?.scroll(to: scroll.offset, at: now)
       closeOtherPages()
-      if hasArrived { settle() } else { wakeForPages() }
+      if hasArrived { endScroll() } else { wakeForPages() }
       application.setNeedsDisplay()
     }
   }
 
   /// Ends a scroll at its destination at once, so that the next action applies to that board.
-  func settle() {
+  func endScroll() {
     guard let scroll = pageScroll else { return }
     (pageScroll, pageGoal) = (nil, nil)
     // The server was lost during the scroll: a board that is not loaded can't be shown.

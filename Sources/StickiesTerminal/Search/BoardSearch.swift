@@ -82,7 +82,7 @@ final class BoardSearch: BoardPart {
 
   /// The predicate of a search over all notes.
   func condition(of query: SearchQuery) -> GraphPredicate? {
-    query.predicate(in: [.property(context.model.builtIn(Note.self, "text").number)])
+    query.predicate(in: [.property(context.model.property(Note.self, \.text).number)])
   }
 
   /// Handles a change of the field's text.

@@ -27,7 +27,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     case .pageUp, .pageDown:
       search?.navigator?.focusPage(by: key.key == .pageUp ? -1 : 1)
     case .tab, .up, .down: search?.navigator?.focusNext(by: key.key == .up || key.modifiers.contains(.shift) ? -1 : 1)
-    default: return field.take(key)
+    default: return field.handle(key)
     }
     return true
   }

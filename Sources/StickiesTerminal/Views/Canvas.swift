@@ -3,12 +3,12 @@ import TerminalCells
 /// The cursor of another user.
 public struct PointerState: Hashable, Sendable {
   /// The user.
-  public var person: Person
+  public var person: DisplayedUser
   /// The position, in cells of the board.
   public var place: Point
 
   /// Creates a cursor.
-  public init(_ person: Person, at place: Point) {
+  public init(_ person: DisplayedUser, at place: Point) {
     self.person = person
     self.place = place
   }

@@ -1,7 +1,7 @@
 import TerminalCells
 
 /// A user, as displayed on a board.
-public struct Person: Hashable, Sendable {
+public struct DisplayedUser: Hashable, Sendable {
   /// The user's name.
   public var name: String
   /// The user's color, an index into the theme's colors for people.
@@ -67,7 +67,7 @@ public struct NoteState: Sendable {
   /// Columns of the circle that have slid in, 0 to `NoteView.circleWidth`.
   public var circleColumns: Int
   /// The other users who edit the note.
-  public var editors: [Person]
+  public var editors: [DisplayedUser]
   /// The number of rows scrolled out at the top.
   public var scroll = 0
   /// The editor while the note is edited here; its width must be `NoteView.textWidth(of:)`.
@@ -78,7 +78,7 @@ public struct NoteState: Sendable {
     id: Int, frame: Rect, z: Double = 0, text: String, color: PaperColor = .yellow,
     matches: [Range<Int>] = [], tags: [String] = [],
     marks: NoteBadges = [], isCollapsed: Bool = false, isFocused: Bool = false, circle: Circle = .empty,
-    circleColumns: Int = 0, editors: [Person] = [], scroll: Int = 0, editing: TextEditor? = nil
+    circleColumns: Int = 0, editors: [DisplayedUser] = [], scroll: Int = 0, editing: TextEditor? = nil
   ) {
     self.id = id
     self.frame = frame

@@ -43,12 +43,12 @@ public struct StatusState: Hashable, Sendable {
   /// The board's name.
   public var board: String
   /// The other connected users.
-  public var people: [Person]
+  public var people: [DisplayedUser]
 
   /// Creates the contents of a status line.
   public init(
     connection: Connection, unsent: Int = 0, isReadOnly: Bool = false, revision: UInt64? = nil,
-    filter: Filter? = nil, message: String = "", board: String = "", people: [Person] = []
+    filter: Filter? = nil, message: String = "", board: String = "", people: [DisplayedUser] = []
   ) {
     self.connection = connection
     self.unsent = unsent

@@ -88,7 +88,7 @@ extension Application {
 
   // MARK: - Sending
 
-  func take(_ signal: ApplicationSignal) {
+  func receive(_ signal: ApplicationSignal) {
     switch signal {
     case .interrupt: terminate()
     case .terminate, .hangup: terminate(asks: false)

@@ -44,8 +44,8 @@ extension Application {
     isScreenStale = true
   }
 
-  /// Removes a window from the screen. The window that was key before it was modal becomes key, otherwise the top one
-  /// that can.
+  /// Removes a window from the screen. After a modal window, the window that was key before becomes key again;
+  /// otherwise the top window that can become key.
   public func orderOut(_ window: Window) {
     guard windows.contains(where: { $0 === window }) else { return }
     windows.removeAll { $0 === window }
@@ -67,8 +67,8 @@ extension Application {
   /// The window that receives keys once no modal window is open; nil if none is selected.
   public var settledKeyWindow: Window? { modals.isEmpty ? keyWindow : modals[0].keyWindowBefore }
 
-  /// Makes a window key if it is on the screen and can become key, regardless of its position; while a modal window
-  /// is open, as soon as that one is closed.
+  /// Makes a window key if it is on the screen and can become key, regardless of its position. While a modal window is
+  /// open, the window becomes key when that one closes.
   public func makeKey(_ window: Window) {
     guard window.canBecomeKey, windows.contains(where: { $0 === window }) else { return }
     if let modal = modalWindow, modal !== window {

@@ -114,7 +114,7 @@ open class Application: Responder {
     case .answer(let answer): delegate?.application(self, didReceive: answer)
     case .deltas(let numbers): delegate?.application(self, didReceive: numbers)
     case .connection: delegate?.applicationConnectionDidChange(self)
-    case .signal(let signal): take(signal)
+    case .signal(let signal): receive(signal)
     }
     return true
   }

@@ -2,10 +2,11 @@ import TerminalCells
 
 /// The queued events, in order of their arrival.
 ///
-/// The number of keys, mouse events, pastes, focus changes and answers is limited by the capacity. Of resizes,
-/// deltas, connection changes and each timer and signal it holds at most one, so these are always accepted. Events of
-/// which only the newest state matters are merged: a resize or deltas with the queued one, a mouse move with the last
-/// event if that is the same kind of move, so that it never overtakes a key or click.
+/// The capacity limits the number of keys, mouse events, pastes, focus changes and answers. The queue holds at most one
+/// resize, one change of deltas, one of the connection, and one event of each timer and signal, so these are always
+/// accepted. If only the newest state of an event matters, the event is merged with a queued one: a resize or deltas
+/// with the queued one, a mouse move with the last event if that is the same kind of move. A move thus never overtakes
+/// a key or a click.
 public struct EventQueue: Sendable {
   /// The maximum number of input events.
   public let capacity: Int
@@ -41,7 +42,7 @@ public struct EventQueue: Sendable {
   /// - Parameter dequeue: whether to remove it from the queue.
   public mutating func next(_ mask: EventMask = .any, dequeue: Bool = true) -> ApplicationEvent? {
     guard let index = events.firstIndex(where: { mask.contains($0.mask) }) else { return nil }
-    return dequeue ? take(index) : events[index]
+    return dequeue ? removeEvent(at: index) : events[index]
   }
 
   /// Removes and returns the characters and line breaks at the front: keys typed ahead, or text pasted into a
@@ -67,7 +68,7 @@ public struct EventQueue: Sendable {
     boundedCount = events.count { Self.isBounded($0) }
   }
 
-  private mutating func take(_ index: Int) -> ApplicationEvent {
+  private mutating func removeEvent(at index: Int) -> ApplicationEvent {
     let event = events.remove(at: index)
     if Self.isBounded(event) { boundedCount -= 1 }
     return event
@@ -75,7 +76,7 @@ public struct EventQueue: Sendable {
 
   private mutating func dropMove() -> Bool {
     guard let index = events.firstIndex(where: { Self.isMove($0) }) else { return false }
-    _ = take(index)
+    _ = removeEvent(at: index)
     return true
   }
 

@@ -123,7 +123,7 @@ extension TextEditor {
     // The typed text may combine with the character after it; the cursor then goes after the combined character.
     cursor = boundary(change.range.lowerBound + change.replacement.utf8.count, isBehind: true)
     anchor = cursor
-    settle()
+    updateLayout()
     return Outcome(changes: [change])
   }
 
@@ -151,7 +151,7 @@ extension TextEditor {
     }
     anchor = cursor
     group = nil
-    settle()
+    updateLayout()
     return (Outcome(changes: steps), back)
   }
 }

@@ -89,7 +89,7 @@ public struct TextEditor: Sendable {
     undoable = Self.rebased(undoable, over: change)
     redoable = Self.rebased(redoable, over: change)
     group = nil
-    settle()
+    updateLayout()
     return true
   }
 
@@ -111,7 +111,7 @@ public struct TextEditor: Sendable {
   }
 
   /// Updates the rows and moves both ends of the selection to cluster boundaries after a change.
-  mutating func settle() {
+  mutating func updateLayout() {
     layout = TextLayout(text, width: layout.width)
     cursor = boundary(cursor)
     anchor = boundary(anchor)

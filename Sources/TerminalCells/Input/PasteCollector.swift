@@ -18,19 +18,19 @@ struct PasteCollector: Sendable {
   var isLoneEscape: Bool { bytes.allSatisfy { $0 == Self.end[0] } && matched == 1 }
 
   /// Adds a byte and returns the paste if the byte ends it.
-  mutating func take(_ byte: UInt8) -> PasteEvent? {
+  mutating func receive(_ byte: UInt8) -> PasteEvent? {
     if byte == Self.end[matched] {
       matched += 1
       return matched == Self.end.count ? finish() : nil
     }
     // The partial end sequence was text; only an escape can begin it again.
-    for missed in Self.end.prefix(matched) { keep(missed) }
+    for missed in Self.end.prefix(matched) { append(missed) }
     matched = byte == Self.end[0] ? 1 : 0
-    if matched == 0 { keep(byte) }
+    if matched == 0 { append(byte) }
     return nil
   }
 
-  private mutating func keep(_ byte: UInt8) {
+  private mutating func append(_ byte: UInt8) {
     if bytes.count < TerminalDecoder.maximumPaste { bytes.append(byte) } else { isCut = true }
   }
 

@@ -71,7 +71,7 @@ public struct TerminalDecoder: Sendable {
 
   /// Decodes bytes from the terminal and returns the complete events.
   public mutating func feed(_ bytes: some Sequence<UInt8>) -> [TerminalEvent] {
-    for byte in bytes { take(byte) }
+    for byte in bytes { receive(byte) }
     defer { events.removeAll() }
     return events
   }
@@ -107,7 +107,7 @@ public struct TerminalDecoder: Sendable {
     return deadline()
   }
 
-  private mutating func take(_ byte: UInt8) {
+  private mutating func receive(_ byte: UInt8) {
     switch state {
     case .ground: ground(byte, isAlt: false)
     case .escape: escape(byte)
@@ -126,7 +126,7 @@ public struct TerminalDecoder: Sendable {
       state = .ground
       string(byte, bytes, isKept, isAfterEscape)
     case .character(var partial, let isAlt):
-      switch partial.take(byte) {
+      switch partial.receive(byte) {
       case .more: state = .character(partial, isAlt: isAlt)
       case .scalar(let scalar):
         state = .ground
@@ -138,7 +138,7 @@ public struct TerminalDecoder: Sendable {
       }
     case .paste(var paste):
       state = .ground
-      if let event = paste.take(byte) { events.append(.paste(event)) } else { state = .paste(paste) }
+      if let event = paste.receive(byte) { events.append(.paste(event)) } else { state = .paste(paste) }
     }
   }
 

@@ -30,7 +30,7 @@ struct UTF8CharacterDecoder: Sendable {
     }
   }
 
-  mutating func take(_ byte: UInt8) -> DecodeResult {
+  mutating func receive(_ byte: UInt8) -> DecodeResult {
     guard allowed.contains(byte) else { return .broken }
     allowed = 0x80...0xBF
     value = value << 6 | UInt32(byte & 0x3F)

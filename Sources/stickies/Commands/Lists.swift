@@ -40,7 +40,7 @@ struct List: AsyncParsableCommand {
   var sort = "number"
   @OptionGroup var limit: LimitOption
   @OptionGroup var past: PastOption
-  @Flag(help: "Print how the daemon finds the notes, and not the notes.")
+  @Flag(help: "Print how the daemon finds the notes, instead of the notes.")
   var explain = false
 
   @MainActor

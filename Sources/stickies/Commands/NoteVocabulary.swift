@@ -9,7 +9,7 @@ struct NoteVocabulary: ChangeVocabulary {
   }
 
   /// The board and tags of a new note, or the ends of a link; empty for other objects.
-  func circumstances(of image: ObjectImage, _ entity: Entity, _ formatter: ChangeFormatter) -> String {
+  func owners(of image: ObjectImage, _ entity: Entity, _ formatter: ChangeFormatter) -> String {
     switch entity.number {
     case NoteProperties.entity.number:
       let boards = formatter.knownNames(image[NoteProperties.board].objectIDs).map { "on \($0)" }

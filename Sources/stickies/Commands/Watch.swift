@@ -25,7 +25,7 @@ struct Watch: AsyncParsableCommand {
       let printer = WatchPrinter(
         shell.client, output: shell.output, model: shell.model, since: since.revision,
         summary: { images in
-          Output.count(images.count { shell.model.entity($0.id.entity)?.name == "Note" }, "note")
+          Output.count(images.count { $0.id.entity == NoteProperties.entity.number }, "note")
         }, line: { shell.output.line($0) }, vocabulary: NoteVocabulary())
       // The boards and tags of matching notes are followed for their names.
       let names = [BoardProperties.entity, TagProperties.entity].filter { name in

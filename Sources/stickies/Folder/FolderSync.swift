@@ -42,7 +42,7 @@ struct FolderSync {
         throw Refusal(.denied, "\(folder.path) has the notes of another board; export into another folder")
       }
       try await verify(list)
-      try await settle(&list)
+      try await resolvePendingCommit(&list)
     } else {
       guard try folder.files().isEmpty else {
         throw Refusal(
@@ -70,7 +70,7 @@ struct FolderSync {
         .notFound, "\(folder.path) is not a folder of notes; make one with: stickies export --board BOARD --to DIR")
     }
     try await verify(list)
-    try await settle(&list)
+    try await resolvePendingCommit(&list)
     var result = FolderSyncResult()
     var attempts = 0
     var (old, revived) = (Set<UniqueID>(), Set<UniqueID>())
@@ -138,7 +138,7 @@ struct FolderSync {
     try folder.write(list)
     progress.show("sending \(draft.changes.count) changes")
     _ = try await shell.client.commit(draft.changes, policy: .error)
-    list.settle(notes: try await NoteFileConverter(shell).notes(origins: new.map(\.origin)))
+    list.completeSending(notes: try await NoteFileConverter(shell).notes(origins: new.map(\.origin)))
     try folder.write(list)
     result.edited += edits.count
     result.added += new.count
@@ -208,7 +208,7 @@ struct FolderSync {
   }
 
   /// Resolves a commit whose outcome an interrupted run did not learn.
-  private func settle(_ list: inout FolderManifest) async throws {
+  private func resolvePendingCommit(_ list: inout FolderManifest) async throws {
     guard let sending = list.sending else { return }
     let status = try await shell.client.status()
     let head = status.head.revision
@@ -223,7 +223,7 @@ struct FolderSync {
       after = through
     }
     if isCommitted {
-      list.settle(notes: written)
+      list.completeSending(notes: written)
     } else if sending.after < status.oldest, sending.files.count > origins.count {
       throw Refusal(
         .pruned,

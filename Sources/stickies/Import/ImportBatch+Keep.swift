@@ -7,11 +7,12 @@ extension ImportBatch {
 
   /// Adds a note of Keep. Creation time and file name together identify it: several notes can have the same
   /// millisecond, and an edit in Keep changes neither.
-  mutating func keep(_ note: KeepNote, file: String) {
+  mutating func addKeepNote(_ note: KeepNote, file: String) {
     if note.isTrashed { return skip(file, "the note is in Keep's trash") }
     for remark in note.remarks { skip(file, remark) }
     var values: [String: Value] = [
-      "text": .string(note.text), "pinned": .bool(note.isPinned), "color": .string(note.color.rawValue),
+      NoteProperties.text.name: .string(note.text), NoteProperties.pinned.name: .bool(note.isPinned),
+      NoteProperties.color.name: .string(note.color.rawValue),
     ]
     if let created = note.created { values[NoteProperties.created.name] = .date(created) }
     if let updated = note.updated { values[NoteProperties.updated.name] = .date(updated) }
@@ -22,7 +23,7 @@ extension ImportBatch {
     } else {
       keepTexts[origin] = note.text
     }
-    board(NamedObject(name: Self.keepBoard))
+    addBoard(NamedObject(name: Self.keepBoard))
     notes.append(
       Note(
         origin: origin, board: Self.keepBoard, tags: note.labels + (note.isArchived ? ["archived"] : []),

@@ -10,10 +10,12 @@ extension ImportBatch {
   func withinRules() -> ImportBatch {
     var batch = self
     batch.removeAll()
-    for board in boards where broken("Board", ["name": .string(board.name)]).isEmpty {
-      batch.board(batch.checked(board, "Board"))
+    for board in boards where brokenRule(board.name, BoardProperties.name, of: BoardProperties.entity) == nil {
+      batch.addBoard(batch.checked(board, BoardProperties.entity))
     }
-    for tag in tags where broken("Tag", ["name": .string(tag.name)]).isEmpty { batch.tag(batch.checked(tag, "Tag")) }
+    for tag in tags where brokenRule(tag.name, TagProperties.name, of: TagProperties.entity) == nil {
+      batch.addTag(batch.checked(tag, TagProperties.entity))
+    }
     for note in notes {
       if let reason = reasonToSkip(note) {
         batch.skip(note.place, reason)
@@ -21,24 +23,24 @@ extension ImportBatch {
       }
       var note = note
       var left = note.tags.compactMap { tag in
-        broken("Tag", ["name": .string(tag)]).first.map { "its tag \"\(tag.excerpt)\": it \($0.message)" }
+        brokenRule(tag, TagProperties.name, of: TagProperties.entity).map { "its tag \"\(tag.excerpt)\": it \($0)" }
       }
-      note.tags.removeAll { !broken("Tag", ["name": .string($0)]).isEmpty }
-      for (name, message) in broken("Note", note.values) {
+      note.tags.removeAll { brokenRule($0, TagProperties.name, of: TagProperties.entity) != nil }
+      for (name, message) in brokenRules(note.values, of: NoteProperties.entity) {
         note.values[name] = nil
         left.append("its \(name): it \(message)")
       }
-      if let origin = broken("Note", ["origin": .string(note.origin)]).first {
+      if let message = brokenRule(note.origin, NoteProperties.origin, of: NoteProperties.entity) {
         // A hash of the origin identifies the note in later runs.
         note.origin = "hash:" + KeepOrigins.fingerprint(note.origin)
-        left.append("its origin: it \(origin.message)")
+        left.append("its origin: it \(message)")
       }
       if !left.isEmpty { batch.skip(note.place, "the note was imported without \(left.joined(separator: "; "))") }
       batch.notes.append(note)
     }
     for link in links {
       var link = link
-      for (name, message) in broken("Link", link.values) {
+      for (name, message) in brokenRules(link.values, of: LinkProperties.entity) {
         link.values[name] = nil
         batch.skip(link.place, "the link was imported without its \(name): it \(message)")
       }
@@ -48,28 +50,30 @@ extension ImportBatch {
   }
 
   private func reasonToSkip(_ note: Note) -> String? {
-    if let text = broken("Note", ["text": note.values["text"] ?? .string("")]).first {
-      return "its text \(text.message)"
+    let text = note.values.filter { $0.key == NoteProperties.text.name }
+    if let violation = brokenRules(text, of: NoteProperties.entity).first { return "its text \(violation.message)" }
+    return brokenRule(note.board, BoardProperties.name, of: BoardProperties.entity).map {
+      "the name of its board, \"\(note.board.excerpt)\", \($0)"
     }
-    let board = broken("Board", ["name": .string(note.board)]).first
-    return board.map { "the name of its board, \"\(note.board.excerpt)\", \($0.message)" }
   }
 
-  private mutating func checked(_ named: NamedObject, _ entity: String) -> NamedObject {
+  private mutating func checked(_ named: NamedObject, _ entity: Entity) -> NamedObject {
     var named = named
-    for (name, message) in broken(entity, named.values) {
+    for (name, message) in brokenRules(named.values, of: entity) {
       named.values[name] = nil
-      skip(named.name.excerpt, "the \(entity.lowercased()) was imported without its \(name): it \(message)")
+      skip(named.name.excerpt, "the \(entity.name.lowercased()) was imported without its \(name): it \(message)")
     }
     return named
   }
 
+  /// The end of a sentence about the rule that a string violates; nil if it violates none.
+  private func brokenRule(_ text: String, _ property: Property, of entity: Entity) -> String? {
+    brokenRules([property.name: .string(text)], of: entity).first?.message
+  }
+
   /// The values that violate a rule of their property, each with the end of a sentence.
-  private func broken(_ entity: String, _ values: [String: Value]) -> [(name: String, message: String)] {
-    guard let entity = StickiesModel.model.entity(named: entity) else {
-      preconditionFailure("the built-in model has no \(entity)")
-    }
-    return values.sorted { $0.key < $1.key }.compactMap { name, value in
+  private func brokenRules(_ values: [String: Value], of entity: Entity) -> [(name: String, message: String)] {
+    values.sorted { $0.key < $1.key }.compactMap { name, value in
       guard let property = entity.property(named: name) else { return nil }
       let isOfType = property.attribute.map { $0.checked(value) != nil } != false
       let message = isOfType ? property.brokenRules(value).first?.message : "is out of range"

@@ -57,11 +57,11 @@ struct ImportBatch {
     self.skipped = skipped
   }
 
-  mutating func board(_ board: NamedObject) {
+  mutating func addBoard(_ board: NamedObject) {
     if boardNames.insert(board.name).inserted { boards.append(board) }
   }
 
-  mutating func tag(_ tag: NamedObject) {
+  mutating func addTag(_ tag: NamedObject) {
     if tagNames.insert(tag.name).inserted { tags.append(tag) }
   }
 

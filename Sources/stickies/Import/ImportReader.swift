@@ -40,7 +40,7 @@ enum ImportReader {
       }
       isEmpty = false
     }
-    if isEmpty { batch.skip(path, emptiness(path, names)) }
+    if isEmpty { batch.skip(path, emptyFolderReason(path, names)) }
   }
 
   /// Why an existing path can't be read; nil if it does not exist.
@@ -59,7 +59,7 @@ enum ImportReader {
   }
 
   /// The advice for a folder without anything to import.
-  private static func emptiness(_ path: String, _ names: [String]) -> String {
+  private static func emptyFolderReason(_ path: String, _ names: [String]) -> String {
     if names.contains(FolderManifest.name) {
       return "stickies export has written this folder; send its edits with: stickies sync-folder \(path)"
     }
@@ -105,7 +105,7 @@ enum ImportReader {
       return skip("this is not JSON: \(error)")
     }
     do {
-      try batch.keep(KeepNote(json), file: name)
+      try batch.addKeepNote(KeepNote(json), file: name)
     } catch {
       return skip("\(error)")
     }

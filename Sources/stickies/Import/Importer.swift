@@ -56,74 +56,53 @@ struct Importer {
   private func changes(
     _ notes: [ImportBatch.Note], _ batch: ImportBatch, _ known: [ByteKey: ObjectID], _ result: inout ImportResult
   ) async throws -> [Change] {
-    var changes = [Change]()
-    func insert(_ entity: Entity, _ values: [String: Value]) -> ObjectID {
-      let id = ObjectID.temporary(UInt64(changes.count + 1), entity: entity.number)
-      let edits = values.sorted { $0.key < $1.key }.map { name, value in
-        guard let property = entity.property(named: name) else {
-          preconditionFailure("the built-in model has no \(entity.name).\(name)")
-        }
-        return Edit.set(property, value)
-      }
-      changes.append(Change(.insert, id, edits: edits))
-      return id
-    }
-    /// The ids of the batch's boards or tags, by their names in the file. Those exported from this store are
-    /// identified by id, even if renamed. Those that a new note needs are inserted, and unique keys merge them with
-    /// existing ones. Those that no note of the file uses are inserted if the name does not exist. Others are not
-    /// inserted: their notes exist here, so they have been renamed or deleted since.
-    func settle(
-      _ entity: Entity, _ name: Property, _ listed: [ImportBatch.NamedObject], of new: [String], all: [String]
-    ) async throws -> [ByteKey: ObjectID] {
-      let (new, all) = (Set(new.map(ByteKey.init)), Set(all.map(ByteKey.init)))
-      let unlisted = new.subtracting(listed.map { ByteKey($0.name) }).sorted()
-        .map { ImportBatch.NamedObject(name: $0.text) }
-      guard !listed.isEmpty || !unlisted.isEmpty else { return [:] }
-      let there = try await shell.images(of: entity)
-      let names = Set(there.compactMap { $0[name].stringValue.map(ByteKey.init) })
-      let byID = Dictionary(there.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })
-      var ids = [ByteKey: ObjectID]()
-      for named in listed + unlisted {
-        let key = ByteKey(named.name)
-        if let id = named.id.flatMap({ byID[$0] }) {
-          ids[key] = id
-        } else if new.contains(key) || !(all.contains(key) || names.contains(key)) {
-          ids[key] = insert(entity, named.values.merging([name.name: .string(named.name)]) { $1 })
-        }
-      }
-      return ids
-    }
-    let boards = try await settle(
-      BoardProperties.entity, BoardProperties.name, batch.boards, of: notes.map(\.board), all: batch.notes.map(\.board))
-    let tags = try await settle(
-      TagProperties.entity, TagProperties.name, batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags))
+    var inserts = ImportInserts()
+    let boards = try await identify(
+      batch.boards, of: notes.map(\.board), all: batch.notes.map(\.board), BoardProperties.entity, BoardProperties.name,
+      &inserts)
+    let tags = try await identify(
+      batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags), TagProperties.entity, TagProperties.name,
+      &inserts)
     var ids = [ByteKey: ObjectID]()
     for note in batch.notes { if let id = note.id { ids[id] = known[note.origin] } }
-    // A link follows its second note, in the same transaction: later runs assume that links between existing notes
-    // exist.
-    var linksAt = [ByteKey: [ImportBatch.Link]]()
-    for link in batch.links {
-      for end in Set([ByteKey(link.from), ByteKey(link.to)]) { linksAt[end, default: []].append(link) }
-    }
-    for note in notes {
-      var values = note.values
-      values[NoteProperties.origin.name] = .string(note.origin)
-      values[NoteProperties.board.name] = boards[note.board].map { .object($0) }
-      let worn = Set(note.tags.compactMap { tags[$0] }).sorted()
-      if !worn.isEmpty { values[NoteProperties.tags.name] = .objects(worn) }
-      let id = insert(NoteProperties.entity, values)
-      if let name = note.id {
-        ids[name] = id
-        for link in linksAt[ByteKey(name), default: []] {
-          guard let from = ids[link.from], let to = ids[link.to] else { continue }
-          let ends = [LinkProperties.from.name: Value.object(from), LinkProperties.to.name: .object(to)]
-          _ = insert(LinkProperties.entity, link.values.merging(ends) { $1 })
-        }
-      }
-    }
+    inserts.insert(notes, boards: boards, tags: tags, links: batch.links, &ids)
     for link in batch.links where ids[link.from] == nil || ids[link.to] == nil {
       result.skipped.append(.init(file: link.place, reason: "the file does not hold both notes of the link"))
     }
-    return changes
+    return inserts.changes
+  }
+
+  /// Finds or inserts the boards or the tags of a batch.
+  ///
+  /// Those exported from this store are identified by id, even if renamed. Those that a new note needs are inserted, and
+  /// unique keys merge them with existing ones. Those that no note of the file uses are inserted if the name does not
+  /// exist. Others are not inserted: their notes exist here, so they have been renamed or deleted since.
+  /// - Parameters:
+  ///   - listed: the boards or tags that the file lists.
+  ///   - new: the names that new notes use.
+  ///   - all: the names that all notes of the batch use.
+  ///   - name: the property with the name.
+  /// - Returns: their ids, by their names in the file.
+  private func identify(
+    _ listed: [ImportBatch.NamedObject], of new: [String], all: [String], _ entity: Entity, _ name: Property,
+    _ inserts: inout ImportInserts
+  ) async throws -> [ByteKey: ObjectID] {
+    let (new, all) = (Set(new.map(ByteKey.init)), Set(all.map(ByteKey.init)))
+    let unlisted = new.subtracting(listed.map { ByteKey($0.name) }).sorted()
+      .map { ImportBatch.NamedObject(name: $0.text) }
+    guard !listed.isEmpty || !unlisted.isEmpty else { return [:] }
+    let stored = try await shell.images(of: entity)
+    let names = Set(stored.compactMap { $0[name].stringValue.map(ByteKey.init) })
+    let byID = Dictionary(stored.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })
+    var ids = [ByteKey: ObjectID]()
+    for named in listed + unlisted {
+      let key = ByteKey(named.name)
+      if let id = named.id.flatMap({ byID[$0] }) {
+        ids[key] = id
+      } else if new.contains(key) || !(all.contains(key) || names.contains(key)) {
+        ids[key] = inserts.insert(entity, named.values.merging([name.name: .string(named.name)]) { $1 })
+      }
+    }
+    return ids
   }
 }

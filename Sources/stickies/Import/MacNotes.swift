@@ -22,19 +22,19 @@ struct MacNotes {
 
   /// Reads the windows of a folder with packages.
   init(folder: String, into batch: inout ImportBatch) {
-    func without(_ reason: String) {
+    func skipWindows(_ reason: String) {
       batch.skip(MacStickies.name, "\(reason); the notes were imported without color and place")
     }
     let path = folder + "/" + MacStickies.name
     guard let bytes = FileManager.default.contents(atPath: path) else {
-      without("the file is missing or can't be read")
+      skipWindows("the file is missing or can't be read")
       (windows, isKnown) = (MacStickies(), false)
       return
     }
     do {
       (windows, isKnown) = (try MacStickies(parsing: Array(bytes)), true)
     } catch {
-      without("\(error)")
+      skipWindows("\(error)")
       (windows, isKnown) = (MacStickies(), false)
     }
   }
@@ -61,15 +61,18 @@ struct MacNotes {
       return batch.skip(name, "\(Self.text), \(error)")
     }
     let key = String(name.dropLast(".rtfd".count))
-    var values: [String: Value] = ["text": .string(text.text)]
+    var values: [String: Value] = [NoteProperties.text.name: .string(text.text)]
     if let background = text.background {
       values[NoteProperties.color.name] = .string(MacStickies.nearest(background).rawValue)
     }
     if let window = windows.windows[key] {
       values[NoteProperties.pinned.name] = .bool(window.isFloating)
       if let color = window.color { values[NoteProperties.color.name] = .string(color.rawValue) }
-      let places = [("x", window.x), ("y", window.y), ("width", window.width), ("height", window.height)]
-      for (name, place) in places { values[name] = place.map { .double($0) } }
+      let frame = [
+        (NoteProperties.x, window.x), (NoteProperties.y, window.y), (NoteProperties.width, window.width),
+        (NoteProperties.height, window.height),
+      ]
+      for (property, number) in frame { values[property.name] = number.map { .double($0) } }
       let missing = [window.color == nil ? "color" : nil, window.x == nil ? "place" : nil].compactMap(\.self)
       if !missing.isEmpty {
         batch.skip(
@@ -79,7 +82,7 @@ struct MacNotes {
       let missing = text.background == nil ? "color and place" : "place"
       batch.skip(name, "the note was imported without \(missing): \(MacStickies.name) has no entry for it")
     }
-    batch.board(ImportBatch.NamedObject(name: Self.board))
+    batch.addBoard(ImportBatch.NamedObject(name: Self.board))
     batch.notes.append(
       ImportBatch.Note(origin: "macos:\(key)", board: Self.board, tags: [], values: values, place: name))
     if text.unreadable > 0 {

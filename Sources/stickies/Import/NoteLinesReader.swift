@@ -22,9 +22,14 @@ enum NoteLinesReader {
     }
     var names = [ByteKey: String]()
     for (_, json) in objects {
-      if let id = json["id"]?.stringValue, let name = json["name"]?.stringValue { names[id] = name }
+      if let id = json["id"]?.stringValue, let name = boardOrTagName(json) { names[id] = name }
     }
     for (place, json) in objects { read(json, names, place, into: &batch) }
+  }
+
+  /// The name in a line of a board or a tag.
+  private static func boardOrTagName(_ json: JSON) -> String? {
+    (json[BoardProperties.name.name] ?? json[TagProperties.name.name])?.stringValue
   }
 
   private static func read(_ json: JSON, _ names: [ByteKey: String], _ place: String, into batch: inout ImportBatch) {
@@ -36,38 +41,39 @@ enum NoteLinesReader {
     }
     var values = LineValues(known, json)
     switch entity {
-    case "Board", "Tag":
-      guard case .string(let name)? = values.take("name"), !name.isEmpty else {
+    case Board.entityName, Tag.entityName:
+      let isBoard = entity == Board.entityName
+      let property = isBoard ? BoardProperties.name : TagProperties.name
+      guard case .string(let name)? = values.removeValue(of: property), !name.isEmpty else {
         return batch.skip(place, "the \(entity.lowercased()) has no name")
       }
-      let named = ImportBatch.NamedObject(name: name, id: json["id"]?.stringValue, values: values.taken)
-      if entity == "Board" { batch.board(named) } else { batch.tag(named) }
-    case "Note":
-      guard let id = json["id"]?.stringValue, let board = json["board"]?.stringValue.flatMap({ names[$0] }) else {
-        return batch.skip(place, "the note's id or board is missing")
-      }
-      let tags = values.names("tags", names)
+      let named = ImportBatch.NamedObject(name: name, id: json["id"]?.stringValue, values: values.valid)
+      if isBoard { batch.addBoard(named) } else { batch.addTag(named) }
+    case Note.entityName:
+      guard let id = json["id"]?.stringValue,
+        let board = json[NoteProperties.board.name]?.stringValue.flatMap({ names[$0] })
+      else { return batch.skip(place, "the note's id or board is missing") }
+      let tags = values.names(in: NoteProperties.tags, names)
       var origin = ImportBatch.origin(exportedAs: id)
-      if case .string(let key)? = values.take("origin") { origin = key }
+      if case .string(let key)? = values.removeValue(of: NoteProperties.origin) { origin = key }
       batch.notes.append(
-        ImportBatch.Note(origin: origin, board: board, tags: tags, values: values.taken, id: id, place: place))
-    case "Link":
-      guard let from = json["from"]?.stringValue, let to = json["to"]?.stringValue else {
-        return batch.skip(place, "the link's from or to is missing")
-      }
-      batch.links.append(.init(from: from, to: to, values: values.taken, place: place))
+        ImportBatch.Note(origin: origin, board: board, tags: tags, values: values.valid, id: id, place: place))
+    case Link.entityName:
+      guard let from = json[LinkProperties.from.name]?.stringValue, let to = json[LinkProperties.to.name]?.stringValue
+      else { return batch.skip(place, "the link's from or to is missing") }
+      batch.links.append(.init(from: from, to: to, values: values.valid, place: place))
     default: return batch.skip(place, "the line has no known entity")
     }
-    if !values.left.isEmpty {
-      batch.skip(place, "the \(entity.lowercased()) was imported without \(values.left.joined(separator: "; "))")
+    if !values.omitted.isEmpty {
+      batch.skip(place, "the \(entity.lowercased()) was imported without \(values.omitted.joined(separator: "; "))")
     }
   }
 }
 
 /// The attributes of one line: valid values, and messages about the others.
 private struct LineValues {
-  private(set) var taken = [String: Value]()
-  private(set) var left = [String]()
+  private(set) var valid = [String: Value]()
+  private(set) var omitted = [String]()
   private let json: JSON
 
   init(_ entity: Entity, _ json: JSON) {
@@ -77,28 +83,30 @@ private struct LineValues {
         member != .null
       else { continue }
       if let value = Value(json: member, kind: attribute.kind, cases: attribute.cases) {
-        taken[property.name] = value
+        valid[property.name] = value
       } else {
-        leave(property.name, "\(member.text.excerpt) is not a valid \(attribute.typeDescription)")
+        omit(property, "\(member.text.excerpt) is not a valid \(attribute.typeDescription)")
       }
     }
   }
 
-  private mutating func leave(_ name: String, _ reason: String) { left.append("its \(name): \(reason)") }
+  private mutating func omit(_ property: Property, _ reason: String) {
+    omitted.append("its \(property.name): \(reason)")
+  }
 
-  /// Removes and returns a value that is stored separately.
-  mutating func take(_ name: String) -> Value? { taken.removeValue(forKey: name) }
+  /// Removes and returns a valid value that is stored separately.
+  mutating func removeValue(of property: Property) -> Value? { valid.removeValue(forKey: property.name) }
 
-  /// The names of the objects in a relationship.
-  mutating func names(_ name: String, _ names: [ByteKey: String]) -> [String] {
-    guard let member = json[name], member != .null else { return [] }
+  /// The names of the objects in a relationship, by the names of all objects of the file; others are omitted.
+  mutating func names(in relationship: Property, _ names: [ByteKey: String]) -> [String] {
+    guard let member = json[relationship.name], member != .null else { return [] }
     guard let items = member.arrayValue else {
-      leave(name, "\(member.text.excerpt) is not a list of ids")
+      omit(relationship, "\(member.text.excerpt) is not a list of ids")
       return []
     }
     return items.compactMap { item in
       if let found = item.stringValue.flatMap({ names[$0] }) { return found }
-      leave(name, "\(item.text.excerpt) is not in the file")
+      omit(relationship, "\(item.text.excerpt) is not in the file")
       return nil
     }
   }

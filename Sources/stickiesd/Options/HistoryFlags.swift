@@ -4,7 +4,7 @@ import GraphModel
 
 /// The value of `--keep-history`: an age or a number of commits.
 enum HistoryRetention: Equatable {
-  case age(Age)
+  case age(DurationOption)
   case commits(Int)
 
   static let expected = "a number of commits (at least 1), or an age such as 90d, 12h, 30m or 10s"
@@ -13,7 +13,7 @@ enum HistoryRetention: Equatable {
     if let count = Int(text) {
       guard count > 0 else { return nil }
       self = .commits(count)
-    } else if let age = Age(text) {
+    } else if let age = DurationOption(text) {
       self = .age(age)
     } else {
       return nil
@@ -25,7 +25,7 @@ enum HistoryRetention: Equatable {
 struct HistoryFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Prune history while serving: keep this number of the newest commits, or the commits of this time, such as 90d; "
+      "Prune history while serving: keep this many of the newest commits, or the commits of this age, such as 90d; "
         + "default: keep all.", valueName: "age|count"))
   var keepHistory: String?
 
@@ -39,7 +39,9 @@ struct HistoryFlags: ParsableArguments {
 
   /// The policy; nil when nothing is pruned.
   func policy(_ reader: ConfigReader) throws -> HistoryPolicy? {
-    let minimumRetention = try Self.value(minimumRetention, "minimumRetention", reader, Age.expected) { Age($0) }
+    let minimumRetention = try Self.value(minimumRetention, "minimumRetention", reader, DurationOption.expected) {
+      DurationOption($0)
+    }
     guard
       let kept = try Self.value(keepHistory, "keepHistory", reader, HistoryRetention.expected, HistoryRetention.init)
     else {
@@ -54,9 +56,9 @@ struct HistoryFlags: ParsableArguments {
     return policy
   }
 
-  func period(_ reader: ConfigReader) throws -> Age {
-    try Self.value(pruneEvery, "pruneEvery", reader, Age.expectedPeriod) { text in
-      Age(text).flatMap { $0.isPeriod ? $0 : nil }
+  func period(_ reader: ConfigReader) throws -> DurationOption {
+    try Self.value(pruneEvery, "pruneEvery", reader, DurationOption.expectedPeriod) { text in
+      DurationOption(text).flatMap { $0.isPeriod ? $0 : nil }
     } ?? .hour
   }
 
@@ -80,12 +82,12 @@ struct HistoryFlags: ParsableArguments {
   }
 }
 
-extension Age {
+extension DurationOption {
   static let expected = "an age such as 90d, 12h, 30m or 10s"
   static let expectedPeriod = "a time from 1s to 36500d, such as 1h"
 
   /// The default interval of pruning.
-  static let hour = Age(microseconds: 3_600_000_000)
+  static let hour = DurationOption(microseconds: 3_600_000_000)
 
   /// Whether the span is valid as an interval.
   var isPeriod: Bool { microseconds >= 1_000_000 && microseconds <= 36_500 * 86_400_000_000 }

@@ -27,8 +27,8 @@ struct OptionsFile: FileConfigSnapshot {
       case .searchSeconds:
         "a number of seconds, \(Settings.searchSecondsRange.lowerBound) to \(Settings.searchSecondsRange.upperBound)"
       case .keepHistory: HistoryRetention.expected
-      case .minimumRetention: Age.expected
-      case .pruneEvery: Age.expectedPeriod
+      case .minimumRetention: DurationOption.expected
+      case .pruneEvery: DurationOption.expectedPeriod
       }
     }
 
@@ -44,8 +44,8 @@ struct OptionsFile: FileConfigSnapshot {
         (json.stringValue ?? json.integerValue.map { "\($0)" }).flatMap {
           HistoryRetention($0) == nil ? nil : .string($0)
         }
-      case .minimumRetention: json.stringValue.flatMap { Age($0) == nil ? nil : .string($0) }
-      case .pruneEvery: json.stringValue.flatMap { Age($0)?.isPeriod == true ? .string($0) : nil }
+      case .minimumRetention: json.stringValue.flatMap { DurationOption($0) == nil ? nil : .string($0) }
+      case .pruneEvery: json.stringValue.flatMap { DurationOption($0)?.isPeriod == true ? .string($0) : nil }
       case .listen:
         json.arrayValue.flatMap { items in
           let texts = items.compactMap(\.stringValue).filter { (try? ServerAddress(parsing: $0)) != nil }

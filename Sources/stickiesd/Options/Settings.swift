@@ -22,7 +22,7 @@ struct Settings {
   /// The history to keep; nil keeps all of it.
   var history: HistoryPolicy?
   /// The interval of pruning.
-  var pruning = Age.hour
+  var pruning = DurationOption.hour
 }
 
 extension Settings {
@@ -41,7 +41,7 @@ struct StoreFlags: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A folder of model files 1.json, 2.json and so on, of which the highest number is used; default: the model of notes.",
+      "A folder of model files 1.json, 2.json and so on; the highest number is served. Default: the model of notes.",
       valueName: "folder"))
   var schema: String?
 

@@ -4,7 +4,7 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// A daemon, and a bystander that is connected all the time: whatever another client does wrong, the bystander's live
+/// A daemon, and a bystander that is connected all the time. Despite the errors of other clients, the bystander's live
 /// query continues, its requests are answered, and the store is sound at the end.
 final class DaemonFixture {
   let daemon: Daemon
@@ -90,7 +90,7 @@ final class DaemonFixture {
       switch message.body {
       case .delta(let delta) where delta.query == query: take(delta)
       case .advance: break
-      default: Issue.record("the bystander was told \(message.body)", sourceLocation: place)
+      default: Issue.record("the bystander received \(message.body)", sourceLocation: place)
       }
     }
     bystander.dropUnasked()

@@ -141,7 +141,7 @@ final class RawClient {
     try await result(under: send(.fetch(fetch)))
   }
 
-  /// All chunks under a request, asked for one by one.
+  /// All chunks under a request, requested one by one.
   func result(under request: UInt64) async throws -> (objects: [ObjectImage], at: Token) {
     var objects = [ObjectImage]()
     while true {

@@ -13,28 +13,28 @@ import Testing
   }
 
   private final class RefusingObserver: LineFieldKeyObserver {
-    func field(_ field: LineField, mayTake key: KeyEvent) -> Bool { key.key != .character("x") }
+    func field(_ field: LineField, mayHandle key: KeyEvent) -> Bool { key.key != .character("x") }
   }
 
   private final class AcceptingObserver: LineFieldKeyObserver {
-    func field(_ field: LineField, mayTake key: KeyEvent) -> Bool { true }
+    func field(_ field: LineField, mayHandle key: KeyEvent) -> Bool { true }
   }
 
   private func type(_ text: String, into field: LineField) {
-    for character in text { _ = field.take(KeyEvent(.character(character))) }
+    for character in text { _ = field.handle(KeyEvent(.character(character))) }
   }
 
   @Test func returnEndsEditOnlyWithItsBehavior() {
     let (field, owner) = (LineField(), Owner())
     field.observers.add(owner)
     type("ab", into: field)
-    #expect(!field.take(KeyEvent(.enter)))
+    #expect(!field.handle(KeyEvent(.enter)))
     let behavior = EndEditOnReturnBehavior()
     field.attach(behavior)
-    #expect(field.take(KeyEvent(.enter)))
+    #expect(field.handle(KeyEvent(.enter)))
     #expect(owner.reported == ["a", "ab", "end: ab"])
     field.detach(behavior)
-    #expect(!field.take(KeyEvent(.enter)))
+    #expect(!field.handle(KeyEvent(.enter)))
     #expect(owner.reported.count == 3)
   }
 
@@ -52,7 +52,7 @@ import Testing
     stubborn = nil
     type("x", into: field)
     #expect(field.text == "abx")
-    #expect(field.take(KeyEvent(.enter)))
+    #expect(field.handle(KeyEvent(.enter)))
   }
 
   @Test func characterCountUsesModelLimit() {
@@ -64,7 +64,7 @@ import Testing
     #expect((field.remark, field.isWrong) == ("2 characters", false))
     type("x", into: field)
     #expect((field.remark, field.isWrong) == ("too long", true))
-    _ = field.take(KeyEvent(.backspace))
+    _ = field.handle(KeyEvent(.backspace))
     #expect((field.remark, field.isWrong) == ("2 characters", false))
     field.detach(behavior)
     #expect(field.remark.isEmpty)
@@ -82,7 +82,7 @@ import Testing
     type("abcd", into: field)
     field.end()
     #expect((field.remark, field.isWrong) == ("too long", true))
-    _ = field.take(KeyEvent(.backspace))
+    _ = field.handle(KeyEvent(.backspace))
     field.end()
     #expect(owner.reported == ["a", "ab", "abc", "abcd", "abc", "end: abc"])
   }
@@ -108,24 +108,24 @@ import Testing
     #expect((field.remark, field.isWrong) == ("", false))
     #expect(first.reported == ["a"] && second.reported == ["a"])
     #expect(field.observers.observers.count == 3)
-    _ = field.take(KeyEvent(.backspace))
+    _ = field.handle(KeyEvent(.backspace))
     field.end()
     #expect(field.isWrong)
   }
 
   @Test func fieldHasWordsSelectionAndUndoOnOneLine() {
     let field = LineField("one two")
-    _ = field.take(KeyEvent(.left, .control))
+    _ = field.handle(KeyEvent(.left, .control))
     type("big ", into: field)
     #expect(field.text == "one big two")
-    _ = field.take(KeyEvent(.home, .shift))
+    _ = field.handle(KeyEvent(.home, .shift))
     #expect(field.editor.selectedText == "one big ")
     field.paste("1\n2\r\n3 ")
     #expect(field.text == "1 2 3 two")
-    _ = field.take(KeyEvent(.character("z"), .control))
+    _ = field.handle(KeyEvent(.character("z"), .control))
     #expect(field.text == "one big two")
-    #expect(!field.take(KeyEvent(.up)))
-    #expect(!field.take(KeyEvent(.tab)))
+    #expect(!field.handle(KeyEvent(.up)))
+    #expect(!field.handle(KeyEvent(.tab)))
     field.replace(with: "new")
     #expect((field.text, field.editor.cursor) == ("new", 3))
   }
@@ -138,7 +138,7 @@ import Testing
     #expect(field.editor.selectedText == "boa")
     var copied = ""
     field.didCopy = { copied = $0 }
-    _ = field.take(KeyEvent(.character("c"), .control))
+    _ = field.handle(KeyEvent(.character("c"), .control))
     #expect(copied == "boa")
   }
 }

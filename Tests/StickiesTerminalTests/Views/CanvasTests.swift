@@ -153,9 +153,9 @@ import Testing
     let canvas = Canvas(
       notes: [note(1, 1, 1, "One")],
       pointers: [
-        PointerState(Person("Anna", color: 1), at: Point(x: 5, y: 2)),
-        PointerState(Person("日本語の長い名前です、とても", color: 2), at: Point(x: 16, y: 3)),
-        PointerState(Person("Gone", color: 2), at: Point(x: -5, y: 1)),
+        PointerState(DisplayedUser("Anna", color: 1), at: Point(x: 5, y: 2)),
+        PointerState(DisplayedUser("日本語の長い名前です、とても", color: 2), at: Point(x: 16, y: 3)),
+        PointerState(DisplayedUser("Gone", color: 2), at: Point(x: -5, y: 1)),
       ])
     let grid = grid(canvas, 40, 6)
     #expect(
@@ -177,7 +177,7 @@ import Testing
     /// The row of the title, with Anna in a column of the board; the screen begins in another one.
     func row(_ x: Int, from origin: Int = 0) -> String {
       canvas.origin = Point(x: origin, y: 0)
-      canvas.pointers = [PointerState(Person("Anna", color: 1), at: Point(x: x, y: 1))]
+      canvas.pointers = [PointerState(DisplayedUser("Anna", color: 1), at: Point(x: x, y: 1))]
       return String(grid(canvas, 42, 6).text(row: 1).drop { $0 == " " })
     }
     #expect(row(20).hasPrefix("╭ One ────▘Anna╮"))
@@ -247,7 +247,7 @@ import Testing
       let notes = (0..<12).map { random.note($0) }
       let links = (0..<6).map { NoteLinkState(id: $0, from: random.rect(), to: random.rect(), label: random.text(4)) }
       let pointers = (0..<4).map { index in
-        PointerState(Person(random.text(4), color: index), at: random.rect().origin)
+        PointerState(DisplayedUser(random.text(4), color: index), at: random.rect().origin)
       }
       let canvas = Canvas(
         color: PaperColor.allCases[random.below(11)], origin: random.rect(30).origin, notes: notes, links: links,

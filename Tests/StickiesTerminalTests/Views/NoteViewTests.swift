@@ -46,7 +46,7 @@ import Testing
     var note = NoteState(
       id: 1, frame: frame, text: "Plan\nboats", marks: [.locked, .conflict], circle: .checked, circleColumns: 2)
     note.isFocused = true
-    note.editors = [Person("Ünal", color: 3)]
+    note.editors = [DisplayedUser("Ünal", color: 3)]
     let grid = grid(note, theme: Theme(depth: .none))
     #expect(
       grid.text == """

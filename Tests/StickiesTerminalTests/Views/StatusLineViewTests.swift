@@ -23,7 +23,7 @@ import Testing
       connection: .disconnected(reason: "the server refuses this program"), unsent: 1, isReadOnly: true, board: "Plans")
     #expect(line(over) == " read-only │ 1 change not yet on the server │ the server refuses this program")
     var said = over
-    said.message = "nothing can be changed any more"
+    said.message = "nothing more can be changed now"
     #expect(line(said) == " read-only │ 1 not yet sent │ " + said.message)
   }
 
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func usersAreShownRightAsSpaceAllows() {
-    let people = (0..<5).map { Person(["Anna", "Bob", "日本", "Ünal\u{1B}[2J", "Eve"][$0], color: $0) }
+    let people = (0..<5).map { DisplayedUser(["Anna", "Bob", "日本", "Ünal\u{1B}[2J", "Eve"][$0], color: $0) }
     let state = StatusState(connection: .connected, board: "Plans", people: people)
     #expect(line(state, 70) == " connected │ Plans                Anna   Bob   日本   Ünal␛[2J   Eve")
     #expect(line(state, 44) == " connected │ Plans           Anna   Bob  +3")
@@ -68,7 +68,7 @@ import Testing
       let state = StatusState(
         connection: connections[random.below(connections.count)], unsent: random.below(3),
         isReadOnly: random.chance(), message: random.text(random.below(20)), board: random.text(random.below(10)),
-        people: (0..<random.below(6)).map { Person(random.text(4), color: $0) })
+        people: (0..<random.below(6)).map { DisplayedUser(random.text(4), color: $0) })
       let frame = Rect(x: random.below(20) - 5, y: random.below(12), width: random.below(60), height: random.below(4))
       let row = Rect(x: frame.minX, y: frame.minY, width: frame.size.width, height: min(1, frame.size.height))
       expectDrawsInside(row, seed: seed) { grid in

@@ -42,7 +42,7 @@ extension SeededGenerator {
       isFocused: below(4) == 0)
     if chance() { note.tags = [text(3), text(2)] }
     if below(4) == 0 { (note.circle, note.circleColumns) = (chance() ? .checked : .empty, 1 + below(2)) }
-    if below(4) == 0 { note.editors = (0...below(3)).map { _ in Person(text(3), color: below(100) - 50) } }
+    if below(4) == 0 { note.editors = (0...below(3)).map { _ in DisplayedUser(text(3), color: below(100) - 50) } }
     note.scroll = below(6) - 1
     if below(3) == 0 {
       var editor = TextEditor(note.text, width: NoteView.textWidth(of: frame))

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphLog
 
 /// The bytes of a segment, as docs/commit-log.md describes them.
-@Suite struct SegmentFormTests {
+@Suite struct SegmentFormatTests {
   private static let key = SegmentKey(number: 3, salt: 0xF0E0_D0C0_B0A0_9080)
   private static let header = SegmentHeader(
     store: UniqueID(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10), key: key, fileBytes: 8 << 20,
@@ -51,7 +51,7 @@ import Testing
 
   @Test func recordHasDocumentedBytes() throws {
     var bytes = [UInt8](repeating: 0, count: 4104)
-    RecordForm.append(
+    RecordFormat.append(
       LogRecord(revision: 9, isLast: true, body: [1, 2, 3]), segment: Self.key, group: 4096, to: &bytes)
     let record = bytes[4104...]
     #expect(record.count == 48)
@@ -65,9 +65,9 @@ import Testing
 
   @Test func changedRecordIsInvalid() {
     var bytes = [UInt8](repeating: 0, count: 4096)
-    RecordForm.append(.entry(9, bytes: 61), segment: Self.key, group: 4096, to: &bytes)
+    RecordFormat.append(.entry(9, bytes: 61), segment: Self.key, group: 4096, to: &bytes)
     func isValid(_ key: SegmentKey = Self.key) -> Bool {
-      bytes.withUnsafeBytes { RecordForm.read($0, at: 4096, segment: key) != nil }
+      bytes.withUnsafeBytes { RecordFormat.read($0, at: 4096, segment: key) != nil }
     }
     #expect(isValid())
     #expect(!isValid(SegmentKey(number: 2, salt: Self.key.salt)))

@@ -1,4 +1,4 @@
-// Tests: SegmentFormTests.swift
+// Tests: SegmentFormatTests.swift
 import GraphModel
 
 /// The bytes of a record in a segment file; docs/commit-log.md describes its fields.
@@ -8,7 +8,7 @@ import GraphModel
 /// behind a bad one proves damage if it belongs to a later group, and nothing if it belongs to the same one.
 ///
 /// The checksum begins with the salt of the log, which no client knows: bytes in a body can't pass for a record.
-enum RecordForm {
+enum RecordFormat {
   static let headerBytes = 40
   private static let isLastFlag: UInt32 = 1
 
@@ -75,5 +75,5 @@ struct StoredRecord {
   let body: Range<Int>
 
   /// The offset behind it.
-  var end: Int { offset + RecordForm.bytes(ofBody: body.count) }
+  var end: Int { offset + RecordFormat.bytes(ofBody: body.count) }
 }

@@ -1,5 +1,5 @@
 /// Examples at the end of a command's help: lines that can be typed.
-enum Examples {
+enum CommandExamples {
   /// The examples, keyed by the words of the command.
   static let lines: [String: [String]] = [
     "": ["open", "add \"Call Ann\" --tag phone", "watch"], "board": ["board add Work", "board list"],
@@ -23,8 +23,11 @@ enum Examples {
     "completion": ["completion bash"], "graph entities": ["graph entities Person"],
     "graph fetch": ["graph fetch Person --where 'department.code == \"ENG\"' --sort name --properties name,hired"],
     "graph show": ["graph show kx4a90qz"], "graph insert": ["graph insert Department code=ENG"],
-    "graph update": ["graph update kx4a90qz name=Anna --base 7", "graph update kx4a90qz --place steps=ra1b:first"],
-    "graph delete": ["graph delete kx4a90qz"],
+    "graph update": [
+      "graph update kx4a90qz name=Anna --base 7", "graph update kx4a90qz --place steps=ra1b:first",
+      "graph update Person --where 'remote == TRUE' --one-commit --set 'vacationDays=vacationDays + 1'",
+    ],
+    "graph delete": ["graph delete kx4a90qz", "graph delete Person --where 'vacationDays == 0'"],
     "graph watch": ["graph watch Person --sort name --limit 20"],
     "graph wait": ["graph wait Person --where 'name == \"Ann\"' --timeout 30s"], "graph log": ["graph log --limit 2"],
     "graph undo": ["graph undo"], "graph redo": ["graph redo"], "graph restore": ["graph restore kx4a90qz"],

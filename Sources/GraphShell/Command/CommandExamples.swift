@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// Examples at the end of a command's help.
-enum Examples {
+enum CommandExamples {
   /// The examples for the help that was requested by these arguments.
   static func text(for arguments: [String], of program: any ShellProgram) -> String {
     let words = arguments.dropFirst(arguments.first == "help" ? 1 : 0)

@@ -1,6 +1,6 @@
 /// A kind of act that only some runs have. Each has a random generator of its own, so that a seed gives the same run
 /// without it.
-public enum OptionalAct: String, Sendable, CaseIterable {
+public enum OptionalAction: String, Sendable, CaseIterable {
   /// Clients increment counters under preconditions.
   case counters
   /// The server's clock is set ahead and back, and history is pruned by age.
@@ -11,7 +11,7 @@ public enum OptionalAct: String, Sendable, CaseIterable {
 
 extension PlantedBug {
   /// The acts without which the bug has no effect.
-  var acts: Set<OptionalAct> {
+  var acts: Set<OptionalAction> {
     switch self {
     case .ignoredPreconditions: [.counters]
     case .trustedClock: [.clockJumps]
