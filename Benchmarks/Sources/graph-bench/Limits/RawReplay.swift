@@ -185,7 +185,7 @@ final class RawReplay {
     for query in [
       "SELECT count(*) FROM _commit", "SELECT count(*) FROM Note", "SELECT sum(_sum % 65537) FROM Note",
       "SELECT sum(fingerprint % 65537) FROM _commit", "SELECT revision FROM _words", "SELECT count(*) FROM _whole",
-      "SELECT count(*) FROM \"Note.text.words\" WHERE words MATCH 'milk'",
+      "SELECT count(*) FROM \"Note.text.words\" WHERE \"Note.text.words\" MATCH 'milk'",
     ] where try database.integer(query) != after.integer(query) {
       throw BenchmarkError(description: "the limit wrote other rows than the store: \(query)")
     }
