@@ -104,7 +104,7 @@ extension SQLiteStore {
       head: try head, location: location, size: StoreFiles.size(of: path),
       sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
     statistics.oldest = try oldestRevision
-    if let gathered { statistics.commitLogSize = gathered.bytesOnDisk }
+    if let gathered { statistics.commitLogSize = gathered.log.bytesOnDisk }
     if let failure = fileFailure() { statistics.failure = failure.description }
     return statistics
   }

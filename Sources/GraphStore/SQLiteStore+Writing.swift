@@ -109,7 +109,7 @@ extension SQLiteStore {
       throw UnknownOutcome(cause: error, head: head)
     }
     var isCommitting = false
-    let entries = EntryCollector(limit: options.didCommit == nil ? gathered?.maximumGroupBytes : nil)
+    let entries = EntryCollector(limit: options.didCommit == nil ? gathered?.log.maximumGroupBytes : nil)
     if options.didCommit != nil || gathered != nil { writer.emit = { entries.append($0) } }
     defer { writer.emit = nil }
     do {

@@ -11,11 +11,6 @@ import Synchronization
 /// If the transaction is lost, the entries repeat it: those in memory while the process lives, those in the log after
 /// its end.
 ///
-/// SQLite syncs its own log only at checkpoints. Segments of the commit log are released after a sync of it.
-///
-/// Without a usable log, or with little space on the disk, each commit is committed and synced in SQLite instead. The
-/// log begins again when that is over.
-///
 /// `@unchecked Sendable`: everything but the atomics and `unsynced` is guarded by the store's turn.
 final class GatheredCommits: @unchecked Sendable {
   /// When the gathered commits are committed in SQLite.
@@ -23,23 +18,12 @@ final class GatheredCommits: @unchecked Sendable {
     var commits = 64
     /// The size of the entries, in bytes.
     var bytes = 1 << 20
-    /// The bytes of the log that are held before its space is released.
-    var heldBytes: Int
   }
 
-  /// Opens the log, or begins one after a state.
-  typealias Opener = (_ beginning: LogPosition?) throws -> any CommitLog
-
-  private let open: Opener
+  let log: AttachedLog
   /// Whether the names of the log's files must be compared before the next answer; on any thread.
   private let mustVerify: @Sendable () -> Bool
   private let limits: Limits
-  /// Nil while commits are synced in SQLite.
-  private(set) var log: (any CommitLog)?
-  /// Whether the store has the mark of a log (`LogMark`).
-  var isMarked: Bool
-  /// The time on the monotonic clock before which no log is begun, after a failure.
-  private var nextAttempt: Int64 = .min
   /// The entries of the open transaction; those of commits that were not acknowledged come last.
   private(set) var entries = [LogEntry]()
   /// The commits of the open transaction that are not acknowledged; on any thread.
@@ -55,14 +39,9 @@ final class GatheredCommits: @unchecked Sendable {
   private let visible = Atomic<Int>(0)
   /// The number of reads that wait for a COMMIT; on any thread.
   private let waitingReads = Atomic<Int>(0)
-  /// The size of the log; on any thread.
-  private let logBytes = Atomic<Int>(0)
 
-  /// - Parameter log: the log of a store with the mark; nil for a store without it, whose log must be begun.
-  init(
-    _ log: (any CommitLog)?, limits: Limits, mustVerify: @escaping @Sendable () -> Bool, open: @escaping Opener
-  ) {
-    (self.log, self.limits, self.mustVerify, self.open, isMarked) = (log, limits, mustVerify, open, log != nil)
+  init(_ log: AttachedLog, limits: Limits, mustVerify: @escaping @Sendable () -> Bool) {
+    (self.log, self.limits, self.mustVerify) = (log, limits, mustVerify)
   }
 
   /// Registers a read. May be called on any thread.
@@ -80,19 +59,10 @@ final class GatheredCommits: @unchecked Sendable {
   /// Whether reads see a group. May be called on any thread.
   func isVisible(_ group: Int) -> Bool { visible.load(ordering: .acquiring) >= group }
 
-  /// The bytes of the log on disk, as of the last call that began or released it. May be called on any thread.
-  var bytesOnDisk: Int { logBytes.load(ordering: .relaxed) }
-
-  /// The size of a batch's parts, in bytes, above which their entries are not kept. Without a log none are needed.
-  var maximumGroupBytes: Int { if let log { log.maximumBodyBytes } else { 0 } }
-
   /// Whether enough has gathered for a COMMIT, or a read waits for one.
   var isDue: Bool {
     entries.count >= limits.commits || bytes >= limits.bytes || waitingReads.load(ordering: .relaxed) > 0
   }
-
-  /// Whether enough of the log is held for a sync of SQLite. Without a log there is nothing to release.
-  var isForgettingDue: Bool { if let log { log.status.heldBytes >= limits.heldBytes } else { false } }
 
   func didBegin() { isOpen = true }
 
@@ -129,37 +99,6 @@ final class GatheredCommits: @unchecked Sendable {
 
   /// SQLite's transaction was rolled back; its entries must be repeated.
   func didRollBack() { isOpen = false }
-
-  /// Releases the log through a revision that SQLite holds durably. A log that must begin again is not released.
-  func forget(through revision: Revision) throws {
-    if let log, case let status = log.status, !status.needsRestart, revision <= status.last {
-      defer { logBytes.store(log.status.bytes, ordering: .relaxed) }
-      try log.forget(through: revision)
-    }
-  }
-
-  // MARK: - Beginning and resting
-
-  /// The time without an attempt after a log could not be begun: an attempt may write a whole segment.
-  private static let retryNanoseconds: Int64 = 5_000_000_000
-
-  /// Whether a log may be begun; false for a while after a failure.
-  func mayBegin(at now: Int64) -> Bool { now >= nextAttempt }
-
-  /// Begins the log, or begins it again, after a state that SQLite holds durably.
-  /// - Parameter now: the time on the monotonic clock.
-  func begin(after state: LogPosition, at now: Int64) throws {
-    nextAttempt = now < .max - Self.retryNanoseconds ? now + Self.retryNanoseconds : .max
-    if let log { try log.restart(after: state, with: []) } else { log = try open(state) }
-    if let log { logBytes.store(log.status.bytes, ordering: .relaxed) }
-    nextAttempt = .min
-  }
-
-  /// Appends nothing more before the next `begin`: SQLite syncs each commit.
-  func rest() {
-    log = nil
-    logBytes.store(0, ordering: .relaxed)
-  }
 }
 
 /// Collects the entries of a group while the writer writes it. It drops the entries of a batch beyond a limit.

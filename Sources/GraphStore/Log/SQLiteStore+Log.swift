@@ -17,7 +17,7 @@ extension SQLiteStore {
   ) throws -> PreparedCommits {
     // The disk is nearly full, the log can't be used, or a batch is larger than the log.
     let entries = collected.entries
-    guard let log = gathered.log, let entries, entries.isEmpty || !checkpointSpace.isLow else {
+    guard let log = gathered.log.current, let entries, entries.isEmpty || !checkpointSpace.isLow else {
       if !collected.isEmpty { try commitDurably(gathered, writer) }
       return PreparedCommits { [self] in try finish(entries, results) }
     }
@@ -106,7 +106,7 @@ extension SQLiteStore {
   /// batch, which may be larger than the log.
   func prepareToBegin(isBatch: Bool, _ writer: StoreWriter) throws {
     if let gathered, !gathered.isOpen {
-      try setSyncing(isBatch || gathered.log == nil || checkpointSpace.isLow, gathered, writer)
+      try setSyncing(isBatch || gathered.log.current == nil || checkpointSpace.isLow, gathered, writer)
     }
   }
 
@@ -148,16 +148,16 @@ extension SQLiteStore {
   /// attempt.
   private func begin(_ gathered: GatheredCommits, _ writer: StoreWriter) {
     let now = options.monotonicNanoseconds()
-    if !checkpointSpace.isLow, gathered.mayBegin(at: now) {
+    if !checkpointSpace.isLow, gathered.log.mayBegin(at: now) {
       do {
-        try gathered.begin(after: writer.position, at: now)
+        try gathered.log.begin(after: writer.position, at: now)
         // Without the mark, the next start would ignore the log.
         return try setMark(true, gathered, writer)
       } catch {
         report("begin", "no commit log can be begun; commits are synced in the store", error)
       }
     }
-    gathered.rest()
+    gathered.log.rest()
     do {
       try setMark(false, gathered, writer)
     } catch {
@@ -167,12 +167,12 @@ extension SQLiteStore {
   }
 
   private func setMark(_ isNeeded: Bool, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
-    if gathered.isMarked == isNeeded { return }
+    if gathered.log.isMarked == isNeeded { return }
     // Set although the write may fail: a mark that is wrongly set makes the next start read the log.
-    gathered.isMarked = true
+    gathered.log.isMarked = true
     try setSyncing(true, gathered, writer)
     try LogMark.write(isNeeded, writer.connection.database)
-    gathered.isMarked = isNeeded
+    gathered.log.isMarked = isNeeded
   }
 
   func report(_ kind: String, _ message: Logger.Message, _ error: any Error) {
@@ -195,14 +195,14 @@ extension SQLiteStore {
       try runCommit(writer.connection)
       gathered.didCommit()
       try checkpointIfDue(writer.connection.database)
-      guard gathered.isForgettingDue else { return }
+      guard gathered.log.isForgettingDue else { return }
       try synchronizeLog(of: writer.connection)
     } catch {
       abandonTransaction(of: writer, after: error)
       throw error
     }
     do {
-      try gathered.forget(through: writer.revision)
+      try gathered.log.forget(through: writer.revision)
     } catch {
       report("forget", "the commit log's space can't be reused", error)
     }
@@ -384,11 +384,10 @@ extension SQLiteStore {
     if let log { try recover(from: log, writer) }
     // Also without the mark: a process that was killed after a failed sync has left pages in the cache only.
     try makeDurableAtStart(writer)
-    let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits), heldBytes: options.heldLogBytes)
-    let gathered = GatheredCommits(log, limits: limits) { [files, age = options.comparedNanoseconds] in
+    let attached = AttachedLog(log, heldBytes: options.heldLogBytes) { try open(store, $0) }
+    let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits))
+    let gathered = GatheredCommits(attached, limits: limits) { [files, age = options.comparedNanoseconds] in
       files.isOlder(than: age)
-    } open: {
-      try open(store, $0)
     }
     try pool.writeWithoutTransaction { _ in
       if options.commitLog == nil { return try setMark(false, gathered, writer) }
