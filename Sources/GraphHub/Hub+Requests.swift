@@ -34,6 +34,8 @@ extension Hub {
     case .close: end(session, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
+    // Handled on arrival, because the cancelled request may be what the waiting ones wait for.
+    case .cancel(let request): cancel(request, session, &actions)
     case .presence(let state): presence.publish(state, of: session, message.request, &sender, &actions)
     // Rows are staged immediately, ahead of the waiting requests: the batch that needs them is requested later.
     case .batchRows(let rows): stage(rows, session, message.request, &actions)
@@ -157,7 +159,7 @@ extension Hub {
         sender.send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
       case .moveWindow(let query, let offset, let limit):
         try moveWindow(query, offset, limit, session, message.request, &actions)
-      case .hello, .ping, .close, .more, .presence, .batchRows:
+      case .hello, .ping, .close, .more, .cancel, .presence, .batchRows:
         assertionFailure("this message is handled on arrival and never waits")
       default:
         try invariant(message.body.readsStore, "the other messages are answered by a reader of the store")

@@ -74,6 +74,13 @@ struct StagedRowTable {
     }
   }
 
+  /// Drops the rows of a batch that was cancelled before it started.
+  mutating func drop(
+    _ batch: TransactionID, of session: Session, _ requests: inout StoreRequestTable, _ actions: inout [HubAction]
+  ) {
+    if let rows = staged[session.id], rows.batch == batch { drop(of: session, &requests, &actions) }
+  }
+
   /// The ticket of a batch's rows, once all of them are staged; nil when the session has none for this batch.
   ///
   /// A batch that is resent because its answer was lost needs no rows: the store has its outcome.

@@ -21,6 +21,9 @@ struct StoreRequestTable {
   private var receivers = [StoreRequestID: Receiver]()
   private var lastTicket: UInt64 = 0
 
+  /// The number of requests that await their answers.
+  var count: Int { receivers.count }
+
   /// A ticket for a request to the writer.
   mutating func issue() -> StoreRequestID {
     lastTicket += 1
