@@ -128,7 +128,7 @@ extension GraphClient {
     opening?.resume(throwing: refusal)
     opening = nil
     commits.fail(refusal)
-    for (_, reply) in replies { reply.end(refusal) }
+    for (_, reply) in replies { reply.stream?.end(refusal) }
     replies = [:]
     for (_, caller) in loadingQueries { caller.resume(throwing: refusal) }
     loadingQueries = [:]

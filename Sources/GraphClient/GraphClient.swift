@@ -81,7 +81,7 @@ public final class GraphClient {
   var connection = 0
   var opening: CheckedContinuation<Void, any Error>?
   var commits = UnansweredCommits()
-  var replies = [RequestID: ReplyStream]()
+  var replies = [RequestID: OpenReply]()
   var watches = [QueryID: Watch]()
   /// The callers that wait for the first results of queries.
   var loadingQueries = [QueryID: CheckedContinuation<Void, any Error>]()

@@ -113,7 +113,7 @@ public struct Hub {
   public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
 
   /// The number of reads of the store that are not answered; tests check that it returns to zero.
-  package var openReads: Int { requests.count }
+  package var openReads: Int { requests.readCount }
 
   // MARK: - Opening and closing
 

@@ -126,6 +126,7 @@ public struct Replica: Sendable {
     case .request(let request, let body): sendRequest(body, as: request, &actions)
     case .more(let request):
       if let number = openRequests.number(of: request) { send(.more(of: number), for: .unanswered, &actions) }
+    case .cancel(let request): cancel(request, &actions)
     case .presence(let presence):
       if state.isWelcomed { send(.presence(presence), for: .unanswered, &actions) }
     case .tick(let milliseconds): tick(milliseconds, &actions)
@@ -226,10 +227,24 @@ public struct Replica: Sendable {
       } else {
         send(body, for: .batch(request), &actions)
       }
-    case .hello, .commit, .undo, .restore, .subscribe, .moveWindow, .unsubscribe, .more, .ping, .close, .presence:
+    case .hello, .commit, .undo, .restore, .subscribe, .moveWindow, .unsubscribe, .more, .cancel, .ping, .close,
+      .presence:
       preconditionFailure("only the replica itself sends this message: \(body)")
     default: send(body, for: .request(request), &actions)
     }
+  }
+
+  /// Cancels a request of the owner. It may have been answered.
+  private mutating func cancel(_ request: RequestID, _ actions: inout [ReplicaAction]) {
+    if let index = heldRequests.firstIndex(where: { $0.request == request }) {
+      heldRequests.remove(at: index)
+      return actions.append(.refused(request, Refusal(.cancelled, "the request was cancelled")))
+    }
+    guard let number = openRequests.number(of: request) else { return }
+    send(.cancel(of: number), for: .unanswered, &actions)
+    if case .batch? = openRequests.purpose(of: number) { return }
+    // The server answers once more; parts of the reply may be on their way, too.
+    openRequests.close(number, of: request)
   }
 
   // MARK: - Connection
