@@ -135,6 +135,7 @@ extension GraphClient {
     loadWaiters.fail(refusal)
     for (_, watch) in watches { watch.body(.ended(refusal)) }
     watches = [:]
+    for query in runningQueries.removeAll() { query.fail(refusal) }
   }
 
   /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have

@@ -48,20 +48,31 @@ extension GraphClient {
 
   private func followUntilLoaded(_ follow: () -> QueryID) async throws -> QueryID {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
+    try Task.checkCancellation()
     let query = follow()
-    try await withCheckedThrowingContinuation { continuation in
-      loadingQueries[query] = continuation
-      perform()
-    }
     do {
-      let (load, failure) = context.prefetch(of: query)
-      if let failure { throw failure }
-      if let load { try await fill(load) }
+      try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          loadingQueries[query] = continuation
+          perform()
+        }
+      } onCancel: {
+        Task { @MainActor in loadingQueries.removeValue(forKey: query)?.resume(throwing: CancellationError()) }
+      }
+      try await waitForPrefetch(of: query)
+      try Task.checkCancellation()
     } catch {
       unfollow(query)
       throw error
     }
     return query
+  }
+
+  /// Returns when the relationships to prefetch with a query's present result have been loaded.
+  func waitForPrefetch(of query: QueryID) async throws {
+    let (load, failure) = context.prefetch(of: query)
+    if let failure { throw failure }
+    if let load { try await fill(load) }
   }
 
   /// The time of this machine's clock, in microseconds since 1970. `now()` in a query is bound to it, because it must

@@ -83,6 +83,8 @@ public final class GraphClient {
   var commits = UnansweredCommits()
   var replies = [RequestID: OpenReply]()
   var watches = [QueryID: Watch]()
+  /// The live queries of sequences and observed results.
+  var runningQueries = RunningQueries()
   /// The callers that wait for the first results of queries.
   var loadingQueries = [QueryID: CheckedContinuation<Void, any Error>]()
   var loadWaiters = LoadWaiters()

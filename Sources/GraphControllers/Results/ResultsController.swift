@@ -89,6 +89,13 @@ public final class ResultsController {
     readers = []
   }
 
+  /// Ends a result whose source has nothing more to deliver, as a failed query does: the rows stay, and `updates` throws
+  /// the refusal.
+  public func fail(_ refusal: Refusal) {
+    source.stop()
+    receive(.failed(refusal))
+  }
+
   // MARK: - Rows
 
   /// The number of rows.

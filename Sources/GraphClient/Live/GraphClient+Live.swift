@@ -1,0 +1,88 @@
+// Tests: LiveSequenceTests.swift, LiveResultsTests.swift
+import GraphControllers
+import GraphModel
+import GraphReplica
+
+/// Live queries as sequences of snapshots, and as observable results.
+extension GraphClient {
+  // MARK: - Sequences
+
+  /// Follows the objects of a class that satisfy a predicate: `for try await notes in client.live(Note.self, where: {
+  /// $0.number > 3 }, sort: [\.number]) { show(notes) }`.
+  /// - Parameters:
+  ///   - sort: the most significant key first; a path sorts ascending. Ids break ties.
+  ///   - section: the path whose value the objects of a section share, with the order of the sections.
+  ///   - offset: the number of objects to skip; with a limit only.
+  ///   - limit: the maximum number of objects, from 1 to 1,000, of a long result. It sorts by the object's own
+  ///     properties, and has no sections. Nil for all of them.
+  ///   - prefetch: relationships to load with the objects. A snapshot waits for those of its first result.
+  /// - Returns: snapshots. `.now` in the predicate is the time of this call.
+  public func live<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [],
+    section: ((ObjectPath<Object, ExactlyOne>) -> any SortOrderKey)? = nil, offset: Int = 0, limit: Int? = nil,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) -> LiveSequence<Object> {
+    LiveSequence(
+      request(type, GraphPredicate(type, where: predicate), sort, section, offset, limit, prefetch), of: self)
+  }
+
+  /// Follows the objects of a class for which an attribute is true: `client.live(Note.self, where: { $0.pinned })`.
+  public func live<Object: ManagedObject, Cardinality: SingleCardinality>(
+    _ type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [],
+    section: ((ObjectPath<Object, ExactlyOne>) -> any SortOrderKey)? = nil, offset: Int = 0, limit: Int? = nil,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) -> LiveSequence<Object> {
+    live(
+      type, where: { attribute($0).isTrue }, sort: sort, section: section, offset: offset, limit: limit,
+      prefetch: prefetch)
+  }
+
+  // MARK: - Observable results
+
+  /// The objects of a class that satisfy a predicate, as an observable object that stays current. It is empty until the
+  /// first result has arrived. The parameters are those of `live`.
+  public func liveResults<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [],
+    section: ((ObjectPath<Object, ExactlyOne>) -> any SortOrderKey)? = nil, offset: Int = 0, limit: Int? = nil,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) -> LiveResults<Object> {
+    LiveResults(
+      request(type, GraphPredicate(type, where: predicate), sort, section, offset, limit, prefetch), of: self)
+  }
+
+  /// The objects of a class for which an attribute is true, as an observable object that stays current.
+  public func liveResults<Object: ManagedObject, Cardinality: SingleCardinality>(
+    _ type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [],
+    section: ((ObjectPath<Object, ExactlyOne>) -> any SortOrderKey)? = nil, offset: Int = 0, limit: Int? = nil,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) -> LiveResults<Object> {
+    liveResults(
+      type, where: { attribute($0).isTrue }, sort: sort, section: section, offset: offset, limit: limit,
+      prefetch: prefetch)
+  }
+
+  // MARK: - Requests
+
+  private func request<Object: ManagedObject>(
+    _ type: Object.Type, _ predicate: GraphPredicate, _ sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey],
+    _ section: ((ObjectPath<Object, ExactlyOne>) -> any SortOrderKey)?, _ offset: Int, _ limit: Int?,
+    _ prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath]
+  ) -> ResultsRequest {
+    precondition(limit == nil || section == nil, "a query with a limit has no sections")
+    precondition(limit != nil || offset == 0, "a query with an offset needs a limit")
+    guard let entity = context.model.entity(named: type.entityName) else {
+      preconditionFailure("the model \(context.model.name) has no entity \(type.entityName)")
+    }
+    let sections = section.map { [SortKey](type, by: [$0]) } ?? []
+    var request = ResultsRequest(
+      entity: entity.number, predicate: predicate.bound(now: Self.now),
+      sort: sections + [SortKey](type, by: sort), section: sections.first?.path,
+      prefetching: RelationshipTree(type, prefetch))
+    request.window = limit.map { ResultsWindow(offset: offset, limit: $0) }
+    return request
+  }
+}
