@@ -33,10 +33,12 @@ extension GraphClient {
 
   /// Cancels a request whose answer is no longer needed; the server stops working on it.
   private func cancel(_ number: RequestID) {
-    guard let reply = replies[number] else { return }
-    // A change may have been committed, and is answered.
-    if reply.stream == nil || reply.stream?.hasOutcome == false { replies[number] = nil }
-    handle(.cancel(number))
+    // The end of the answer may have arrived.
+    if let reply = replies[number] {
+      // A change may have been committed, and is answered.
+      if reply.stream == nil || reply.stream?.hasOutcome == false { replies[number] = nil }
+      handle(.cancel(number))
+    }
   }
 
   func handle(_ event: ReplicaEvent) {

@@ -1,4 +1,4 @@
-// Tests: ReplyStreamTests.swift, CancellationTests.swift
+// Tests: ReplyStreamTests.swift, CancelledRequestTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire
@@ -6,7 +6,7 @@ import GraphWire
 /// The parts of one answer, pulled. A part is requested when the previous one has been consumed, so that at most one
 /// waits here beyond those that the server sends ahead.
 ///
-/// The server stops working on the request when nobody reads its answer: when the stream is released before its end,
+/// The server stops working on the request when its answer has no reader: when the stream is released before its end,
 /// and when the task of its last reader is cancelled. Readers of several tasks are served in the order of their calls,
 /// each part to one of them.
 @MainActor
@@ -69,7 +69,7 @@ public final class ReplyStream: AsyncSequence {
 
   func put(_ part: ToClient.Body, isLast: Bool) {
     // A part may arrive after the request was cancelled.
-    guard isOpen else { return }
+    if !isOpen { return }
     if case .chunk(let chunk) = part, !chunk.columns.isEmpty { columns = chunk.columns }
     if isLast { (isComplete, isOpen) = (true, false) }
     if readers.isEmpty {
@@ -96,7 +96,7 @@ public final class ReplyStream: AsyncSequence {
 
   /// Cancels the request at the server, unless its answer is complete.
   private func cancel() {
-    guard isOpen, !isCancelled else { return }
+    if !isOpen || isCancelled { return }
     isCancelled = true
     cancelRequest()
     if hasOutcome { return }
@@ -107,9 +107,10 @@ public final class ReplyStream: AsyncSequence {
   /// Handles the cancellation of a reader's task.
   private func cancel(_ number: Int) {
     // It may have been resumed meanwhile.
-    guard let index = readers.firstIndex(where: { $0.number == number }) else { return }
-    if readers.count == 1 { return cancel() }
-    if !hasOutcome { readers.remove(at: index).continuation.resume(throwing: CancellationError()) }
+    if let index = readers.firstIndex(where: { $0.number == number }) {
+      if readers.count == 1 { return cancel() }
+      if !hasOutcome { readers.remove(at: index).continuation.resume(throwing: CancellationError()) }
+    }
   }
 
   // MARK: - Reading

@@ -240,11 +240,12 @@ public struct Replica: Sendable {
       heldRequests.remove(at: index)
       return actions.append(.refused(request, Refusal(.cancelled, "the request was cancelled")))
     }
-    guard let number = openRequests.number(of: request) else { return }
-    send(.cancel(of: number), for: .unanswered, &actions)
-    if case .batch? = openRequests.purpose(of: number) { return }
-    // The server answers once more; parts of the reply may be on their way, too.
-    openRequests.close(number, of: request)
+    if let number = openRequests.number(of: request) {
+      send(.cancel(of: number), for: .unanswered, &actions)
+      if case .batch? = openRequests.purpose(of: number) { return }
+      // The server answers once more; parts of the reply may be on their way, too.
+      openRequests.close(number, of: request)
+    }
   }
 
   // MARK: - Connection

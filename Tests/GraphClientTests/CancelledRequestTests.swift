@@ -46,7 +46,7 @@ import Testing
   @Test func thousandCancelledTasksLeaveNothing() async throws {
     try await Self.serve { graph, client in
       let head = try await client.token(of: 1)
-      // No more at once than a server accepts: sixteen of a connection may wait for the next commit.
+      // A server lets sixteen requests of a connection wait for the next commit.
       for _ in 0..<16 {
         let tasks = (0..<64).map { number in
           Task {

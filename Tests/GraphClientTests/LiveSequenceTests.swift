@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// Commits that a busy reader has missed are one difference, and the server waits for nobody.
+  /// A busy reader receives the commits that it has missed as one difference, and does not delay the server.
   @Test func slowReaderReceivesNewestSnapshot() async throws {
     try await Self.serve { graph, reader, writer in
       let ids = try await insert(["a", "b"], graph, by: writer)

@@ -22,7 +22,7 @@ public final class LiveQueryHandle {
 
   /// Ends the query. Its objects live as long as the program holds them.
   public func close() {
-    guard isOpen else { return }
+    if !isOpen { return }
     isOpen = false
     client.unfollow(id)
   }

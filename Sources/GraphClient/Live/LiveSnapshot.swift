@@ -13,7 +13,7 @@ public typealias LiveDifference = ResultsDifference
 public struct LiveSnapshot<Object: ManagedObject>: RandomAccessCollection {
   let rows: ResultsSnapshot
   fileprivate let objects: [ObjectID: Object]
-  /// What has changed since the previous snapshot of the same reader; nil in the first. If the reader was busy during
+  /// The changes since the previous snapshot of the same reader; nil in the first. If the reader was busy during
   /// several commits, these are combined.
   public let difference: LiveDifference?
   /// The number of objects of the query before offset and limit.

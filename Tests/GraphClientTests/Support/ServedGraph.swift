@@ -78,7 +78,7 @@ final class ServedGraph {
     try await #require(probe.withLock { $0 }, "the server runs").census()
   }
 
-  /// Waits until the server works for nobody, at most ten seconds.
+  /// Waits until the server has no work in progress, at most ten seconds.
   func waitUntilIdle() async throws -> ServerProbe.Census {
     for _ in 0..<1_000 {
       if try await census() == .idle { break }
