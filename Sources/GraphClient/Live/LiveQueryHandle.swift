@@ -44,35 +44,3 @@ public final class LiveQueryHandle {
     client.moveWindow(of: id, offset: offset, limit: limit)
   }
 }
-
-extension GraphClient {
-  /// Follows the objects of a class that satisfy a predicate; returns when the first result has arrived.
-  /// - Parameter prefetch: relationships to load with its objects, and with those that join it later.
-  /// - Throws: `Refusal`; `CancellationError` if the task is cancelled.
-  public func subscribe<Object: ManagedObject>(
-    to type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
-    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
-  ) async throws -> LiveQueryHandle {
-    LiveQueryHandle(try await follow(type, where: predicate, prefetching: prefetch), of: self)
-  }
-
-  /// Follows a part of the objects of a class that satisfy a predicate, in an order. Returns when its first rows have
-  /// arrived.
-  /// - Parameters:
-  ///   - sort: over the object's own properties; ids break ties.
-  ///   - offset: the number of rows to skip.
-  ///   - limit: the maximum number of rows, from 1 to 1,000.
-  ///   - prefetch: relationships to load with its objects, and with those that join it later.
-  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
-  ///   for an order over relationships. `CancellationError` if the task is cancelled.
-  public func subscribe<Object: ManagedObject>(
-    to type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
-    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], offset: Int = 0, limit: Int,
-    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
-  ) async throws -> LiveQueryHandle {
-    let query = try await follow(
-      try entity(of: type), where: GraphPredicate(type, where: predicate), sort: [SortKey](type, by: sort),
-      offset: offset, limit: limit, prefetching: RelationshipTree(type, prefetch))
-    return LiveQueryHandle(query, of: self)
-  }
-}
