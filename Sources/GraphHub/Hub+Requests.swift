@@ -201,7 +201,7 @@ extension Hub {
   ) {
     switch result {
     case .success(let count):
-      stagedRows.acknowledge(ticket, of: session)
+      stagedRows.acknowledge(request, ticket, of: session)
       sender.send(ToClient(request, .progress(BatchProgress(done: count, total: 0, changed: 0))), to: session, &actions)
     case .failure(let refusal):
       stagedRows.drop(of: session, &requests, &actions)
@@ -249,12 +249,18 @@ extension Hub {
       cancelWaiting(request, session, &actions) || cancelQuery(request, session, &actions)
       || cancelRead(request, session, &actions) || followers.remove(request, of: session)
     if isWithdrawn {
-      sender.refuse(request, Refusal(.cancelled, "the request was cancelled"), session, &actions)
+      refuseCancelled(request, session, &actions)
       executeWaiting(session, &actions)
+    } else if let unanswered = stagedRows.drop(with: request, of: session, &requests, &actions) {
+      for request in unanswered { refuseCancelled(request, session, &actions) }
     } else if let ticket = session.batches.first(where: { commits[$0]?.request == request }) {
       // The writer answers: it may be committing the batch already.
       actions.append(.cancelBatch(ticket))
     }
+  }
+
+  private mutating func refuseCancelled(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) {
+    sender.refuse(request, Refusal(.cancelled, "the request was cancelled"), session, &actions)
   }
 
   /// - Returns: false if no request of this number waits, or if it cannot be cancelled.

@@ -56,6 +56,8 @@ public struct Replica: Sendable {
   var pending = [PendingSave]()
   /// Batches and imports that were requested while this side caught up, each after so many of the waiting saves.
   private var heldRequests = [(request: RequestID, body: ToServer.Body, saves: Int)]()
+  /// The newest rows that were sent for a batch which has not been requested. The server keeps them after its answer.
+  private var unusedRows: (request: RequestID, number: UInt64)?
   var queries = [QueryID: FollowedQuery]()
   /// The query of each number of the server's.
   var numbers = [UInt64: QueryID]()
@@ -221,6 +223,7 @@ public struct Replica: Sendable {
     }
     switch body {
     case .batch, .importGraph:
+      unusedRows = nil
       // It depends on the saves before it, which are sent when the queries have caught up.
       if case .resuming = state, !pending.isEmpty {
         heldRequests.append((request, body, pending.count))
@@ -230,6 +233,9 @@ public struct Replica: Sendable {
     case .hello, .commit, .undo, .restore, .subscribe, .moveWindow, .unsubscribe, .more, .cancel, .ping, .close,
       .presence:
       preconditionFailure("only the replica itself sends this message: \(body)")
+    case .batchRows:
+      send(body, for: .request(request), &actions)
+      unusedRows = openRequests.number(of: request).map { (request, $0) }
     default: send(body, for: .request(request), &actions)
     }
   }
@@ -240,7 +246,9 @@ public struct Replica: Sendable {
       heldRequests.remove(at: index)
       return actions.append(.refused(request, Refusal(.cancelled, "the request was cancelled")))
     }
-    if let number = openRequests.number(of: request) {
+    let unused = unusedRows.flatMap { $0.request == request ? $0.number : nil }
+    if let number = openRequests.number(of: request) ?? unused {
+      if unused != nil { unusedRows = nil }
       send(.cancel(of: number), for: .unanswered, &actions)
       if case .batch? = openRequests.purpose(of: number) { return }
       // The server answers once more; parts of the reply may be on their way, too.
@@ -275,7 +283,7 @@ public struct Replica: Sendable {
     state = .disconnected
     if timer.endSilence() { actions.append(.silence(false)) }
     let requests = openRequests.removeAll()
-    (numbers, staged, deferredAdvance) = ([:], [], nil)
+    (numbers, staged, deferredAdvance, unusedRows) = ([:], [], nil, nil)
     subscriptions = SubscriptionQueue()
     resume.disconnect()
     let published = publishedRevision

@@ -338,7 +338,7 @@ final class HubRunner: @unchecked Sendable {
     loop.assertInEventLoop()
     return ServerProbe.Census(
       registrations: hub.census.registrations, openReads: hub.openReads, streams: streams.count,
-      scheduledReads: readers.scheduledReads, batches: batches.count)
+      scheduledReads: readers.scheduledReads, keptRows: spools.count, batches: batches.count)
   }
 
   func tick() { process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }

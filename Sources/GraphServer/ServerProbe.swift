@@ -13,6 +13,8 @@ package struct ServerProbe: Sendable {
     package var streams = 0
     /// Reads that wait for a thread or run.
     package var scheduledReads = 0
+    /// Batches whose rows are kept for their request.
+    package var keptRows = 0
     /// Batches that wait for the writer or run.
     package var batches = 0
 

@@ -139,6 +139,26 @@ import Testing
     #expect(try script.committed(2, script.record(1)) == ["1 < committed 1"])
   }
 
+  @Test func rowsWithoutBatchAreDropped() throws {
+    var script = try opened()
+    func rows(_ sequence: UInt64) -> ToServer.Body { .batchRows(BatchRows(id: id(sequence), rows: [[.string("a")]])) }
+    // By the newest request, although it is answered.
+    #expect(try script.send(rows(1), 1) == ["keep 1 rows as #1"])
+    #expect(try script.handle(.rowsKept(StoreRequestID(1), request: 2, .success(1))) == ["1 < 1 of 0"])
+    #expect(try script.send(.cancel(of: 2), 1) == ["drop the rows #1"])
+    // By one that is not answered; the others of the batch are refused with it.
+    #expect(try script.send(rows(2), 1) == ["keep 1 rows as #2"])
+    #expect(try script.send(rows(2), 1) == ["keep 1 rows as #2"])
+    #expect(
+      try script.send(.cancel(of: 4), 1) == ["drop the rows #2", "1 < refused: cancelled", "1 < refused: cancelled"])
+    #expect(try script.handle(.rowsKept(StoreRequestID(2), request: 4, .success(1))) == [])
+    // Those of an earlier batch are no longer there.
+    #expect(try script.send(rows(3), 1) == ["keep 1 rows as #3"])
+    #expect(try script.send(rows(4), 1) == ["drop the rows #3", "keep 1 rows as #4"])
+    #expect(try script.send(.cancel(of: 7), 1) == [])
+    #expect(try script.handle(.rowsKept(StoreRequestID(4), request: 8, .success(1))) == ["1 < 1 of 0"])
+  }
+
   @Test func rowsOfWaitingBatchAreDroppedWithIt() throws {
     var script = try opened()
     let text = try script.property("text")

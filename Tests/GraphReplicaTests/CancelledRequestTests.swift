@@ -43,6 +43,21 @@ import Testing
         == ["request 31 was refused: cancelled"])
   }
 
+  /// The server keeps rows after it has answered them, until their batch is requested.
+  @Test func rowsAreDiscardedUnlessTheirBatchWasRequested() throws {
+    let script = try ReplicaTranscript()
+    _ = script.connect()
+    let rows = ToServer.Body.batchRows(BatchRows(id: script.context.newTransactionID(), rows: [[.null]]))
+    #expect(script.handle(.request(31, rows)).count == 1)
+    #expect(script.receive(.progress(BatchProgress(done: 1, total: 0, changed: 0)), 2).count == 1)
+    #expect(script.handle(.cancel(31)) == ["> cancel(of: 2)"])
+    #expect(script.handle(.cancel(31)) == [])
+    #expect(script.handle(.request(32, rows)).count == 1)
+    #expect(script.receive(.progress(BatchProgress(done: 1, total: 0, changed: 0)), 4).count == 1)
+    #expect(script.handle(.request(33, deletion(script))).count == 1)
+    #expect(script.handle(.cancel(32)) == [])
+  }
+
   /// It waits behind a save, which waits until the queries have caught up.
   @Test func unsentBatchIsRefusedHere() throws {
     let script = try ReplicaTranscript()
