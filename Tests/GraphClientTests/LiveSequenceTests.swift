@@ -163,6 +163,35 @@ import Testing
     }
   }
 
+  /// The projects are no part of the query, and the reader does not hold them.
+  @Test func orderLoadsObjectsThatItReads() async throws {
+    try await Self.serve { graph, reader, writer in
+      let ids = try await insert(["p", "q"], graph, by: writer)
+      let step = try #require(graph.model.entity(named: "Step"))
+      let changes = zip(ids + [ids[0]], ["a", "b", "c"]).enumerated().map { number, part in
+        Change(
+          .insert, .temporary(UInt64(number + 1), entity: step.number),
+          edits: [
+            Edit(Step.projectNumber, .set(.object(part.0))), Edit(Step.labelNumber, .set(.string(part.1))),
+          ])
+      }
+      _ = try await writer.commit(changes, policy: .error)
+      let expected = [["a", "c"], ["b"]]
+      for try await steps in reader.live(Step.self, sort: [\.label], section: \.project.title) {
+        #expect(steps.sections.map(\.name) == [.string("p"), .string("q")])
+        #expect(steps.sections.map { $0.map { $0["label"].stringValue } } == expected)
+        #expect(steps.difference == nil)
+        break
+      }
+      let other = try await graph.connect()
+      let results = other.liveResults(Step.self, sort: [\.label], section: \.project.title)
+      while results.isLoading { try await Task.sleep(for: .milliseconds(1)) }
+      #expect(results.sections.map(\.name) == [.string("p"), .string("q")])
+      #expect(results.failure == nil)
+      await other.close()
+    }
+  }
+
   @Test func limitFollowsPartOfResult() async throws {
     try await Self.serve { graph, reader, writer in
       try await insert(["a", "b", "c", "d"], graph, by: writer)

@@ -15,7 +15,7 @@ extension GraphClient {
   ///   - offset: the number of objects to skip; with a limit only.
   ///   - limit: the maximum number of objects, from 1 to 1,000, of a long result. It sorts by the object's own
   ///     properties, and has no sections. Nil for all of them.
-  ///   - prefetch: relationships to load with the objects. A snapshot waits for those of its first result.
+  ///   - prefetch: relationships to load with the objects, beside those of the order. The first snapshot waits for them.
   /// - Returns: snapshots. `.now` in the predicate is the time of this call.
   public func live<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
@@ -109,12 +109,24 @@ extension GraphClient {
     guard let entity = context.model.entity(named: type.entityName) else {
       preconditionFailure("the model \(context.model.name) has no entity \(type.entityName)")
     }
-    let sections = section.map { [SortKey](type, by: [$0]) } ?? []
+    let sectionKey = section.map { [SortKey](type, by: [$0]) }?.first
+    let order = [sectionKey].compactMap(\.self) + [SortKey](type, by: sort)
+    let loaded = RelationshipTree(type, prefetch)
     var request = ResultsRequest(
-      entity: entity.number, predicate: predicate.bound(now: Self.now),
-      sort: sections + [SortKey](type, by: sort), section: sections.first?.path,
-      prefetching: RelationshipTree(type, prefetch))
+      entity: entity.number, predicate: predicate.bound(now: Self.now), sort: order, section: sectionKey?.path,
+      // The order reads the objects at the ends of its paths.
+      prefetching: order.reduce(loaded) { $0.adding($1.path.relationships) })
     request.window = limit.map { ResultsWindow(offset: offset, limit: $0) }
     return request
+  }
+}
+
+extension GraphPredicate.Path {
+  /// The relationships that the path follows, with the to-many that it counts.
+  fileprivate var relationships: [PropertyNumber] {
+    switch end {
+    case .property, .identifier: hops
+    case .count(let members), .aggregate(_, let members, _): hops + [members]
+    }
   }
 }

@@ -19,9 +19,18 @@ public final class LiveResults<Object: ManagedObject> {
   public private(set) var isLoading = true
   @ObservationIgnored private let query: LiveQuery<Object>
   @ObservationIgnored private var lease: LiveQueryLease?
+  @ObservationIgnored private var prefetch: Prefetch
+
+  /// The loading of the relationships of the first result, before which it is not shown.
+  private enum Prefetch {
+    case needed(wait: @MainActor (QueryID) async throws -> Void)
+    case running
+    case complete
+  }
 
   init(_ request: ResultsRequest, of client: GraphClient) {
     query = LiveQuery(request, of: client)
+    prefetch = request.prefetching.isEmpty ? .complete : .needed(wait: client.waitForPrefetch)
     snapshot = query.snapshot(nil)
     if let ending = client.ending {
       (failure, isLoading) = (ending, false)
@@ -48,11 +57,28 @@ public final class LiveResults<Object: ManagedObject> {
     isLoading = false
   }
 
+  private func fail(_ refusal: Refusal) {
+    (failure, isLoading) = (refusal, false)
+    lease = nil
+  }
+
   private func update() {
+    // It may have been closed while it loaded.
+    if lease == nil { return }
     if let refusal = query.failure {
-      (failure, isLoading) = (refusal, false)
-      lease = nil
-    } else {
+      fail(refusal)
+    } else if case .needed(let wait) = prefetch, let number = query.query {
+      prefetch = .running
+      Task { [weak self] in
+        do {
+          try await wait(number)
+          self?.prefetch = .complete
+          self?.update()
+        } catch {
+          self?.fail(error as? Refusal ?? Refusal(.unavailable, "\(error)"))
+        }
+      }
+    } else if case .complete = prefetch {
       // A first result has no difference, as in a sequence.
       snapshot = query.snapshot(isLoading ? nil : query.newestDifference)
       isLoading = false

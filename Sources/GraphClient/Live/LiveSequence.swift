@@ -24,7 +24,7 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
     let query: LiveQuery<Object>
     let lease: LiveQueryLease
     var updates: ResultsUpdates.Iterator
-    /// Waits for the relationships to prefetch; nil for none.
+    /// Waits for the relationships to prefetch with the first snapshot; nil if there are none.
     var waitForPrefetch: (@MainActor (QueryID) async throws -> Void)?
   }
 
@@ -55,13 +55,19 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
       }
       // An error, or the end, releases the query.
       state = .ended
+      if let wait = running.waitForPrefetch {
+        guard try await running.updates.next(isolation: actor) != nil else { return nil }
+        if let number = running.query.query { try await wait(number) }
+        // The first snapshot is that of the order with what was loaded.
+        running.updates = running.query.controller.updates.makeAsyncIterator()
+        running.waitForPrefetch = nil
+      }
       guard let update = try await running.updates.next(isolation: actor) else { return nil }
       let query = running.query
       if let failure = query.failure { throw failure }
       let snapshot = LiveSnapshot(
         update.snapshot, objects: query.objects, difference: update.difference,
         totalCount: query.controller.totalCount)
-      if let wait = running.waitForPrefetch, let number = query.query { try await wait(number) }
       state = .running(running)
       return snapshot
     }

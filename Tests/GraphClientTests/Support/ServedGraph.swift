@@ -98,7 +98,7 @@ final class ServedGraph {
     options.lastPauseMilliseconds = 20
     configure(&options)
     return try await GraphClient.connect(
-      to: proxy ?? address, model: model, classes: [Project.self], options: options)
+      to: proxy ?? address, model: model, classes: [Project.self, Step.self], options: options)
   }
 
   /// The insertion of a project of 2026.
