@@ -20,7 +20,7 @@ extension GraphClient {
     lastRequest += 1
     let number = lastRequest
     let stream = ReplyStream(
-      hasOutcome: request.changesStore, requestPart: { [weak self] in self?.handle(.more(number)) },
+      number, hasOutcome: request.changesStore, requestPart: { [weak self] in self?.handle(.more(number)) },
       cancelRequest: { [weak self] in self?.cancel(number) })
     guard state != .closed else {
       stream.end(Refusal(.unavailable, "the connection is closed"))

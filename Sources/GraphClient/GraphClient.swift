@@ -88,8 +88,8 @@ public final class GraphClient {
   /// The callers that wait for the first results of queries.
   var loadingQueries = [QueryID: CheckedContinuation<Void, any Error>]()
   var loadWaiters = LoadWaiters()
+  /// Numbers the requests, and the queries of watches.
   var lastRequest: RequestID = 0
-  var lastWatch: QueryID = 1 << 32
   /// Sleeps until the alarm fires.
   var ticking: Task<Void, Never>?
   var alarm = TickTimer()

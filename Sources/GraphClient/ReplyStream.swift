@@ -33,6 +33,8 @@ public final class ReplyStream: AsyncSequence {
   private var isCancelled = false
   /// Whether the request changes the store: its outcome is awaited even if it is cancelled.
   let hasOutcome: Bool
+  /// The request that the parts answer; 0 in tests.
+  let request: RequestID
   private let requestPart: () -> Void
   private let cancelRequest: @MainActor () -> Void
   /// The columns of rows; known when the first chunk has been consumed.
@@ -54,10 +56,11 @@ public final class ReplyStream: AsyncSequence {
   ///   - hasOutcome: the request changes the store. Its outcome is awaited even if it is cancelled.
   ///   - cancelRequest: called once if the answer is no longer needed before its end.
   init(
-    hasOutcome: Bool = false, requestPart: @escaping () -> Void,
+    _ request: RequestID = 0, hasOutcome: Bool = false, requestPart: @escaping () -> Void,
     cancelRequest: @escaping @MainActor () -> Void = {}
   ) {
-    (self.hasOutcome, self.requestPart, self.cancelRequest) = (hasOutcome, requestPart, cancelRequest)
+    (self.request, self.hasOutcome) = (request, hasOutcome)
+    (self.requestPart, self.cancelRequest) = (requestPart, cancelRequest)
   }
 
   // A class on the main actor may be released on any thread.

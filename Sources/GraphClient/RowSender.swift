@@ -36,8 +36,9 @@ struct RowSender {
   private mutating func sendPart() async throws -> Int? {
     assert(!rows.isEmpty, "a part has rows")
     let kept = unanswered.count < Self.window ? nil : try await answer()
-    unanswered.append(client.openReply(to: .batchRows(BatchRows(id: id, rows: rows))))
-    upload.newest = client.lastRequest
+    let reply = client.openReply(to: .batchRows(BatchRows(id: id, rows: rows)))
+    unanswered.append(reply)
+    upload.newest = reply.request
     (rows, size) = ([], 0)
     return kept
   }
