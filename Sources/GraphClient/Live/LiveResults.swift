@@ -62,6 +62,12 @@ public final class LiveResults<Object: ManagedObject> {
     lease = nil
   }
 
+  private func finishPrefetch(_ failure: Refusal?) {
+    if let failure { return fail(failure) }
+    prefetch = .complete
+    update()
+  }
+
   private func update() {
     // It may have been closed while it loaded.
     if lease == nil { return }
@@ -70,13 +76,9 @@ public final class LiveResults<Object: ManagedObject> {
     } else if case .needed(let wait) = prefetch, let number = query.query {
       prefetch = .running
       Task { [weak self] in
-        do {
-          try await wait(number)
-          self?.prefetch = .complete
-          self?.update()
-        } catch {
-          self?.fail(error as? Refusal ?? Refusal(.unavailable, "\(error)"))
-        }
+        var failure: Refusal?
+        do { try await wait(number) } catch { failure = error as? Refusal ?? Refusal(.unavailable, "\(error)") }
+        self?.finishPrefetch(failure)
       }
     } else if case .complete = prefetch {
       // A first result has no difference, as in a sequence.
