@@ -116,6 +116,15 @@ import Testing
     #expect(script.hub.openReads == 0)
   }
 
+  @Test func cancelledWindowEndsWhileItsOrderIsRead() throws {
+    var script = try opened()
+    let window = Subscribe.Window(sort: "-created", offset: 0, limit: 3)
+    _ = try script.send(.subscribe(Subscribe(entity: script.note.number, window: window)), 1)
+    #expect(script.hub.census == (1, 1))
+    #expect(try script.send(.cancel(of: 2), 1).last == "1 < refused: cancelled")
+    #expect(script.hub.census == (1, 0))
+  }
+
   @Test func savesCannotBeCancelled() throws {
     var script = try opened()
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
