@@ -23,7 +23,9 @@ let package = Package(
     .executable(name: "stickiesd", targets: ["stickiesd"]),
     .executable(name: "stickies", targets: ["stickies"]),
     .library(name: "StickiesKit", targets: ["StickiesKit"]),
-    .library(name: "GraphClient", targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"]),
+    .library(
+      name: "GraphClient",
+      targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient"]),
     .library(
       name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell"]),
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
@@ -61,7 +63,8 @@ let package = Package(
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle] + nio),
-    .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
+    .target(
+      name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers"] + nio),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
     // The commands of the shell for any model; the program adds its name, its connection and its own commands.

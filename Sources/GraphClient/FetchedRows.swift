@@ -23,7 +23,7 @@ public final class RowStream: AsyncSequence {
 
   private let stream: ReplyStream
   /// The columns; known when the first chunk has been consumed.
-  public private(set) var columns = [RowColumn]()
+  public var columns: [RowColumn] { stream.columns }
   /// The state that the rows were read at; known when the last chunk has been consumed.
   public var token: Token? { stream.token }
   /// The cursor of the next page. Known when the last chunk of a fetch with a limit has been consumed; nil when there
@@ -35,7 +35,6 @@ public final class RowStream: AsyncSequence {
   /// The next chunk's rows; nil after the last.
   public func nextChunk() async throws -> [FetchedRow]? {
     guard let chunk = try await stream.nextWholeChunk() else { return nil }
-    if !chunk.columns.isEmpty { columns = chunk.columns }
     return chunk.rows.map { FetchedRow(columns: columns, values: $0) }
   }
 
@@ -70,17 +69,33 @@ public final class PageSequence<Object>: AsyncSequence {
   private let read: (FetchCursor?) async throws -> Page<Object>
   private var cursor: FetchCursor?
   private var isComplete = false
+  /// Whether a page is being read: the next one continues behind it.
+  private var isReading = false
+  private var readers = [CheckedContinuation<Void, Never>]()
 
   init(read: @escaping (FetchCursor?) async throws -> Page<Object>) { self.read = read }
 
   /// The next page; nil after the last. A result without objects has one page, which is empty.
+  ///
+  /// Calls of several tasks are answered one after the other, each with a page of its own.
   public func nextPage() async throws -> Page<Object>? {
-    if isComplete { return nil }
+    while isReading { await withCheckedContinuation { readers.append($0) } }
+    if isComplete {
+      resumeReader()
+      return nil
+    }
+    isReading = true
+    defer {
+      isReading = false
+      resumeReader()
+    }
     let page = try await read(cursor)
     cursor = page.next
     isComplete = page.next == nil
     return page
   }
+
+  private func resumeReader() { if !readers.isEmpty { readers.removeFirst().resume() } }
 
   /// Reads the pages of a sequence. The iterators of one sequence share them: each page goes to one iterator.
   public struct Iterator: AsyncIteratorProtocol {

@@ -19,14 +19,26 @@ extension GraphClient {
   func openReply(to request: ToServer.Body) -> ReplyStream {
     lastRequest += 1
     let number = lastRequest
-    let stream = ReplyStream { [weak self] in self?.handle(.more(number)) }
+    let stream = ReplyStream(
+      number, hasOutcome: request.changesStore, requestPart: { [weak self] in self?.handle(.more(number)) },
+      cancelRequest: { [weak self] in self?.cancel(number) })
     guard state != .closed else {
       stream.end(Refusal(.unavailable, "the connection is closed"))
       return stream
     }
-    replies[number] = stream
+    replies[number] = OpenReply(stream: stream)
     handle(.request(number, request))
     return stream
+  }
+
+  /// Cancels a request whose answer is no longer needed; the server stops working on it.
+  private func cancel(_ number: RequestID) {
+    // The end of the answer may have arrived.
+    if let reply = replies[number] {
+      // A change may have been committed, and is answered.
+      if reply.stream == nil || reply.stream?.hasOutcome == false { replies[number] = nil }
+      handle(.cancel(number))
+    }
   }
 
   func handle(_ event: ReplicaEvent) {
@@ -92,10 +104,10 @@ extension GraphClient {
       loadingQueries.removeValue(forKey: query)?.resume(throwing: refusal)
       watches.removeValue(forKey: query)?.body(.ended(refusal))
     case .reply(let request, let part, let isLast):
-      replies[request]?.put(part, isLast: isLast)
+      replies[request]?.stream?.put(part, isLast: isLast)
       if isLast { replies[request] = nil }
     case .filled(let load, let refusal): loadWaiters.finish(load, refusal)
-    case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
+    case .refused(let request, let refusal): replies.removeValue(forKey: request)?.stream?.end(refusal)
     case .presence(let session, let author, let state, let left):
       presenceDidChange?(Presence(session: session, author: author, state: left ? nil : state))
     case .silence(let isSilent): self.isSilent = isSilent
@@ -139,5 +151,21 @@ extension GraphClient {
       if let total = update.totals[query] { parts[index].update.totals[query] = total }
     }
     for (watch, part) in parts { watch.body(.changed(part)) }
+  }
+}
+
+/// A request whose answer is not complete. The reader of the answer holds the stream, so that its release cancels the
+/// request.
+struct OpenReply {
+  weak var stream: ReplyStream?
+}
+
+extension ToServer.Body {
+  /// Whether the request is a change whose outcome matters even if it is cancelled.
+  fileprivate var changesStore: Bool {
+    switch self {
+    case .batch, .importGraph: true
+    default: false
+    }
   }
 }

@@ -128,13 +128,14 @@ extension GraphClient {
     opening?.resume(throwing: refusal)
     opening = nil
     commits.fail(refusal)
-    for (_, reply) in replies { reply.end(refusal) }
+    for (_, reply) in replies { reply.stream?.end(refusal) }
     replies = [:]
     for (_, caller) in loadingQueries { caller.resume(throwing: refusal) }
     loadingQueries = [:]
     loadWaiters.fail(refusal)
     for (_, watch) in watches { watch.body(.ended(refusal)) }
     watches = [:]
+    for query in runningQueries.removeAll() { query.fail(refusal) }
   }
 
   /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have

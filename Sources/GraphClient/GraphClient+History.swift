@@ -229,20 +229,8 @@ extension GraphClient {
 
   /// The next commits after a token; cancelling the task ends the wait.
   private func followedCommits(_ request: FollowRequest) async throws -> ([CommitEntry], at: Token, head: Token) {
-    let stream = openReply(to: .changes(.follow(request)))
-    do {
-      return try await withTaskCancellationHandler {
-        let page = try await stream.next { part in
-          if case .followed(let commits, let at, let head) = part { (commits, at: at, head: head) } else { nil }
-        }
-        guard let page else { throw ReplyStream.incomplete }
-        return page
-      } onCancel: {
-        Task { @MainActor in stream.end(Refusal(.notAllowed, "the wait was cancelled")) }
-      }
-    } catch {
-      try Task.checkCancellation()
-      throw error
+    try await reply(to: .changes(.follow(request))) { part in
+      if case .followed(let commits, let at, let head) = part { (commits, at: at, head: head) } else { nil }
     }
   }
 

@@ -48,20 +48,31 @@ extension GraphClient {
 
   private func followUntilLoaded(_ follow: () -> QueryID) async throws -> QueryID {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
+    try Task.checkCancellation()
     let query = follow()
-    try await withCheckedThrowingContinuation { continuation in
-      loadingQueries[query] = continuation
-      perform()
-    }
     do {
-      let (load, failure) = context.prefetch(of: query)
-      if let failure { throw failure }
-      if let load { try await fill(load) }
+      try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          loadingQueries[query] = continuation
+          perform()
+        }
+      } onCancel: {
+        Task { @MainActor in loadingQueries.removeValue(forKey: query)?.resume(throwing: CancellationError()) }
+      }
+      try await waitForPrefetch(of: query)
+      try Task.checkCancellation()
     } catch {
       unfollow(query)
       throw error
     }
     return query
+  }
+
+  /// Returns when the relationships to prefetch with a query's present result have been loaded.
+  func waitForPrefetch(of query: QueryID) async throws {
+    let (load, failure) = context.prefetch(of: query)
+    if let failure { throw failure }
+    if let load { try await fill(load) }
   }
 
   /// The time of this machine's clock, in microseconds since 1970. `now()` in a query is bound to it, because it must
@@ -109,15 +120,25 @@ extension GraphClient {
     let watch = Watch(body: body)
     var numbers = [QueryID]()
     for (entity, predicate) in queries {
-      lastWatch += 1
-      watches[lastWatch] = watch
-      numbers.append(lastWatch)
+      let number = add(watch)
+      numbers.append(number)
       let text = predicate == .always ? "" : predicate.bound(now: Self.now).text(in: context.model)
       context.handle(
-        .subscribe(lastWatch, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, since: since)))
+        .subscribe(number, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, since: since)))
     }
     perform()
     return numbers
+  }
+
+  /// The queries of the context have smaller numbers.
+  private static let firstWatch: QueryID = 1 << 32
+
+  /// Adds a query of a watch, and returns its number.
+  private func add(_ watch: Watch) -> QueryID {
+    lastRequest += 1
+    let number = Self.firstWatch + lastRequest
+    watches[number] = watch
+    return number
   }
 
   /// Follows a window with complete objects and without the context.
@@ -130,12 +151,10 @@ extension GraphClient {
     _ entity: Entity, where predicate: GraphPredicate, sort: [SortKey], offset: Int, limit: Int,
     body: @escaping (WatchEvent) -> Void
   ) -> QueryID {
-    lastWatch += 1
-    watches[lastWatch] = Watch(body: body)
+    let number = add(Watch(body: body))
     let text = predicate == .always ? "" : predicate.bound(now: Self.now).text(in: context.model)
     let window = Subscribe.Window(
       sort: sort.text(in: context.model), offset: UInt64(max(0, offset)), limit: UInt64(max(0, limit)))
-    let number = lastWatch
     context.handle(
       .subscribe(
         number, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, window: window)))

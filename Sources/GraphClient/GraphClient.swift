@@ -81,13 +81,15 @@ public final class GraphClient {
   var connection = 0
   var opening: CheckedContinuation<Void, any Error>?
   var commits = UnansweredCommits()
-  var replies = [RequestID: ReplyStream]()
+  var replies = [RequestID: OpenReply]()
   var watches = [QueryID: Watch]()
+  /// The live queries of sequences and observed results.
+  var runningQueries = RunningQueries()
   /// The callers that wait for the first results of queries.
   var loadingQueries = [QueryID: CheckedContinuation<Void, any Error>]()
   var loadWaiters = LoadWaiters()
+  /// Numbers the requests, and the queries of watches.
   var lastRequest: RequestID = 0
-  var lastWatch: QueryID = 1 << 32
   /// Sleeps until the alarm fires.
   var ticking: Task<Void, Never>?
   var alarm = TickTimer()

@@ -1,19 +1,44 @@
+// Tests: ReplyStreamTests.swift, CancelledRequestTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire
 
 /// The parts of one answer, pulled. A part is requested when the previous one has been consumed, so that at most one
 /// waits here beyond those that the server sends ahead.
+///
+/// The server stops working on the request when its answer has no reader: when the stream is released before its end,
+/// and when the task of its last reader is cancelled. Readers of several tasks are served in the order of their calls,
+/// each part to one of them.
 @MainActor
 public final class ReplyStream: AsyncSequence {
   /// The objects of one chunk.
   public typealias Element = [ObjectImage]
 
+  private struct Reader {
+    let number: Int
+    let continuation: CheckedContinuation<ToClient.Body?, any Error>
+  }
+
+  /// Parts that no reader has taken; empty while a reader waits.
   private var parts = [ToClient.Body]()
-  private var failure: Refusal?
+  /// The readers that wait for a part, the first one first.
+  private var readers = [Reader]()
+  private var lastReader = 0
+  /// The number of readers that wait for a part.
+  var waitingReaders: Int { readers.count }
+  private var failure: (any Error)?
   private var isComplete = false
-  private var waiting: CheckedContinuation<Void, Never>?
+  /// Whether the answer's end has not arrived. A stream that fails ends, too.
+  private var isOpen = true
+  private var isCancelled = false
+  /// Whether the request changes the store: its outcome is awaited even if it is cancelled.
+  let hasOutcome: Bool
+  /// The request that the parts answer; 0 in tests.
+  let request: RequestID
   private let requestPart: () -> Void
+  private let cancelRequest: @MainActor () -> Void
+  /// The columns of rows; known when the first chunk has been consumed.
+  private(set) var columns = [RowColumn]()
   /// The state that the objects were read at; known when the last chunk has been consumed.
   public private(set) var token: Token?
   /// The number of objects or rows in the entire answer; known when the last chunk has been consumed.
@@ -27,34 +52,91 @@ public final class ReplyStream: AsyncSequence {
   /// The damage that the answer omits; known when the last chunk has been consumed.
   public private(set) var damage = DamageNotice()
 
-  init(requestPart: @escaping () -> Void) { self.requestPart = requestPart }
+  /// - Parameters:
+  ///   - hasOutcome: the request changes the store. Its outcome is awaited even if it is cancelled.
+  ///   - cancelRequest: called once if the answer is no longer needed before its end.
+  init(
+    _ request: RequestID = 0, hasOutcome: Bool = false, requestPart: @escaping () -> Void,
+    cancelRequest: @escaping @MainActor () -> Void = {}
+  ) {
+    (self.request, self.hasOutcome) = (request, hasOutcome)
+    (self.requestPart, self.cancelRequest) = (requestPart, cancelRequest)
+  }
+
+  // A class on the main actor may be released on any thread.
+  deinit {
+    if isOpen, !isCancelled { Task { @MainActor [cancelRequest] in cancelRequest() } }
+  }
+
+  // MARK: - Arriving parts
 
   func put(_ part: ToClient.Body, isLast: Bool) {
-    parts.append(part)
-    isComplete = isLast
-    wake()
+    // A part may arrive after the request was cancelled.
+    if !isOpen { return }
+    if case .chunk(let chunk) = part, !chunk.columns.isEmpty { columns = chunk.columns }
+    if isLast { (isComplete, isOpen) = (true, false) }
+    if readers.isEmpty {
+      parts.append(part)
+    } else {
+      readers.removeFirst().continuation.resume(returning: part)
+    }
+    if isLast { resumeReaders(with: .success(nil)) }
   }
 
-  func end(_ refusal: Refusal) {
-    failure = refusal
-    wake()
+  func end(_ error: any Error) {
+    if isComplete { return }
+    (failure, isOpen) = (failure ?? error, false)
+    resumeReaders(with: .failure(error))
   }
 
-  private func wake() {
-    waiting?.resume()
-    waiting = nil
+  private func resumeReaders(with result: Result<ToClient.Body?, any Error>) {
+    let waiting = readers
+    readers = []
+    for reader in waiting { reader.continuation.resume(with: result) }
   }
+
+  // MARK: - Cancelling
+
+  /// Cancels the request at the server, unless its answer is complete.
+  private func cancel() {
+    if !isOpen || isCancelled { return }
+    isCancelled = true
+    cancelRequest()
+    if hasOutcome { return }
+    parts = []
+    end(CancellationError())
+  }
+
+  /// Handles the cancellation of a reader's task.
+  private func cancel(_ number: Int) {
+    // It may have been resumed meanwhile.
+    if let index = readers.firstIndex(where: { $0.number == number }) {
+      if readers.count == 1 { return cancel() }
+      if !hasOutcome { readers.remove(at: index).continuation.resume(throwing: CancellationError()) }
+    }
+  }
+
+  // MARK: - Reading
 
   /// The next part; nil after the last.
+  /// - Throws: `CancellationError` if the task was cancelled, except for a request that has an outcome.
   func nextPart() async throws -> ToClient.Body? {
-    while parts.isEmpty {
-      if isComplete { return nil }
-      if let failure { throw failure }
-      await withCheckedContinuation { waiting = $0 }
-    }
-    let part = parts.removeFirst()
-    if part.awaitsMore { requestPart() }
+    if Task.isCancelled, readers.isEmpty { cancel() }
+    let part = parts.isEmpty ? try await waitForPart() : parts.removeFirst()
+    if let part, part.awaitsMore { requestPart() }
     return part
+  }
+
+  private func waitForPart() async throws -> ToClient.Body? {
+    if isComplete { return nil }
+    if let failure { throw failure }
+    lastReader += 1
+    let number = lastReader
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { readers.append(Reader(number: number, continuation: $0)) }
+    } onCancel: {
+      Task { @MainActor in cancel(number) }
+    }
   }
 
   /// The content of the next part; nil after the last.

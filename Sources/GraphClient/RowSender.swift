@@ -11,6 +11,7 @@ struct RowSender {
   private var rows = [[Value]]()
   private var size = 0
   private var unanswered = [ReplyStream]()
+  private let upload: RowUpload
 
   private static let maximumRows = 1_000
   private static let maximumBytes = 256 << 10
@@ -19,6 +20,7 @@ struct RowSender {
   init(_ client: GraphClient, id: TransactionID) {
     self.client = client
     self.id = id
+    upload = RowUpload(of: client)
   }
 
   /// Adds a row, and sends a part when it is full.
@@ -34,7 +36,9 @@ struct RowSender {
   private mutating func sendPart() async throws -> Int? {
     assert(!rows.isEmpty, "a part has rows")
     let kept = unanswered.count < Self.window ? nil : try await answer()
-    unanswered.append(client.openReply(to: .batchRows(BatchRows(id: id, rows: rows))))
+    let reply = client.openReply(to: .batchRows(BatchRows(id: id, rows: rows)))
+    unanswered.append(reply)
+    upload.newest = reply.request
     (rows, size) = ([], 0)
     return kept
   }
@@ -49,5 +53,20 @@ struct RowSender {
   mutating func finish() async throws {
     if !rows.isEmpty { _ = try await sendPart() }
     while !unanswered.isEmpty { _ = try await answer() }
+  }
+}
+
+/// The rows of a batch at the server, until the batch is requested. Its release without a batch discards them there.
+@MainActor
+private final class RowUpload {
+  /// The newest request with rows; nil before the first.
+  var newest: RequestID?
+  private let client: GraphClient
+
+  init(of client: GraphClient) { self.client = client }
+
+  // The replica knows whether the batch has been requested, and the server whether these are still its newest rows.
+  deinit {
+    if let newest { Task { @MainActor [client] in client.handle(.cancel(newest)) } }
   }
 }

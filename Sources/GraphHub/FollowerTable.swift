@@ -26,6 +26,14 @@ struct FollowerTable {
 
   mutating func remove(_ session: Session) { requests[session.id] = nil }
 
+  /// Removes a waiting request of a session.
+  /// - Returns: false if there is none of that number.
+  mutating func remove(_ request: UInt64, of session: Session) -> Bool {
+    guard var waiting = requests[session.id], waiting.removeValue(forKey: request) != nil else { return false }
+    requests[session.id] = waiting.isEmpty ? nil : waiting
+    return true
+  }
+
   /// Removes the requests that can be answered at `head`, in the order of their sessions and numbers.
   mutating func removeDue(at head: Token) -> [(session: SessionID, request: UInt64, follow: FollowRequest)] {
     var due = [(session: SessionID, request: UInt64, follow: FollowRequest)]()

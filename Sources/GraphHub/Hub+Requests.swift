@@ -1,3 +1,4 @@
+// Tests: HubTests.swift, CancellationTests.swift
 import GraphModel
 import GraphWire
 
@@ -34,6 +35,8 @@ extension Hub {
     case .close: end(session, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
+    // Handled on arrival, because the cancelled request may be what the waiting ones wait for.
+    case .cancel(let request): cancel(request, session, &actions)
     case .presence(let state): presence.publish(state, of: session, message.request, &sender, &actions)
     // Rows are staged immediately, ahead of the waiting requests: the batch that needs them is requested later.
     case .batchRows(let rows): stage(rows, session, message.request, &actions)
@@ -157,7 +160,7 @@ extension Hub {
         sender.send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
       case .moveWindow(let query, let offset, let limit):
         try moveWindow(query, offset, limit, session, message.request, &actions)
-      case .hello, .ping, .close, .more, .presence, .batchRows:
+      case .hello, .ping, .close, .more, .cancel, .presence, .batchRows:
         assertionFailure("this message is handled on arrival and never waits")
       default:
         try invariant(message.body.readsStore, "the other messages are answered by a reader of the store")
@@ -198,7 +201,7 @@ extension Hub {
   ) {
     switch result {
     case .success(let count):
-      stagedRows.acknowledge(ticket, of: session)
+      stagedRows.acknowledge(request, ticket, of: session)
       sender.send(ToClient(request, .progress(BatchProgress(done: count, total: 0, changed: 0))), to: session, &actions)
     case .failure(let refusal):
       stagedRows.drop(of: session, &requests, &actions)
@@ -231,6 +234,71 @@ extension Hub {
     if let ticket = requestCommit(.batch(run), rows: rows, bytes: 0, session, number, &actions) {
       session.batches.insert(ticket)
       if rows != nil { stagedRows.handOver(of: session, &requests) }
+    }
+  }
+
+  // MARK: - Cancellation
+
+  /// Cancels an earlier request of the connection, whose answer the client no longer needs.
+  ///
+  /// A cancelled request still gets its one answer: it is refused as `cancelled`, at once if it waits, reads or follows,
+  /// and when the writer has stopped if it is a batch. A request that has been answered, and one that cannot be
+  /// cancelled, are left as they are: the client may have sent the cancellation before the answer arrived.
+  mutating func cancel(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) {
+    let isWithdrawn =
+      cancelWaiting(request, session, &actions) || cancelQuery(request, session, &actions)
+      || cancelRead(request, session, &actions) || followers.remove(request, of: session)
+    if isWithdrawn {
+      refuseCancelled(request, session, &actions)
+      executeWaiting(session, &actions)
+    } else if let unanswered = stagedRows.drop(with: request, of: session, &requests, &actions) {
+      for request in unanswered { refuseCancelled(request, session, &actions) }
+    } else if let ticket = session.batches.first(where: { commits[$0]?.request == request }) {
+      // The writer answers: it may be committing the batch already.
+      actions.append(.cancelBatch(ticket))
+    }
+  }
+
+  private mutating func refuseCancelled(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) {
+    sender.refuse(request, Refusal(.cancelled, "the request was cancelled"), session, &actions)
+  }
+
+  /// - Returns: false if no request of this number waits, or if it cannot be cancelled.
+  private mutating func cancelWaiting(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) -> Bool {
+    guard let index = session.waiting.firstIndex(where: { $0.request == request }),
+      session.waiting[index].body.canBeCancelled
+    else { return false }
+    switch session.waiting.remove(at: index).body {
+    case .batch(let batch): stagedRows.drop(batch.id, of: session, &requests, &actions)
+    case .importGraph(let graph): stagedRows.drop(graph.id, of: session, &requests, &actions)
+    default: break
+    }
+    return true
+  }
+
+  /// - Returns: false if no query has this request as its own.
+  private mutating func cancelQuery(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) -> Bool {
+    guard let query = session.readers.first(where: { $0.value.request == request })?.key else { return false }
+    drop(query, session, &actions)
+    return true
+  }
+
+  /// - Returns: false if no read answers this request.
+  private mutating func cancelRead(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) -> Bool {
+    guard let ticket = session.reads.removeValue(forKey: request) else { return false }
+    requests.remove(ticket)
+    actions.append(.cancelRead(ticket))
+    return true
+  }
+}
+
+extension ToServer.Body {
+  /// Whether a client may cancel the message while it waits. A save is kept by its client until it is answered, and the
+  /// end of a query costs nothing.
+  fileprivate var canBeCancelled: Bool {
+    switch self {
+    case .commit, .undo, .restore, .unsubscribe: false
+    default: true
     }
   }
 }

@@ -112,6 +112,9 @@ public struct Hub {
   /// The numbers of sessions and of registered live queries; tests check that both return to zero.
   public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
 
+  /// The number of reads of the store that are not answered; tests check that it returns to zero.
+  package var openReads: Int { requests.readCount }
+
   // MARK: - Opening and closing
 
   private mutating func open(_ id: SessionID, _ actions: inout [HubAction]) {

@@ -87,7 +87,8 @@ public enum HubAction: Sendable {
   case dropRows(StoreRequestID)
   /// Assign the rows kept under the first ticket to the batch that is committed next, under the second.
   case assignRows(StoreRequestID, for: StoreRequestID)
-  /// Cancel the batch, because its client has disconnected: it stops at its next slice and is rolled back.
+  /// Cancel the batch, because its client has cancelled it or disconnected: it stops at its next slice and is rolled
+  /// back, unless it is being committed already.
   case cancelBatch(StoreRequestID)
   /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
   /// `.continueRead`. Only the last frame passes through the hub (`ReadCompletion`).

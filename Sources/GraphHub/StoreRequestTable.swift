@@ -21,6 +21,9 @@ struct StoreRequestTable {
   private var receivers = [StoreRequestID: Receiver]()
   private var lastTicket: UInt64 = 0
 
+  /// The number of reads that await their answers. Rows that are kept for a batch are no read.
+  var readCount: Int { receivers.values.count { if case .rows = $0 { false } else { true } } }
+
   /// A ticket for a request to the writer.
   mutating func issue() -> StoreRequestID {
     lastTicket += 1

@@ -56,6 +56,8 @@ public struct Replica: Sendable {
   var pending = [PendingSave]()
   /// Batches and imports that were requested while this side caught up, each after so many of the waiting saves.
   private var heldRequests = [(request: RequestID, body: ToServer.Body, saves: Int)]()
+  /// The newest rows that were sent for a batch which has not been requested. The server keeps them after its answer.
+  private var unusedRows: (request: RequestID, number: UInt64)?
   var queries = [QueryID: FollowedQuery]()
   /// The query of each number of the server's.
   var numbers = [UInt64: QueryID]()
@@ -126,6 +128,7 @@ public struct Replica: Sendable {
     case .request(let request, let body): sendRequest(body, as: request, &actions)
     case .more(let request):
       if let number = openRequests.number(of: request) { send(.more(of: number), for: .unanswered, &actions) }
+    case .cancel(let request): cancel(request, &actions)
     case .presence(let presence):
       if state.isWelcomed { send(.presence(presence), for: .unanswered, &actions) }
     case .tick(let milliseconds): tick(milliseconds, &actions)
@@ -220,15 +223,36 @@ public struct Replica: Sendable {
     }
     switch body {
     case .batch, .importGraph:
+      unusedRows = nil
       // It depends on the saves before it, which are sent when the queries have caught up.
       if case .resuming = state, !pending.isEmpty {
         heldRequests.append((request, body, pending.count))
       } else {
         send(body, for: .batch(request), &actions)
       }
-    case .hello, .commit, .undo, .restore, .subscribe, .moveWindow, .unsubscribe, .more, .ping, .close, .presence:
+    case .hello, .commit, .undo, .restore, .subscribe, .moveWindow, .unsubscribe, .more, .cancel, .ping, .close,
+      .presence:
       preconditionFailure("only the replica itself sends this message: \(body)")
+    case .batchRows:
+      send(body, for: .request(request), &actions)
+      unusedRows = openRequests.number(of: request).map { (request, $0) }
     default: send(body, for: .request(request), &actions)
+    }
+  }
+
+  /// Cancels a request of the owner. It may have been answered.
+  private mutating func cancel(_ request: RequestID, _ actions: inout [ReplicaAction]) {
+    if let index = heldRequests.firstIndex(where: { $0.request == request }) {
+      heldRequests.remove(at: index)
+      return actions.append(.refused(request, Refusal(.cancelled, "the request was cancelled")))
+    }
+    let unused = unusedRows.flatMap { $0.request == request ? $0.number : nil }
+    if let number = openRequests.number(of: request) ?? unused {
+      if unused != nil { unusedRows = nil }
+      send(.cancel(of: number), for: .unanswered, &actions)
+      if case .batch? = openRequests.purpose(of: number) { return }
+      // The server answers once more; parts of the reply may be on their way, too.
+      openRequests.close(number, of: request)
     }
   }
 
@@ -259,7 +283,7 @@ public struct Replica: Sendable {
     state = .disconnected
     if timer.endSilence() { actions.append(.silence(false)) }
     let requests = openRequests.removeAll()
-    (numbers, staged, deferredAdvance) = ([:], [], nil)
+    (numbers, staged, deferredAdvance, unusedRows) = ([:], [], nil, nil)
     subscriptions = SubscriptionQueue()
     resume.disconnect()
     let published = publishedRevision

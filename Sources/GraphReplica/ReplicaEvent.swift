@@ -38,6 +38,9 @@ public enum ReplicaEvent: Sendable {
   case request(RequestID, ToServer.Body)
   /// Requests the next part of a reply, after the owner has used one.
   case more(RequestID)
+  /// Cancels a request of the owner, which receives nothing more about it, except for a batch or an import: it may be
+  /// committed already, and is answered.
+  case cancel(RequestID)
   /// Sets the presence that other sessions receive; dropped without a connection.
   case presence([UInt8])
   /// The time of a monotonic clock, in milliseconds. It precedes each received message, and is due at the replica's

@@ -26,7 +26,7 @@ final class BatchTask: Sendable {
     (self.searchLimit, self.report) = (searchLimit, report)
   }
 
-  private static let cancelled = Refusal(.unavailable, "batch cancelled: its client disconnected")
+  private static let cancelled = Refusal(.cancelled, "the batch was cancelled")
 
   /// Cancels the batch during its selection or at its next slice, and rolls back what it has written.
   func cancel() { state.withLock { $0.isCancelled = true } }

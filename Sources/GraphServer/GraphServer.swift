@@ -47,6 +47,8 @@ public struct GraphServer: Service {
   private let configuration: Configuration
   private let log: Logger
   private let ready: @Sendable ([ServerAddress]) -> Void
+  /// Called before `ready`; tests measure a running server.
+  package var started: @Sendable (ServerProbe) -> Void = { _ in }
 
   /// - Parameters:
   ///   - store: the open store, such as a `SQLiteStore`; the server closes it at the end.
@@ -123,6 +125,7 @@ public struct GraphServer: Service {
         store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log
       ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
     }
+    started(ServerProbe(runner: runner))
     ready(listeners.map(\.address))
     try? await gracefulShutdown()
     log.info("shutting down")

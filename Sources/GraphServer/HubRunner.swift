@@ -333,5 +333,13 @@ final class HubRunner: @unchecked Sendable {
     finished.succeed()
   }
 
+  /// The work in progress for sessions.
+  var census: ServerProbe.Census {
+    loop.assertInEventLoop()
+    return ServerProbe.Census(
+      registrations: hub.census.registrations, openReads: hub.openReads, streams: streams.count,
+      scheduledReads: readers.scheduledReads, keptRows: spools.count, batches: batches.count)
+  }
+
   func tick() { process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }
 }

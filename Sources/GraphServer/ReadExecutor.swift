@@ -73,6 +73,9 @@ final class ReadExecutor: Sendable {
   /// Cancels a read: if it is still waiting, it never runs.
   func cancel(_ ticket: StoreRequestID) { schedule(.cancelled(ticket)) }
 
+  /// The number of waiting and running reads.
+  var scheduledReads: Int { state.withLock { $0.queue.count } }
+
   private func schedule(_ event: ReadScheduler.Event, job: (ticket: StoreRequestID, run: Job)? = nil) {
     let started = state.withLock { state -> [(start: ReadScheduler.Start, run: Job)] in
       if let job { state.jobs[job.ticket] = job.run }

@@ -67,6 +67,9 @@ struct ReadScheduler {
   /// Whether the read on the reserved thread delays another one that could run there.
   var mustYield: Bool { reservedRead != nil && rotation.contains(where: mayRunShort) }
 
+  /// The number of waiting and running reads.
+  var count: Int { sessions.count }
+
   init(threads: Int) {
     precondition(threads > 0, "reads need a thread")
     // A single thread is not reserved.

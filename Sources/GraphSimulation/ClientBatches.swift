@@ -221,8 +221,8 @@ final class ClientBatches {
     pending.rows.remove(requestID)
     self.pending = pending
     switch refusal.code {
-    // After a lost connection, the outcome is unknown.
-    case .unavailable: break
+    // After a lost connection, the outcome is unknown. A cancelled batch is requested again.
+    case .unavailable, .cancelled: break
     case .malformed, .notAllowed, .limit:
       client.fail("client \(client.number)'s batch was refused as \(refusal)")
     case .pruned:

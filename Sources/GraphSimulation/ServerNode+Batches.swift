@@ -46,7 +46,7 @@ final class BatchFaultPlan: @unchecked Sendable {
 
   private func cancel() throws {
     wasGivenUp = true
-    throw Refusal(.unavailable, "batch cancelled: its client disconnected")
+    throw Refusal(.cancelled, "the batch was cancelled")
   }
 }
 

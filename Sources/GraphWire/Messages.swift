@@ -50,6 +50,8 @@ public struct ToServer: Hashable, Sendable {
     case importGraph(ImportRequest)
     /// Moves a window of this connection; answered by `windowMoved`, or like a subscription.
     case moveWindow(query: UInt64, offset: UInt64, limit: UInt64)
+    /// Cancels an earlier request of this connection, unless it has been answered.
+    case cancel(of: UInt64)
   }
 
   /// The request number, which rises with every message of a connection.
@@ -76,7 +78,7 @@ extension ToServer.Body {
     case .fetch, .subscribe, .log, .why, .changes, .exportGraph: (true, true)
     case .moveWindow, .status, .undoState, .revisionAt: (true, false)
     case .commit, .restore, .batchRows, .batch, .importGraph: (false, true)
-    case .hello, .model, .undo, .unsubscribe, .more, .ping, .close, .presence: (false, false)
+    case .hello, .model, .undo, .unsubscribe, .more, .ping, .close, .presence, .cancel: (false, false)
     }
   }
 }

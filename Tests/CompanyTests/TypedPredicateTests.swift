@@ -248,6 +248,12 @@ import Testing
       [SortKey](type, keys) == (try [SortKey](parsing: text, entity: entity, model: model)), sourceLocation: place)
   }
 
+  @Test func keysOfOrderCanBePathsWithoutDirection() throws {
+    #expect(
+      [SortKey](Person.self, by: [\.hired, \.name.descending, \.department.code.natural])
+        == [SortKey](Person.self, [\.hired.ascending, \.name.descending, \.department.code.natural.ascending]))
+  }
+
   @Test func ordersGoByPaths() throws {
     try expectSame(Person.self, "-hired,name", [\.hired.descending, \.name.ascending])
     try expectSame(

@@ -52,6 +52,43 @@ import Testing
     }
   }
 
+  @Test func queryEndsWithItsHandle() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      _ = try await client.commit([graph.insertion("b")], policy: .error)
+      do {
+        let handle = try await client.subscribe(to: Project.self, where: { $0.year == 2026 })
+        #expect(handle.objects(as: Project.self, sort: [\.title]).map(\.title) == ["b"])
+        #expect(handle.window == nil)
+        #expect(try await graph.census().registrations == 1)
+        withExtendedLifetime(handle) {}
+      }
+      #expect(try await graph.waitUntilIdle() == .idle)
+      let window = try await client.subscribe(to: Project.self, sort: [\.title], limit: 1)
+      #expect(window.window?.total == 1)
+      window.close()
+      window.close()
+      #expect(client.context.result(of: window.id).isEmpty)
+      // The server keeps the order of a window for a while, and no query.
+      _ = try await client.status()
+      #expect(try await graph.census().registrations == 0)
+      await client.close()
+    }
+  }
+
+  @Test func cancelledTaskFollowsNothing() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      let following = Task { _ = try await client.subscribe(to: Project.self) }
+      await Task.yield()
+      following.cancel()
+      // The first result may have arrived before.
+      if case .failure(let error) = await following.result { #expect(error is CancellationError, "\(error)") }
+      #expect(try await graph.waitUntilIdle() == .idle)
+      await client.close()
+    }
+  }
+
   @Test func followedQueryMissesNoCommitWhileServerRestarts() async throws {
     try await ServedGraph.serve { graph in
       let (ann, bob) = (try await graph.connect(), try await graph.connect { $0.author = "bob" })

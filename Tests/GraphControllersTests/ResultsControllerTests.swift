@@ -37,6 +37,22 @@ import Testing
     }
   }
 
+  @Test func failedSourceIsNotFollowed() async throws {
+    let graph = try library([10])
+    let (controller, _) = try controller(graph)
+    controller.performFetch()
+    var updates = controller.updates.makeAsyncIterator()
+    let first = try await updates.next()
+    #expect(first?.snapshot.count == 1 && graph.followed == 1)
+    let refusal = Refusal(.unavailable, "the client was closed")
+    controller.fail(refusal)
+    #expect(graph.followed == 0)
+    #expect(controller.state == .failed(refusal) && controller.count == 1)
+    await #expect(throws: refusal) { _ = try await updates.next() }
+    controller.performFetch()
+    #expect(controller.state == .loaded && graph.followed == 1)
+  }
+
   @Test func firstResultIsReportedAsDifference() throws {
     let graph = try library([20, 10])
     let (controller, transcript) = try controller(graph)

@@ -95,7 +95,7 @@ import Testing
     let task = Self.task()
     #expect(task.selectionRefusal(found: 0, at: Self.start) == nil)
     task.cancel()
-    #expect(task.selectionRefusal(found: 0, at: Self.start)?.message == "batch cancelled: its client disconnected")
+    #expect(task.selectionRefusal(found: 0, at: Self.start)?.message == "the batch was cancelled")
   }
 
   @Test(arguments: [true, false]) func batchBeyondLimitIsRefused(isDelete: Bool) throws {

@@ -278,6 +278,23 @@ def limits(ann):
           (None, "malformed"))
 
 
+def cancellations(ann):
+    def cancel(number):
+        ann.send("cancel", {"request": number})
+        return code(ann.answer, number)
+
+    head = ann.ask("status", {})["head"]
+    waiting = ann.send("changes", {"follow": {"since": head, "wait": True}})
+    check("cancel ends a wait", cancel(waiting), "cancelled")
+    query = ann.send("subscribe", {"entity": ann.numbers["Project"]})
+    while "last" not in ann.answer(query):
+        pass
+    check("cancel ends a query, even a complete one", cancel(query), "cancelled")
+    for number in (query, 1 << 40):
+        ann.send("cancel", {"request": number})
+    check("cancel of an answered or unknown request is no error", code(ann.count, "Project"), None)
+
+
 def main(address):
     signal.alarm(120)
     ann, bob = Reader(address, "ann"), Reader(address, "bob")
@@ -289,6 +306,7 @@ def main(address):
     resets(ann, bob, project)
     values(ann, person)
     limits(ann)
+    cancellations(ann)
     print("ok  all")
 
 

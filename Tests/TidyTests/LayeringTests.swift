@@ -20,7 +20,7 @@ import Testing
     "GraphControllers": ["GraphModel", "GraphReplica"],
     "TerminalApplication": ["TerminalCells"],
     "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "FreedMemory"],
-    "GraphClient": ["GraphModel", "GraphWire", "GraphReplica"],
+    "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers"],
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
       "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
@@ -76,7 +76,7 @@ import Testing
     "stickies",
   ]
   private static let toolchain: Set<String> = [
-    "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",
+    "Foundation", "FoundationEssentials", "Dispatch", "Observation", "Synchronization", "Glibc", "Swift",
   ]
 
   static func sources(_ folder: String) throws -> [(target: String, path: String, text: String)] {

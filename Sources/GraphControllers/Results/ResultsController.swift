@@ -89,6 +89,13 @@ public final class ResultsController {
     readers = []
   }
 
+  /// Ends a result whose source has nothing more to deliver, as a failed query does: the rows stay, and `updates` throws
+  /// the refusal.
+  public func fail(_ refusal: Refusal) {
+    source.stop()
+    receive(.failed(refusal))
+  }
+
   // MARK: - Rows
 
   /// The number of rows.
@@ -145,7 +152,7 @@ public final class ResultsController {
     if isFirst || !difference.isEmpty { receiver?.resultsWillChange(self) }
     snapshot = commit.snapshot
     readers.removeAll { $0.reader == nil }
-    for reader in readers { reader.reader?.record(commit, isNews: isFirst || !difference.isEmpty) }
+    for reader in readers { reader.reader?.record(commit, difference, isNews: isFirst || !difference.isEmpty) }
     guard isFirst || !difference.isEmpty else { return }
     for section in difference.sections where delegate === receiver { receiver?.results(self, didChange: section) }
     for object in difference.objects where delegate === receiver { receiver?.results(self, didChange: object) }

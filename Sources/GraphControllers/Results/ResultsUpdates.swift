@@ -57,6 +57,8 @@ final class ResultsReader {
   private var base: ResultsSnapshot?
   private var newest: ResultsSnapshot?
   private var touched = [ObjectID: ResultsRowChange]()
+  /// The difference of the newest commit, if it is the only one since the last read; it need not be computed again.
+  private var only: ResultsDifference?
   private var revision: Revision = 0
   private var author = ""
   private var time: Timestamp = 0
@@ -72,9 +74,12 @@ final class ResultsReader {
   }
 
   /// Records a commit for the reader.
-  /// - Parameter isNews: false if rows were touched without a visible change. The touched rows are still recorded,
-  ///   because a later difference needs them.
-  func record(_ commit: ResultsCommit, isNews: Bool) {
+  /// - Parameters:
+  ///   - difference: that of the commit alone.
+  ///   - isNews: false if rows were touched without a visible change. The touched rows are still recorded, because a
+  ///     later difference needs them.
+  func record(_ commit: ResultsCommit, _ difference: ResultsDifference, isNews: Bool) {
+    only = isNews && newest == nil && touched.isEmpty ? difference : nil
     if isNews || newest != nil { newest = commit.snapshot }
     (revision, author, time) = (commit.revision, commit.author, commit.time)
     // The first update is a complete result and needs no touched rows.
@@ -96,8 +101,9 @@ final class ResultsReader {
 
   func nextUpdate() -> ResultsUpdate? {
     guard let newest else { return nil }
-    defer { (base, self.newest, touched) = (newest, nil, [:]) }
+    defer { (base, self.newest, touched, only) = (newest, nil, [:], nil) }
     guard let base else { return ResultsUpdate(snapshot: newest, difference: nil) }
+    if let only { return ResultsUpdate(snapshot: newest, difference: only) }
     var difference = ResultsDifference(from: base, to: newest, touched: touched.values)
     (difference.revision, difference.author, difference.time) = (revision, author, time)
     return ResultsUpdate(snapshot: newest, difference: difference)

@@ -211,6 +211,8 @@ public struct Refusal: Error, Hashable, Sendable {
     case unavailable
     /// Server and client have different models or protocols, or the client lacks the permission.
     case notAllowed
+    /// The caller cancelled the request before it was answered.
+    case cancelled
   }
 
   /// The code, for programs.

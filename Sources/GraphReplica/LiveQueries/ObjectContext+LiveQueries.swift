@@ -94,6 +94,12 @@ extension ObjectContext {
     result(of: query, sort: [SortKey](type, sort)).compactMap { $0 as? Object }
   }
 
+  /// An object of a live query; nil if it is not in the result. An object whose deletion here is not saved is in it.
+  public func object(_ id: ObjectID, in query: QueryID) -> ManagedObject? {
+    if let parent { return parent.object(id, in: query).flatMap { fault($0.id) } }
+    return results[query]?[id].map { instance(of: $0) }
+  }
+
   /// The visible rows of a window; nil for a query without one.
   public func window(of query: QueryID) -> QueryWindow? {
     if let parent {

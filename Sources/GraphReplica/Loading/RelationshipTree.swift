@@ -41,6 +41,13 @@ public struct RelationshipTree: Hashable, Sendable {
   /// Whether there is nothing to follow.
   public var isEmpty: Bool { branches.isEmpty }
 
+  /// The tree with another path.
+  public func adding(_ path: [PropertyNumber]) -> RelationshipTree {
+    var tree = self
+    tree.add(path[...])
+    return tree
+  }
+
   private mutating func add(_ path: ArraySlice<PropertyNumber>) {
     // The end of the path.
     guard let first = path.first else { return }

@@ -140,7 +140,7 @@ package enum CommandFailure {
     case .conflict, .invalid, .denied, .unique, .notAllowed, .limit: refused
     case .notFound, .pruned: notFound
     case .malformed: usage
-    case .unavailable: 1
+    case .unavailable, .cancelled: 1
     }
   }
 

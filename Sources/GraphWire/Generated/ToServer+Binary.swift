@@ -45,6 +45,7 @@ extension ToServer: BinaryCodable {
         $0.field(2, offset)
         $0.field(3, limit)
       }
+    case .cancel(let of): writer.message(27) { $0.field(1, of) }
     }
   }
 
@@ -85,6 +86,7 @@ extension ToServer: BinaryCodable {
         body = .exportGraph
       case 25: body = .importGraph(try field.form())
       case 26: body = try Self.moveWindow(field)
+      case 27: body = try Self.cancel(field)
       default: break
       }
     }
@@ -199,5 +201,15 @@ extension ToServer: BinaryCodable {
       }
     }
     return .moveWindow(query: query, offset: offset, limit: limit)
+  }
+
+  /// `message Cancel`
+  private static func cancel(_ field: BinaryReader.Field) throws(MalformedMessage) -> Body {
+    var of: UInt64 = 0
+    var reader = try field.reader()
+    while let (number, field) = try reader.next() {
+      if number == 1 { of = try field.unsigned() }
+    }
+    return .cancel(of: of)
   }
 }

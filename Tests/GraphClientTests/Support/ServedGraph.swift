@@ -6,6 +6,7 @@ import GraphStore
 import GraphTesting
 import GraphWire
 import Logging
+import Synchronization
 import Testing
 
 /// A project of the company's model.
@@ -23,6 +24,7 @@ final class ServedGraph {
   let title: Property
   let year: Property
   private var running: Task<Void, any Error>?
+  private let probe = Mutex<ServerProbe?>(nil)
 
   private init() throws {
     model = try Fixtures.company()
@@ -50,13 +52,15 @@ final class ServedGraph {
   func start() async throws {
     let store = try SQLiteStore(directory: directory.path, model: model)
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
-    let server = GraphServer(
+    var server = GraphServer(
       store: store, configuration: GraphServer.Configuration(addresses: [address], name: "tests"),
       log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }, ready: { _ in listens.finish() })
+    server.started = { [self] started in probe.withLock { $0 = started } }
+    let serving = server
     running = Task.detached {
       // Otherwise a server that can't start would leave the caller waiting.
       defer { listens.finish() }
-      try await server.run()
+      try await serving.run()
     }
     for await _ in listening {}
   }
@@ -67,6 +71,20 @@ final class ServedGraph {
     self.running = nil
     running.cancel()
     try await running.value
+  }
+
+  /// The server's work in progress.
+  func census() async throws -> ServerProbe.Census {
+    try await #require(probe.withLock { $0 }, "the server runs").census()
+  }
+
+  /// Waits until the server has no work in progress, at most ten seconds.
+  func waitUntilIdle() async throws -> ServerProbe.Census {
+    for _ in 0..<1_000 {
+      if try await census() == .idle { break }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    return try await census()
   }
 
   // MARK: - Clients
@@ -80,7 +98,7 @@ final class ServedGraph {
     options.lastPauseMilliseconds = 20
     configure(&options)
     return try await GraphClient.connect(
-      to: proxy ?? address, model: model, classes: [Project.self], options: options)
+      to: proxy ?? address, model: model, classes: [Project.self, Step.self], options: options)
   }
 
   /// The insertion of a project of 2026.

@@ -24,6 +24,7 @@ extension OracleMapping {
         case .subscribe(let subscribe): .subscribe(self.subscribe(subscribe))
         case .unsubscribe(let query): .unsubscribe(make { $0.query = query })
         case .more(let request): .more(make { $0.request = request })
+        case .cancel(let request): .cancel(make { $0.request = request })
         case .log(let log): .log(self.log(log))
         case .status: .status(make { _ in })
         case .ping: .ping(make { _ in })

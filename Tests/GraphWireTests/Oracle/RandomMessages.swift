@@ -153,7 +153,7 @@ struct RandomMessages {
             entity: number(), predicate: string(), wholeObjects: bool(), replaces: unsigned(),
             since: maybe { $0.token() }, window: maybe { $0.window() })),
         .moveWindow(query: unsigned(), offset: unsigned(), limit: unsigned()),
-        .unsubscribe(query: unsigned()), .more(of: unsigned()),
+        .unsubscribe(query: unsigned()), .more(of: unsigned()), .cancel(of: unsigned()),
         .log(log()), .status, .ping,
         .close(code: string(), message: string()), .presence(bytes()),
         .undoState(scope: maybe { $0.key() }),

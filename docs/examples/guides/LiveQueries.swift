@@ -7,21 +7,6 @@ func liveQueries(at server: ServerAddress) async throws {
       to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
   }
   let client = try await connect("ann@example")
-  let context = client.context
-
-  // When it returns, the first result is there.
-  let running = try await client.follow(Project.self, where: { $0.status == .running && $0.weight >= 2 })
-  func show(_ what: String) {
-    let projects = context.result(of: running, as: Project.self, sort: [\.title.localized.ascending])
-    print(what, projects.map(\.title))
-  }
-  show("at first")
-
-  // One change for each commit that touches the result, in the order of the commits.
-  let (changes, sink) = AsyncStream.makeStream(of: ObjectsDidChange.self)
-  let token = context.observe { change in if change.queries.contains(running) { sink.yield(change) } }
-  var following = changes.makeAsyncIterator()
-
   let colleague = try await connect("bob@example")
   guard let department = colleague.context.insert(Department.self),
     let tunnel = colleague.context.insert(Project.self), let bridge = colleague.context.insert(Project.self)
@@ -33,23 +18,36 @@ func liveQueries(at server: ServerAddress) async throws {
     project.status = .running
     project.weight = 3
   }
-  try await colleague.save()
-  if let change = await following.next() { show("\(change.author) added \(change.inserted.count):") }
 
-  bridge.title = "Drawbridge"
-  try await colleague.save()
-  if let change = await following.next() { show("\(change.author) changed \(change.updated.count):") }
+  // The colleague's edit after each snapshot.
+  var edits: [() -> Void] = [
+    {},
+    { bridge.title = "Drawbridge" },
+    { tunnel.status = .planned },
+    { colleague.context.delete(bridge) },
+  ]
 
-  tunnel.status = .planned
-  try await colleague.save()
-  if let change = await following.next() { show("\(change.departed.count) left the filter:") }
-
-  colleague.context.delete(bridge)
-  try await colleague.save()
-  if let change = await following.next() { show("\(change.deleted.count) deleted:") }
-
-  token.cancel()
-  client.unfollow(running)
+  // The first result, then the result after each commit that changes it.
+  for try await projects in client.live(
+    Project.self, where: { $0.status == .running && $0.weight >= 2 }, sort: [\.title.localized])
+  {
+    print(projects.map(\.title))
+    if let difference = projects.difference {
+      for change in difference.objects {
+        switch change {
+        case .inserted(_, let position): print("  \(difference.author) added row \(position.row)")
+        case .removed(_, let position): print("  \(difference.author) removed row \(position.row)")
+        case .updated(_, _, let position, _): print("  \(difference.author) changed row \(position.row)")
+        case .moved(_, let old, let new, _): print("  \(difference.author) moved row \(old.row) to \(new.row)")
+        }
+      }
+    }
+    // The query ends with the loop.
+    guard let edit = edits.first else { break }
+    edits.removeFirst()
+    edit()
+    try await colleague.save()
+  }
   await colleague.close()
   await client.close()
 }

@@ -20,20 +20,20 @@ func liveWindows(at server: ServerAddress) async throws {
   // Three rows of ninety: the context holds no others.
   let client = try await connect("ann@example")
   let context = client.context
-  let list = try await client.follow(
-    Project.self, where: { $0.status == .planned }, sort: [\.title.natural.ascending], limit: 3)
+  let list = try await client.subscribe(
+    to: Project.self, where: { $0.status == .planned }, sort: [\.title.natural], limit: 3)
   func show(_ what: String) {
-    guard let window = context.window(of: list) else { return }
+    guard let window = list.window else { return }
     print(what, window.objects(as: Project.self).map(\.title), "behind \(window.offset) of \(window.total)")
   }
   show("at first")
 
   // What a list on the screen has to be told: one difference for each move and for each commit that touches it.
   let (differences, sink) = AsyncStream.makeStream(of: WindowDifference.self)
-  let token = context.observe { change in if let difference = change.windows[list] { sink.yield(difference) } }
+  let token = context.observe { change in if let difference = change.windows[list.id] { sink.yield(difference) } }
   var following = differences.makeAsyncIterator()
 
-  client.moveWindow(of: list, offset: 60)
+  list.moveWindow(offset: 60)
   if await following.next() != nil { show("moved:") }
 
   plan("Project 61 b")
@@ -53,7 +53,7 @@ func liveWindows(at server: ServerAddress) async throws {
   }
 
   token.cancel()
-  client.unfollow(list)
+  list.close()
   await colleague.close()
   await client.close()
 }

@@ -1,0 +1,46 @@
+// Tests: LiveQueryTests.swift
+import GraphModel
+import GraphReplica
+
+/// A live query of a client's context, for callers that read the result from the context themselves.
+///
+/// The query ends with `close`, or when the handle is released. `id` names it in the changes that observers of the
+/// context receive.
+@MainActor
+public final class LiveQueryHandle {
+  /// The query's number in `ObjectsDidChange` and in the calls of the context.
+  public let id: QueryID
+  private let client: GraphClient
+  private var isOpen = true
+
+  init(_ id: QueryID, of client: GraphClient) { (self.id, self.client) = (id, client) }
+
+  // A class on the main actor may be released on any thread.
+  deinit {
+    if isOpen { Task { @MainActor [client, id] in client.unfollow(id) } }
+  }
+
+  /// Ends the query. Its objects live as long as the program holds them.
+  public func close() {
+    if !isOpen { return }
+    isOpen = false
+    client.unfollow(id)
+  }
+
+  /// The current objects, in the given order.
+  public func objects<Object: ManagedObject>(
+    as type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = []
+  ) -> [Object] {
+    client.context.result(of: id, sort: [SortKey](type, by: sort)).compactMap { $0 as? Object }
+  }
+
+  /// The visible rows of a window; nil for a query without one.
+  public var window: QueryWindow? { client.context.window(of: id) }
+
+  /// Moves a window to another part of its query. Observers of the context receive the difference when the rows have
+  /// arrived.
+  /// - Parameter limit: nil leaves it as it is.
+  public func moveWindow(offset: Int, limit: Int? = nil) {
+    client.moveWindow(of: id, offset: offset, limit: limit)
+  }
+}
