@@ -24,7 +24,7 @@ struct ColumnDecoder: Decoder, SingleValueDecodingContainer {
     case .decimal(let number): number as? Plain ?? Decimal(string: number.description) as? Plain
     case .string(let text): text as? Plain ?? (Plain.self == URL.self ? URL(string: text) as? Plain : nil)
     case .date(let time): Self.number(time) ?? Self.date(time) as? Plain
-    case .uuid(let id): id as? Plain ?? UUID(uuidString: id.description) as? Plain
+    case .uuid(let id): id as? Plain ?? UUID(uuidString: id.hyphenated) as? Plain
     case .data(let bytes): bytes as? Plain ?? Data(bytes) as? Plain
     case .object(let id): id as? Plain
     }
@@ -92,7 +92,7 @@ extension DecimalValue: Decodable {
 
 extension UniqueID: Decodable {
   public init(from decoder: any Decoder) throws {
-    self = try Self.decode(from: decoder, "a UUID") { UniqueID($0) }
+    self = try Self.decode(from: decoder, "a UUID") { UniqueID(hyphenated: $0) }
   }
 }
 

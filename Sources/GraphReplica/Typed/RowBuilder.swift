@@ -38,7 +38,8 @@ public enum RowBuilder {
   public static func buildExpression<Output>(_ column: TypedColumn<Output>) -> TypedColumn<Output> { column }
 
   /// All columns.
-  public static func buildBlock<each Output>(_ columns: repeat TypedColumn<each Output>) -> TypedRow<repeat each Output> {
+  public static func buildBlock<each Output>(_ columns: repeat TypedColumn<each Output>) -> TypedRow<repeat each Output>
+  {
     TypedRow(columns: (repeat each columns))
   }
 
@@ -99,7 +100,8 @@ public struct TypedRow<each Output> {
     for key in keys {
       guard let place = values.firstIndex(of: key.value) else {
         throw Refusal(
-          .malformed, "groups are ordered by their columns, and \(key.value.text(in: model)) is not one: add the column")
+          .malformed, "groups are ordered by their columns, and \(key.value.text(in: model)) is not one: add the column"
+        )
       }
       let collation = key.collation.map { "[\($0.rawValue)]" } ?? ""
       texts.append((key.ascending ? "" : "-") + Self.name(of: place) + collation)
