@@ -1,7 +1,7 @@
 // Tests: ClientLifetimeTests.swift
 import GraphWire
 
-/// What follows a connection: the log, the handlers of the client's owner, and streams of states. A stream ends with
+/// The observers of a connection: the log, the handlers of the client's owner, and streams of states. A stream ends with
 /// its consumer or with the client.
 @MainActor
 struct ConnectionObservers {

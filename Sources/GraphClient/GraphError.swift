@@ -195,6 +195,7 @@ extension GraphReader {
   ///   mark(violations.flatMap(\.properties))
   /// }
   /// ```
+  @discardableResult
   public func attempt<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result {
     do {
       return try await body()

@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphTesting
 
-/// The model of the served graph, and the paths that graph-generate would write for `Project`.
+/// The model of the served graph, as generated code has it.
 enum FixtureModel {
   static let model: Model = {
     do { return try Fixtures.company() } catch { preconditionFailure("\(error)") }
@@ -16,9 +16,8 @@ enum FixtureModel {
   }
 }
 
-extension ObjectPath where Object == Project {
-  var title: TypedExpression<String, Cardinality> { TypedExpression(self, attribute: FixtureModel.property("title")) }
-  var year: TypedExpression<Int64, Cardinality> { TypedExpression(self, attribute: FixtureModel.property("year")) }
+/// More paths of a project, as generated code has them.
+extension ObjectPath where Object: Project {
   var due: TypedExpression<DateTime, Cardinality.AfterOptional> {
     TypedExpression(self, attribute: FixtureModel.property("due"))
   }
