@@ -115,6 +115,12 @@ import Testing
     let keys = [GroupSortKey](
       Person.self, [{ $0.salary.average.descending }, \.department.code.natural.ascending])
     #expect(try row.order(keys, in: model) == "-c1,c0[natural]")
+    #expect(try row.order([GroupSortKey](Person.self, [\.department.code]), in: model) == "c0")
+    let years = TypedRow(Person.self) { person in
+      person.id.count
+      person.hired.year
+    }
+    #expect(try years.order([GroupSortKey](Person.self, [{ $0.hired.year }]), in: model) == "c1")
     let refusal = #expect(throws: Refusal.self) {
       _ = try row.order([GroupSortKey](Person.self, [\.name.ascending]), in: model)
     }

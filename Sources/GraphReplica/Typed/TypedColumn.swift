@@ -79,6 +79,11 @@ extension TypedSortKey: GroupOrderKey {
   }
 }
 
+extension TypedExpression: GroupOrderKey where Cardinality: SingleCardinality {
+  /// Ascending, null first: `\.department.code`, `{ $0.hired.year }`.
+  public static func key(_ key: Self) -> GroupSortKey { GroupSortKey(.expression(key.build(0)), ascending: true) }
+}
+
 extension [GroupSortKey] {
   /// The order of groups of a class's objects.
   package init<Object: ManagedObject>(
