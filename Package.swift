@@ -26,6 +26,7 @@ let package = Package(
     .library(
       name: "GraphClient",
       targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient"]),
+    .library(name: "GraphClientService", targets: ["GraphClientService"]),
     .library(
       name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell"]),
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
@@ -64,7 +65,9 @@ let package = Package(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle] + nio),
     .target(
-      name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers"] + nio),
+      name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log] + nio),
+    // A client as a service of swift-service-lifecycle, which other clients need not link.
+    .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
     // The commands of the shell for any model; the program adds its name, its connection and its own commands.
@@ -153,7 +156,8 @@ let package = Package(
     .testTarget(
       name: "GraphClientTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphTesting", log,
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore", "GraphServer",
+        "GraphTesting", log, lifecycle,
       ]),
     .testTarget(
       name: "GraphReplicaTests",

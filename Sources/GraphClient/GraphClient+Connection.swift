@@ -151,6 +151,24 @@ extension GraphClient {
     await transport?.closeGracefully()
   }
 
+  /// Closes the client when the body returns or throws, or its task is cancelled.
+  package func closeAfter<Result>(_ body: @MainActor (GraphClient) async throws -> Result) async throws -> Result {
+    do {
+      let result = try await withTaskCancellationHandler {
+        try await body(self)
+      } onCancel: {
+        Task { @MainActor in await self.close() }
+      }
+      await close()
+      return result
+    } catch {
+      await close()
+      // The cancellation closed the client, and so it refused the body's request.
+      if Task.isCancelled, (error as? Refusal)?.code == .unavailable { throw CancellationError() }
+      throw error
+    }
+  }
+
   // MARK: - Time
 
   /// The time of a monotonic clock, in milliseconds.

@@ -36,12 +36,6 @@ extension GraphClient: GraphReader {
     return try await count(fetch)
   }
 
-  /// The number of objects, with a predicate in its text form; empty for all of them.
-  public func count<Object: ManagedObject>(of type: Object.Type, where text: String = "") async throws -> Int {
-    let entity = try entity(of: type)
-    return try await count(of: entity, where: try predicate(text, entity))
-  }
-
   /// The ids of objects, in order, without their values.
   public func identifiers(
     of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
@@ -85,20 +79,6 @@ extension GraphClient: GraphReader {
     return self.rows(fetch)
   }
 
-  /// Reads values of objects, or of groups of them, all at once.
-  public func rows<Object: ManagedObject>(
-    of type: Object.Type, _ properties: String, where text: String = "", groupBy groups: String = "",
-    distinct: Bool = false, sort: String = "", limit: Int? = nil
-  ) async throws -> [FetchedRow] {
-    let entity = try entity(of: type)
-    var all = [FetchedRow]()
-    let rows = rows(
-      of: entity, properties, where: try predicate(text, entity), groupBy: groups, distinct: distinct, sort: sort,
-      limit: limit)
-    for try await chunk in rows { all += chunk }
-    return all
-  }
-
   // MARK: - Pages
 
   /// Reads objects page by page. Each page is a request of its own, made on demand, and continues after the last
@@ -111,8 +91,8 @@ extension GraphClient: GraphReader {
     return pages(of: entity, where: try predicate(text, entity), sort: try order(sort, entity), size: size)
   }
 
-  func pages<Object: ManagedObject>(
-    of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], size: Int
+  private func pages<Object: ManagedObject>(
+    of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], size: Int, prefetch: RelationshipTree = .none
   ) -> PageSequence<Object> {
     precondition(size > 0, "a page needs at least one object")
     return PageSequence { [self] cursor in
@@ -120,6 +100,7 @@ extension GraphClient: GraphReader {
       var objects = [Object]()
       let batch = FetchBatch()
       for try await chunk in stream { objects += context.register(chunk, in: batch).compactMap { $0 as? Object } }
+      try await load(prefetch, of: objects)
       return Page(objects: objects, next: stream.next, at: stream.token)
     }
   }
@@ -142,53 +123,7 @@ extension GraphClient: GraphReader {
   /// The objects of any fetch.
   public func stream(_ fetch: Fetch) -> ReplyStream { openReply(to: .fetch(fetch)) }
 
-  /// The rows of any fetch whose result is rows.
-  public func rows(_ fetch: Fetch) -> RowStream { RowStream(stream(fetch)) }
-
-  /// The count of any fetch whose result is a count.
-  public func count(_ fetch: Fetch) async throws -> Int {
-    Int(clamping: try await lastChunk(of: stream(fetch)).count)
-  }
-
-  /// How the server executes a fetch. It runs the fetch, and returns none of its objects.
-  public func explain(_ fetch: Fetch) async throws -> FetchExplanation {
-    var fetch = fetch
-    fetch.explain = true
-    guard let explanation = try await lastChunk(of: stream(fetch)).chunk.explanation else {
-      throw Refusal(.unavailable, "the server sent no explanation")
-    }
-    return explanation
-  }
-
-  /// A fetch in its wire form.
-  public func wireFetch(
-    _ entity: Entity, _ predicate: GraphPredicate = .always, _ sort: [SortKey] = [], _ limit: Int? = nil,
-    _ offset: Int = 0, _ after: FetchCursor? = nil, at revision: Revision? = nil
-  ) -> Fetch {
-    var fetch = Fetch(
-      entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
-      sort: sort.text(in: context.model), offset: UInt64(offset), at: revision)
-    if let limit { fetch.limit = UInt64(limit) }
-    if let after { fetch.after = after.bytes }
-    return fetch
-  }
-
-  private func lastChunk(of stream: ReplyStream) async throws -> (chunk: Chunk, count: UInt64) {
-    while let chunk = try await stream.nextWholeChunk() {
-      if let end = chunk.end { return (chunk, end.count) }
-    }
-    throw ReplyStream.incomplete
-  }
-
   // MARK: - Predicates that the compiler checks
-
-  /// The number of objects of a class that satisfy a predicate.
-  public func count<Object: ManagedObject>(
-    of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
-  ) async throws -> Int {
-    let condition = GraphPredicate(type, where: predicate)
-    return try await count(of: try entity(of: type), where: condition)
-  }
 
   /// The ids of the objects of a class that satisfy a predicate, in order, without their values.
   public func identifiers<Object: ManagedObject>(
@@ -200,12 +135,32 @@ extension GraphClient: GraphReader {
   }
 
   /// Reads the objects of a class that satisfy a predicate page by page, as the text form does.
+  /// - Parameters:
+  ///   - size: the number of objects of a page; the last page may have fewer.
+  ///   - prefetch: relationships to load with each page: `[\.board.owner, \.tags]`.
   public func pages<Object: ManagedObject>(
     of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], size: Int
+    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], size: Int,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) throws -> PageSequence<Object> {
     let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
-    return pages(of: try entity(of: type), where: condition, sort: order, size: size)
+    let tree = RelationshipTree(type, prefetch)
+    return pages(of: try entity(of: type), where: condition, sort: order, size: size, prefetch: tree)
+  }
+
+  /// Reads all objects of a class page by page.
+  public func pages<Object: ManagedObject>(
+    of type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey], size: Int,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) throws -> PageSequence<Object> {
+    try pages(of: type, where: { _ in .always }, sort: sort, size: size, prefetch: prefetch)
+  }
+
+  /// Reads all objects of a class page by page, in the order of ids, and the objects that paths lead to from them.
+  public func pages<Object: ManagedObject>(
+    of type: Object.Type, size: Int, prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath]
+  ) throws -> PageSequence<Object> {
+    try pages(of: type, where: { _ in .always }, sort: [], size: size, prefetch: prefetch)
   }
 
   // MARK: - Faults

@@ -1,6 +1,7 @@
 import GraphModel
 import GraphReplica
 import GraphWire
+import Logging
 
 /// A connection to a served graph, with a local context that follows it.
 ///
@@ -26,6 +27,9 @@ public final class GraphClient {
     public var firstPauseMilliseconds: Int64 = 50
     /// The longest pause.
     public var lastPauseMilliseconds: Int64 = 5_000
+
+    /// The log of the connection's events: made, lost, made again, silent, closed. By default nothing is logged.
+    public var logger = Logger(label: "graph-client") { _ in SwiftLogNoOpLogHandler() }
 
     /// Options for an author of 1 to 256 bytes of UTF-8; the server does not verify it.
     public init(author: String) { self.author = author }
@@ -56,26 +60,44 @@ public final class GraphClient {
       if state == .connected || state == .closed {
         reconnection.resumeWaiters()
       }
+      observers.record(state, welcome: welcome, ending: ending)
       stateDidChange?(state)
     }
   }
   /// Why the client is closed; nil while it is not.
   public internal(set) var ending: Refusal?
+  /// The current state of the connection, and each later one. It ends after `closed`.
+  ///
+  /// A slow consumer misses older states if 16 wait for it, never the newest.
+  public var states: AsyncStream<State> {
+    observers.makeStream(state) { [weak self] number in Task { @MainActor in self?.observers.remove(number) } }
+  }
   /// Called when `state` changes.
-  public var stateDidChange: ((State) -> Void)?
+  public var stateDidChange: ((State) -> Void)? {
+    get { observers.stateHandler }
+    set { observers.stateHandler = newValue }
+  }
   /// Whether the server has owed an answer for five seconds or more and sent nothing meanwhile. It may be busy or
   /// stopped, or the network is cut. After three heartbeats (docs/protocol.md) the connection counts as lost.
   public internal(set) var isSilent = false {
-    didSet { if isSilent != oldValue { silenceDidChange?(isSilent) } }
+    didSet {
+      if isSilent == oldValue { return }
+      observers.record(isSilent: isSilent)
+      silenceDidChange?(isSilent)
+    }
   }
   /// Called when the server falls silent, and when it sends again.
-  public var silenceDidChange: ((Bool) -> Void)?
+  public var silenceDidChange: ((Bool) -> Void)? {
+    get { observers.silenceHandler }
+    set { observers.silenceHandler = newValue }
+  }
   /// Called when another session sets its presence, or has ended.
   public var presenceDidChange: ((Presence) -> Void)?
   /// Called when a live query's result lacks damaged objects, before the result is delivered.
   public var damageDidAppear: ((DamageNotice) -> Void)?
 
   let options: Options
+  var observers: ConnectionObservers
   var transport: Transport?
   /// The number of the current connection; events of an older one are dropped.
   var connection = 0
@@ -105,6 +127,18 @@ public final class GraphClient {
     return client
   }
 
+  /// Connects, and closes the client when the body returns or throws, or its task is cancelled.
+  ///
+  /// A cancellation closes the client at once: requests of the body that wait are refused, and the call throws
+  /// `CancellationError`. Unsaved edits are lost.
+  /// - Throws: `ConnectFailure` or `Refusal` of the connection, and any error of the body.
+  public static func withClient<Result>(
+    to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options,
+    _ body: @MainActor (GraphClient) async throws -> Result
+  ) async throws -> Result {
+    try await connect(to: address, model: model, classes: classes, options: options).closeAfter(body)
+  }
+
   /// Connects to a server of any model. The client sends a hello without a model, requests the model file, and uses
   /// that model. From then on the model is fixed: a server with another model refuses this client.
   /// - Throws: `ConnectFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that can't be used.
@@ -115,6 +149,7 @@ public final class GraphClient {
   private init(address: ServerAddress, model: Model, classes: [ManagedObject.Type], options: Options) {
     self.address = address
     self.options = options
+    observers = ConnectionObservers(log: ConnectionLog(options, address: address))
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
     context = ObjectContext(model: model, replica: Self.replica(options, model: model.hash), classes: classes)
   }
@@ -125,6 +160,7 @@ public final class GraphClient {
   ) {
     self.address = address
     self.options = options
+    observers = ConnectionObservers(log: ConnectionLog(options, address: address))
     self.transport = transport
     self.welcome = welcome
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)

@@ -18,6 +18,17 @@ extension Stickies {
     }
   }
 
+  /// Connects to the daemon at `address`, by default the user's own, and closes the client when the body returns or
+  /// throws, or its task is cancelled. Unsaved edits are lost then.
+  /// - Throws: `ConnectFailure` or `Refusal` of the connection, and any error of the body.
+  @MainActor
+  public static func withClient<Result>(
+    to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
+    _ body: @MainActor (GraphClient) async throws -> Result
+  ) async throws -> Result {
+    try await connect(to: address, author: author, program: program, reconnects: reconnects).closeAfter(body)
+  }
+
   /// Connects to the daemon at `address`, by default the user's own, and adopts the model that it serves.
   /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses this client or its model cannot be
   ///   used.

@@ -23,8 +23,8 @@ for path in arguments {
     let model = try Model(parsing: bytes)
     if model.version > newest?.version ?? 0 { newest = model }
   } catch {
-    // The format of compiler errors, so that editors show the error in the file.
-    fail(error.mistakes.map { "\(path): \($0)" }.joined(separator: "\n"))
+    ModelPlaceFinder(bytes).report(error, in: path)
+    exit(1)
   }
 }
 guard let newest else { fail("no model was given") }

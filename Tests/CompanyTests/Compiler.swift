@@ -29,15 +29,19 @@ struct Compiler {
 
   func clean() throws { try FileManager.default.removeItem(at: folder) }
 
-  /// The Swift of a model.
-  func classes(of model: String) throws -> String {
+  /// Runs the generator on the file of a model, `model.json`.
+  func generate(_ model: String) throws -> Result {
     let file = folder.appendingPathComponent("model.json")
     try Data(model.utf8).write(to: file)
     let output = folder.appendingPathComponent("Generated.swift")
-    let result = try run(
-      Self.build.appendingPathComponent("graph-generate"), [file.path, "--output", output.path])
+    return try run(Self.build.appendingPathComponent("graph-generate"), [file.path, "--output", output.path])
+  }
+
+  /// The Swift of a model.
+  func classes(of model: String) throws -> String {
+    let result = try generate(model)
     try #require(result.status == 0, "\(result.text)")
-    return try String(contentsOf: output, encoding: .utf8)
+    return try String(contentsOf: folder.appendingPathComponent("Generated.swift"), encoding: .utf8)
   }
 
   /// The Swift of the newest version of a model of this package.

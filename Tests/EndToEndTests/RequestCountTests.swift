@@ -77,7 +77,7 @@ import Testing
 
   @Test @MainActor func prefetchFetchesOncePerStepAndThousandObjects() async throws {
     let stage = try await RequestCountFixture()
-    let notes = try await stage.reader.fetch(Note.self, prefetching: [\.board, \.tags, \.outgoing.each.to])
+    let notes = try await stage.reader.fetch(Note.self, prefetch: [\.board, \.tags, \.outgoing.each.to])
     #expect(notes.count == Self.count)
     // The links' other ends are notes that came just now, and are read once more: a prefetch reads what is there.
     #expect(stage.fetches() == ["Board", "Board", "Link", "Link", "Note", "Note", "Tag"])

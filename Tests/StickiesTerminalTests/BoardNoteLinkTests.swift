@@ -16,7 +16,7 @@ import Testing
   }
 
   private func links(_ stage: BoardFixture) async throws -> [String] {
-    try await stage.other.fetch(Link.self, prefetching: RelationshipTree(Link.self, [\.from, \.to])).map {
+    try await stage.other.fetch(Link.self, prefetch: RelationshipTree(Link.self, [\.from, \.to])).map {
       "\($0.from?.text ?? "") to \($0.to?.text ?? "")"
     }
   }

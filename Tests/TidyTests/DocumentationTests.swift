@@ -8,7 +8,8 @@ import Testing
   /// The targets that other targets import; no target imports the programs.
   private static let libraries: Set<String> = [
     "GraphModel", "GraphWire", "GraphLog", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica",
-    "GraphServer", "GraphClient", "GraphControllers", "CommandLineIO", "GraphShell", "GraphSimulation",
+    "GraphServer", "GraphClient", "GraphClientService", "GraphControllers", "CommandLineIO", "GraphShell",
+    "GraphSimulation",
     "GraphStoreFaults", "GraphTesting", "StickiesModel", "StickiesFiles", "StickiesKit", "StickiesTerminal",
     "TerminalApplication", "TerminalCells",
   ]

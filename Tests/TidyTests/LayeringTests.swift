@@ -21,6 +21,7 @@ import Testing
     "TerminalApplication": ["TerminalCells"],
     "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "FreedMemory"],
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers"],
+    "GraphClientService": ["GraphClient"],
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
       "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
@@ -58,7 +59,8 @@ import Testing
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
     "GraphStoreFaults": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],
-    "GraphClient": ["NIOCore", "NIOPosix"],
+    "GraphClient": ["NIOCore", "NIOPosix", "Logging"],
+    "GraphClientService": ["ServiceLifecycle"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": ["ArgumentParser", "Configuration", "Logging", "ServiceLifecycle", "UnixSignals"],
     "stickies": ["ArgumentParser"],
@@ -72,7 +74,8 @@ import Testing
   ]
   /// A client links no Foundation: its tables of languages alone are larger than the rest of the program.
   private static let withEssentialsOnly: Set<String> = [
-    "GraphClient", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
+    "GraphClient", "GraphClientService", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles",
+    "StickiesTerminal",
     "stickies",
   ]
   private static let toolchain: Set<String> = [

@@ -1,6 +1,7 @@
 // Tests: FetchingTests.swift
 import GraphModel
 import GraphReplica
+import GraphWire
 
 /// An owner of a context that fills it from the server. A ``GraphClient`` fills it with the present, a ``PastGraph``
 /// with the graph as it was. Code that only reads can be written for both.
@@ -14,6 +15,9 @@ public protocol GraphReader: AnyObject {
     of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], limit: Int?
   ) -> ReplyStream
 
+  /// The answer of any fetch, read at the reader's state.
+  func stream(_ fetch: Fetch) -> ReplyStream
+
   /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   func fill(_ load: LoadID) async throws
@@ -21,19 +25,19 @@ public protocol GraphReader: AnyObject {
 
 extension GraphReader {
   /// Reads objects into the context.
-  /// - Parameter prefetching: relationships to load with them, as `load(_:of:)` does.
+  /// - Parameter prefetch: relationships to load with them, as `load(_:of:)` does.
   /// - Throws: `Refusal`; for the past `notFound` if the revision never existed or does not exist yet, `pruned` if it
   ///   is no longer kept.
   public func fetch<Object: ManagedObject>(
     _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
-    prefetching: RelationshipTree = .none
+    prefetch: RelationshipTree = .none
   ) async throws -> [Object] {
     var objects = [Object]()
     let batch = FetchBatch()
     for try await chunk in chunks(of: try entity(of: type), where: predicate, sort: sort, limit: limit) {
       objects += context.register(chunk, in: batch).compactMap { $0 as? Object }
     }
-    try await load(prefetching, of: objects)
+    try await load(prefetch, of: objects)
     return objects
   }
 
@@ -49,11 +53,11 @@ extension GraphReader {
   /// "Acme"))`.
   /// - Throws: `Refusal`; `PredicateSyntaxError` for a value that is missing, or of the wrong type.
   public func fetch<Object: ManagedObject>(
-    _ named: NamedFetch<Object>, prefetching: RelationshipTree = .none
+    _ named: NamedFetch<Object>, prefetch: RelationshipTree = .none
   ) async throws -> [Object] {
     let request = try named.request(in: context.model)
     return try await fetch(
-      Object.self, where: request.predicate, sort: request.sort, limit: request.limit, prefetching: prefetching)
+      Object.self, where: request.predicate, sort: request.sort, limit: request.limit, prefetch: prefetch)
   }
 
   // MARK: - Names

@@ -29,12 +29,11 @@ public final class PastGraph: GraphReader {
     client.images(of: entity, where: predicate, sort: sort, limit: limit, at: revision)
   }
 
-  /// The number of objects at the revision.
-  public func count<Object: ManagedObject>(of type: Object.Type, where text: String = "") async throws -> Int {
-    let entity = try entity(of: type)
-    var fetch = client.wireFetch(entity, try predicate(text, entity), at: revision)
-    fetch.result = .count
-    return try await client.count(fetch)
+  /// The answer of any fetch, as of the revision.
+  public func stream(_ fetch: Fetch) -> ReplyStream {
+    var fetch = fetch
+    fetch.at = revision
+    return client.stream(fetch)
   }
 
   /// The object of an id as it was; nil if it did not exist.

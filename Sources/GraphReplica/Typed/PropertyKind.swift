@@ -10,6 +10,8 @@ public protocol PropertyKind {
   associatedtype ComparableKind: PropertyKind
   /// The constant as predicates hold it.
   static func value(_ plain: Constant) -> Value
+  /// The constant that a value of this kind holds; nil for null, and for a value of another kind.
+  static func constant(_ value: Value) -> Constant?
 }
 
 /// Kinds with a meaningful order.
@@ -30,6 +32,7 @@ public protocol TextKind: PropertyKind where Constant == String, ComparableKind 
 extension String: TextKind, OrderedKind {
   public typealias ComparableKind = String
   public static func value(_ plain: String) -> Value { .string(plain) }
+  public static func constant(_ value: Value) -> String? { value.stringValue }
 }
 
 /// Attributes of the types `string` and `text` that the model marks `fullText`.
@@ -37,6 +40,7 @@ public enum FullText: TextKind, OrderedKind {
   public typealias Constant = String
   public typealias ComparableKind = String
   public static func value(_ plain: String) -> Value { .string(plain) }
+  public static func constant(_ value: Value) -> String? { value.stringValue }
 }
 
 /// Attributes of the type `json`: text without an order.
@@ -44,20 +48,27 @@ public enum JSONText: TextKind {
   public typealias Constant = String
   public typealias ComparableKind = String
   public static func value(_ plain: String) -> Value { .string(plain) }
+  public static func constant(_ value: Value) -> String? { value.stringValue }
 }
 
 /// Attributes of the type `enumeration`. graph-generate makes such a type of each enumeration of the model.
-public protocol EnumeratedValue: OrderedKind, RawRepresentable
+public protocol EnumeratedValue: OrderedKind, RawRepresentable, Codable
 where RawValue == String, Constant == Self, ComparableKind == Self {}
 
 extension EnumeratedValue {
   /// The name of the case.
   public static func value(_ plain: Self) -> Value { .string(plain.rawValue) }
+
+  /// The case of a name; nil for a case that only a newer model has.
+  public static func constant(_ value: Value) -> Self? { value.stringValue.flatMap { Self(rawValue: $0) } }
 }
 
 extension Bool: PropertyKind {
   public typealias ComparableKind = Bool
   public static func value(_ plain: Bool) -> Value { .bool(plain) }
+  public static func constant(_ value: Value) -> Bool? {
+    if case .bool(let plain) = value { plain } else { nil }
+  }
 }
 
 extension Int64: NumberKind {
@@ -65,6 +76,9 @@ extension Int64: NumberKind {
   public typealias Average = Double
   public static var arithmetic: ArithmeticKind { .integer }
   public static func value(_ plain: Int64) -> Value { .integer(plain) }
+  public static func constant(_ value: Value) -> Int64? {
+    if case .integer(let plain) = value { plain } else { nil }
+  }
 }
 
 extension Double: NumberKind {
@@ -72,6 +86,9 @@ extension Double: NumberKind {
   public typealias Average = Double
   public static var arithmetic: ArithmeticKind { .double }
   public static func value(_ plain: Double) -> Value { .double(plain) }
+  public static func constant(_ value: Value) -> Double? {
+    if case .double(let plain) = value { plain } else { nil }
+  }
 }
 
 extension DecimalValue: NumberKind {
@@ -79,11 +96,17 @@ extension DecimalValue: NumberKind {
   public typealias Average = DecimalValue
   public static var arithmetic: ArithmeticKind { .decimal }
   public static func value(_ plain: DecimalValue) -> Value { .decimal(plain) }
+  public static func constant(_ value: Value) -> DecimalValue? {
+    if case .decimal(let plain) = value { plain } else { nil }
+  }
 }
 
 extension UniqueID: OrderedKind {
   public typealias ComparableKind = UniqueID
   public static func value(_ plain: UniqueID) -> Value { .uuid(plain) }
+  public static func constant(_ value: Value) -> UniqueID? {
+    if case .uuid(let plain) = value { plain } else { nil }
+  }
 }
 
 /// Attributes of the type `data`.
@@ -91,12 +114,18 @@ extension [UInt8]: PropertyKind, OrderedKind {
   public typealias Constant = [UInt8]
   public typealias ComparableKind = [UInt8]
   public static func value(_ plain: [UInt8]) -> Value { .data(plain) }
+  public static func constant(_ value: Value) -> [UInt8]? {
+    if case .data(let plain) = value { plain } else { nil }
+  }
 }
 
 /// Object ids.
 extension ObjectID: PropertyKind {
   public typealias ComparableKind = ObjectID
   public static func value(_ plain: ObjectID) -> Value { .object(plain) }
+  public static func constant(_ value: Value) -> ObjectID? {
+    if case .object(let plain) = value { plain } else { nil }
+  }
 }
 
 /// Attributes of the type `date`: microseconds since 1970.
@@ -104,6 +133,9 @@ public enum DateTime: OrderedKind {
   public typealias Constant = Timestamp
   public typealias ComparableKind = DateTime
   public static func value(_ plain: Timestamp) -> Value { .date(plain) }
+  public static func constant(_ value: Value) -> Timestamp? {
+    if case .date(let plain) = value { plain } else { nil }
+  }
 }
 
 /// A span of time, for calculations with dates: `.days(7)`.
@@ -154,4 +186,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
 extension TimeSpan: OrderedKind {
   public typealias ComparableKind = TimeSpan
   public static func value(_ plain: TimeSpan) -> Value { .integer(plain.microseconds) }
+  public static func constant(_ value: Value) -> TimeSpan? {
+    if case .integer(let count) = value { .microseconds(count) } else { nil }
+  }
 }

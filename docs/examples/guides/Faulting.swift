@@ -35,7 +35,7 @@ func faulting(at server: ServerAddress) async throws {
 
   // Or say at once what will be needed: a request for each step.
   let projects = try await client.fetch(
-    Project.self, sort: [\.title.ascending], prefetching: [\.department.staff, \.members])
+    Project.self, sort: [\.title.ascending], prefetch: [\.department.staff, \.members])
   for project in projects {
     print(project.title, project.members.map(\.name), project.department?.staff.count ?? 0)
   }

@@ -32,19 +32,38 @@ func fetching(at server: ServerAddress) async throws {
   let ids = try await client.identifiers(of: Person.self, where: "remote == TRUE", sort: "-name", limit: 2)
   print("\(remote) work elsewhere; two of them: \(ids.count) ids")
 
+  // One object, and whether there is any.
+  let newest = try await client.fetchOne(Person.self, sort: [\.hired.descending])
+  let isRested = try await client.exists(Person.self, where: { $0.vacationDays > 40 })
+  print("newest:", newest?.name ?? "", "more than 40 days:", isRested)
+
   // A page begins behind the last object of the one before it, whatever has happened there meanwhile.
   for try await page in try client.pages(of: Person.self, sort: "-hired,name", size: 2) {
     print("page:", page.objects.map(\.name))
   }
 
-  // Values, and values of groups: the server calculates.
-  let rows = try await client.rows(
-    of: Person.self, "name, department.code, vacationDays * 8 AS hours", where: "remote == TRUE", sort: "name")
-  for row in rows { tell(row, ["name", "department.code", "hours"]) }
-  let groups = try await client.rows(
-    of: Person.self, "department.code, @count, @sum.vacationDays AS days", groupBy: "department.code",
-    sort: "-@count")
-  for row in groups { tell(row, ["department.code", "@count", "days"]) }
+  // Values, and values of groups: the server calculates. The model gives each column its type.
+  let rows = try await client.rows(of: Person.self, where: { $0.remote.isTrue }, sort: [\.name.ascending]) {
+    $0.name
+    $0.department.code
+    $0.vacationDays * 8
+  }
+  for (name, code, hours) in rows { print(name, code, hours ?? 0) }
+  let groups = try await client.groups(of: Person.self, sort: [{ $0.id.count.descending }]) {
+    $0.department.code
+    $0.id.count
+    $0.vacationDays.sum
+  }
+  for (code, people, days) in groups { print(code, people, days ?? 0) }
+
+  // The same as structs, by the names of columns.
+  struct Leave: Decodable {
+    var name: String
+    var hours: Int
+  }
+  let leaves = try await client.fetch(
+    Person.self, "name, vacationDays * 8 AS hours", as: Leave.self, where: { $0.remote.isTrue }, sort: "-name")
+  print(leaves.map { "\($0.name) \($0.hours)" })
 
   // A question that the model names: its variables are the parameters.
   if let bridge = client.context.insert(Project.self), let acme = client.context.insert(Client.self) {
@@ -63,8 +82,4 @@ func fetching(at server: ServerAddress) async throws {
     print(mistake.pointer)
   }
   await client.close()
-
-  func tell(_ row: FetchedRow, _ columns: [String]) {
-    print(columns.map { (row[$0] ?? .null).json(kind: nil).text }.joined(separator: " "))
-  }
 }

@@ -1,0 +1,45 @@
+// Tests: FetchingTests.swift, FetchingClientTests.swift
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Fetches in their wire form, which the typed fetches are made of. Tools build them from texts.
+extension GraphReader {
+  /// A fetch in its wire form.
+  public func wireFetch(
+    _ entity: Entity, _ predicate: GraphPredicate = .always, _ sort: [SortKey] = [], _ limit: Int? = nil,
+    _ offset: Int = 0, _ after: FetchCursor? = nil, at revision: Revision? = nil
+  ) -> Fetch {
+    var fetch = Fetch(
+      entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
+      sort: sort.text(in: context.model), offset: UInt64(offset), at: revision)
+    if let limit { fetch.limit = UInt64(limit) }
+    if let after { fetch.after = after.bytes }
+    return fetch
+  }
+
+  /// The rows of any fetch whose result is rows.
+  public func rows(_ fetch: Fetch) -> RowStream { RowStream(stream(fetch)) }
+
+  /// The count of any fetch whose result is a count.
+  public func count(_ fetch: Fetch) async throws -> Int {
+    Int(clamping: try await lastChunk(of: stream(fetch)).count)
+  }
+
+  /// How the server executes a fetch. It runs the fetch, and returns none of its objects.
+  public func explain(_ fetch: Fetch) async throws -> FetchExplanation {
+    var fetch = fetch
+    fetch.explain = true
+    guard let explanation = try await lastChunk(of: stream(fetch)).chunk.explanation else {
+      throw Refusal(.unavailable, "the server sent no explanation")
+    }
+    return explanation
+  }
+
+  private func lastChunk(of stream: ReplyStream) async throws -> (chunk: Chunk, count: UInt64) {
+    while let chunk = try await stream.nextWholeChunk() {
+      if let end = chunk.end { return (chunk, end.count) }
+    }
+    throw ReplyStream.incomplete
+  }
+}
