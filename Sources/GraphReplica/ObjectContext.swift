@@ -96,6 +96,9 @@ public final class ObjectContext {
 
   func state(_ id: ObjectID) -> ObjectState? { registry[id] }
 
+  /// The class that the context was made with for an entity; nil if there is none.
+  func registeredClass(of entity: Entity) -> ManagedObject.Type? { classes[entity.number] }
+
   func instance(of state: ObjectState) -> ManagedObject {
     if let instance = state.instance { return instance }
     let type = classes[state.entity.number] ?? ManagedObject.self

@@ -27,8 +27,8 @@ import Testing
       writer = try await Self.connect(to: daemon.socket, "writer@test")
       reader = try await Self.connect(to: proxy.address, "reader@test")
       let context = writer.context
-      let tags = try ["a", "b", "c"].map { name in
-        let tag = try #require(context.insert(Tag.self))
+      let tags = ["a", "b", "c"].map { name in
+        let tag = Tag(in: context)
         tag.name = name
         return tag
       }
@@ -38,7 +38,7 @@ import Testing
         note.addToTags(tags[number % 3])
         note.addToTags(tags[(number + 1) % 3])
         if let last, number % 10 == 0 {
-          let link = try #require(context.insert(Link.self))
+          let link = Link(in: context)
           (link.from, link.to) = (note, last)
         }
         last = note
@@ -54,8 +54,8 @@ import Testing
     /// A note on a board of its own, unsaved.
     @discardableResult
     func add(_ number: Int) throws -> Note {
-      let board = try #require(writer.context.insert(Board.self))
-      let note = try #require(writer.context.insert(Note.self))
+      let board = Board(in: writer.context)
+      let note = Note(in: writer.context)
       board.name = "board \(number)"
       note.text = "\(number)"
       note.board = board

@@ -8,9 +8,9 @@ func faulting(at server: ServerAddress) async throws {
   }
   let writer = try await connect("ann@example")
   for number in 1...3 {
-    guard let department = writer.context.insert(Department.self), let person = writer.context.insert(Person.self),
-      let project = writer.context.insert(Project.self)
-    else { return }
+    let department = Department(in: writer.context)
+    let person = Person(in: writer.context)
+    let project = Project(in: writer.context)
     department.code = "D\(number)"
     person.name = ["Ann", "Bob", "Cleo"][number - 1]
     person.hired = RFC3339.timestamp("2026-01-0\(number)") ?? 0

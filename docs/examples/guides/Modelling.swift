@@ -5,9 +5,10 @@ func modelling(at server: ServerAddress) async throws {
   let client = try await GraphClient.connect(
     to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: "ann@example"))
   let context = client.context
-  guard let engineering = context.insert(Department.self), let ann = context.insert(Person.self),
-    let bob = context.insert(Contractor.self), let bridge = context.insert(Project.self)
-  else { return }
+  let engineering = Department(in: context)
+  let ann = Person(in: context)
+  let bob = Contractor(in: context)
+  let bridge = Project(in: context)
 
   engineering.code = "ENG"
   ann.name = "Ann"

@@ -7,9 +7,9 @@ func undo(at server: ServerAddress) async throws {
       to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
   }
   let ann = try await connect("ann@example")
-  guard let department = ann.context.insert(Department.self), let bridge = ann.context.insert(Project.self),
-    let tunnel = ann.context.insert(Project.self)
-  else { return }
+  let department = Department(in: ann.context)
+  let bridge = Project(in: ann.context)
+  let tunnel = Project(in: ann.context)
   department.code = "ENG"
   for (project, title) in [(bridge, "Bridge"), (tunnel, "Tunnel")] {
     project.title = title
