@@ -4,7 +4,16 @@ import GraphReplica
 import GraphWire
 
 /// Performs the context's actions: sends messages, and resumes the continuations of answers.
-extension GraphClient {
+extension GraphClient: @MainActor ContextOwner {
+  /// Sends what calls on the context have caused, at the end of the turn of the main actor: a caller may still begin
+  /// to wait for the answer, and loads of the same turn share requests.
+  public func contextHasWork() {
+    Task { [weak self] in
+      self?.context.sendLoads()
+      self?.perform()
+    }
+  }
+
   /// Sends a request that is answered by one message.
   /// - Parameter content: the content of a reply of the requested kind; nil for any other kind.
   func reply<Content>(
@@ -34,9 +43,8 @@ extension GraphClient {
     perform()
   }
 
-  /// Performs the context's actions since the last call. Controllers, which follow queries by the context itself,
-  /// call it.
-  public func perform() {
+  /// Performs the context's actions since the last call.
+  func perform() {
     // An action may cause further ones: a request that is too large is answered here.
     while performBatch(context.takeActions()) {}
     scheduleTick()

@@ -35,7 +35,7 @@ extension GraphClient {
   }
 
   func outcome(of id: TransactionID) async throws -> SaveResult {
-    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed; nothing was sent") }
+    guard state != .closed else { throw Self.nothingSent }
     return try await withCheckedThrowingContinuation { continuation in
       commits.add(continuation, for: id)
       perform()
@@ -52,15 +52,16 @@ extension GraphClient {
       return true
     }
     guard let id = context.save(policy: policy, undo: undo) else { return false }
-    Task {
-      do {
-        body(.success(try await outcome(of: id)))
-      } catch {
-        body(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
-      }
+    if state == .closed {
+      Task { body(.failure(Self.nothingSent)) }
+    } else {
+      // Before the end of the turn, when the client sends the transaction and may refuse it.
+      commits.add(for: id) { outcome in Task { body(outcome) } }
     }
     return true
   }
+
+  private static let nothingSent = Refusal(.unavailable, "the connection is closed; nothing was sent")
 
   /// Refuses edits that violate a rule by themselves while there is no server; they stay unsaved. In a queued save
   /// they would be refused long after the user made them.

@@ -115,6 +115,7 @@ public final class GraphClient {
     self.options = options
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
     context = ObjectContext(model: model, replica: Self.replica(options, model: model.hash), classes: classes)
+    context.owner = self
   }
 
   /// Takes over an established connection whose replica has been welcomed.
@@ -129,6 +130,7 @@ public final class GraphClient {
     context = ObjectContext(model: model, replica: replica)
     connection = Self.firstConnection
     state = .connected
+    context.owner = self
     tick()
   }
 

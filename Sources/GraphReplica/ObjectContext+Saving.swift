@@ -22,7 +22,7 @@ struct QueuedSave {
 
 extension ObjectContext {
   /// Saves all changes as one transaction; nil if there are none. It is sent now, or when the previous one has been
-  /// answered.
+  /// answered. The context does not report the outcome: to wait for it, call the client's `save`.
   ///
   /// A child's changes become unsaved changes of its parent instead, and the result is nil.
   /// - Parameters:
@@ -67,6 +67,7 @@ extension ObjectContext {
       QueuedSave(
         id: id, policy: policy, undo: undo ?? undoScope?.group(), preconditions: preconditions, states: states))
     if queuedSaves.count == 1 { sendNextSave() }
+    notifyOwner()
     return id
   }
 
@@ -94,6 +95,7 @@ extension ObjectContext {
   private func enqueue(_ request: ReplicaEvent, _ id: TransactionID) {
     queuedSaves.append(QueuedSave(id: id, policy: .error, undo: nil, states: [], request: request))
     if queuedSaves.count == 1 { sendNextSave() }
+    notifyOwner()
   }
 
   /// Sends the first save of the queue, if there is one.

@@ -6,8 +6,8 @@ import GraphWire
 /// transactions and live queries.
 ///
 /// It represents the server's root context as a managed object represents the server's object. Like the replica that
-/// it owns, it is pure: all effects are actions that `takeActions` returns. It belongs to one actor; a client
-/// (`GraphClient`) or the simulation runs it.
+/// it owns, it is pure: all effects are actions that `takeActions` returns, and its owner (`GraphClient`) takes them
+/// whenever there are any. It belongs to one actor.
 public final class ObjectContext {
   /// The model of the served graph.
   public let model: Model
@@ -43,6 +43,7 @@ public final class ObjectContext {
   var tombstones = Tombstones()
   /// Loads in progress.
   private(set) lazy var loads = LoadScheduler(context: self)
+  private var ownerLink = OwnerLink()
   /// The nesting depth of events: an observer may cause further ones.
   private var depth = 0
   let changeCounter = ChangeCounter()
@@ -188,7 +189,22 @@ public final class ObjectContext {
   public func takeActions() -> [ReplicaAction] {
     if let parent { return parent.takeActions() }
     defer { actions = [] }
+    ownerLink.isNotified = false
     return actions
+  }
+
+  /// The object that sends what calls on this context cause, held weakly; a child's is its parent's. A client sets
+  /// itself.
+  public var owner: (any ContextOwner)? {
+    get { if let parent { parent.owner } else { ownerLink.owner } }
+    set { if let parent { parent.owner = newValue } else { ownerLink = OwnerLink(owner: newValue) } }
+  }
+
+  /// Notifies the owner that there are actions or loads, unless it has been notified and has not taken any since.
+  func notifyOwner() {
+    guard let owner = ownerLink.owner, !ownerLink.isNotified else { return }
+    ownerLink.isNotified = true
+    owner.contextHasWork()
   }
 
   // MARK: - Observation

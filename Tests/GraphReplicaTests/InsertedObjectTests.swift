@@ -61,7 +61,7 @@ import Testing
     #expect(note["text"] == .string(""))
   }
 
-  /// What a process wrote to its standard error before it ended.
+  /// The standard error of a process that ended.
   private static func message(_ result: ExitTest.Result?) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
   }

@@ -78,12 +78,12 @@ extension ObjectContext {
 
   // MARK: - Loads
 
-  /// Fills faults; other objects are ignored. Nothing is sent before `sendLoads`, or the next event.
+  /// Fills faults; other objects are ignored. The owner sends all loads of a turn together.
   /// - Parameter bringsOthers: fill up the request with other faults of the same kind that the program holds.
   /// - Returns: the load that `.filled` names when it has ended.
   public func load(_ objects: [ManagedObject], bringsOthers: Bool = false) -> LoadID {
     if let parent { return parent.load(objects, bringsOthers: bringsOthers) }
-    return loads.load(faults: objects.map { localState(of: $0) }.filter(\.isFault), bringsOthers: bringsOthers)
+    return start(loads.load(faults: objects.map { localState(of: $0) }.filter(\.isFault), bringsOthers: bringsOthers))
   }
 
   /// Follows relationships from objects. The loaded objects are kept as long as the program holds one of `objects`.
@@ -93,7 +93,12 @@ extension ObjectContext {
   /// - Returns: the load that `.filled` names when it has ended.
   public func load(_ tree: RelationshipTree, of objects: [ManagedObject], reloadsHeld: Bool = true) -> LoadID {
     if let parent { return parent.load(tree, of: objects, reloadsHeld: reloadsHeld) }
-    return loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: reloadsHeld)
+    return start(loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: reloadsHeld))
+  }
+
+  private func start(_ load: LoadID) -> LoadID {
+    notifyOwner()
+    return load
   }
 
   /// Follows relationships from one object and those that arrived with it, where something is missing. A load takes
@@ -114,8 +119,8 @@ extension ObjectContext {
         objects.append(instance)
       }
     }
-    return loads.load(
-      tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: false, isShared: true)
+    return start(
+      loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: false, isShared: true))
   }
 
   private func isMissing(_ tree: RelationshipTree, of state: ObjectState) -> Bool {
@@ -131,7 +136,7 @@ extension ObjectContext {
     }
   }
 
-  /// Sends the requests of the loads since the last event.
+  /// Makes actions of the loads since the last event; the owner calls it before `takeActions`.
   public func sendLoads() {
     if let parent { return parent.sendLoads() }
     // The owner of a context of the past takes its fetches.

@@ -254,7 +254,6 @@ public final class BoardSession {
     BoardConnection(
       user: user,
       session: { [client] in client.welcome?.session },
-      perform: { [client] in client.perform() },
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       present: { [client] state in client.showPresence(state) },
       observe: { [requests, weak self] receive, busy in
