@@ -10,6 +10,10 @@ public protocol ContextOwner: AnyObject {
   /// Called on the context's actor when a call on the context, or on a child of it, has left something to send; once
   /// until `takeActions`. An owner may send it at once, or at the end of the turn together with later calls.
   func contextHasWork()
+
+  /// Waits for a load of the context.
+  /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  nonisolated(nonsending) func fill(_ load: LoadID) async throws
 }
 
 /// A context's owner, and whether it has been notified since it last took actions.

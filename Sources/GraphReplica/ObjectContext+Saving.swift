@@ -214,12 +214,14 @@ extension ObjectContext {
       for child in children { child.context?.replaceParentIDs(identities) }
     }
     let made = Set(identities.values)
+    var members = [ObjectID: [PropertyNumber: [ObjectState]]]()
     for image in saved.objects { register(image) }
     for (state, _, _) in objects(of: save) {
       // `assignPermanentID` may have replaced the state.
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
+      collectMembers(by: sent, of: state, ofInserted: made, into: &members)
       let conflicts = saved.committed.conflicts.filter { $0.id == state.id && !$0.mineWon }
       if sent.isDelete {
         // Under some policies another client's change outweighs a delete. A restore by another client may also have
@@ -243,7 +245,27 @@ extension ObjectContext {
       state.rebaseTexts(after: sent.edits, committedAt: saved.committed.revision)
       removeIfClean(state)
     }
+    for id in made {
+      guard let state = state(id) else { continue }
+      // Otherwise the insert may have matched an object that has members.
+      guard save?.policy == .error || state.entity.uniquenessConstraints.isEmpty else { continue }
+      recordMembers(ofInserted: state, members[id, default: [:]])
+    }
     sendNextSave()
+  }
+
+  /// Collects the objects that a save has made members of objects that it inserted.
+  private func collectMembers(
+    by sent: ObjectState.SentEdits, of state: ObjectState, ofInserted made: Set<ObjectID>,
+    into members: inout [ObjectID: [PropertyNumber: [ObjectState]]]
+  ) {
+    guard !made.isEmpty else { return }
+    for (number, local) in sent.edits {
+      guard let inverse = model.property(number)?.relationship?.inverse else { continue }
+      for id in local.added.union([local.value.objectID].compactMap { $0 }) where made.contains(id) {
+        members[id, default: [:]][inverse, default: []].append(state)
+      }
+    }
   }
 
   /// Binds an undo that waited for the save to its commit, even an empty one. Otherwise it would undo the step

@@ -19,9 +19,7 @@ public final class ObjectContext {
   public let parent: ObjectContext?
   /// The revision of all objects in a context of the past, which can't be edited; nil in any other.
   public let revision: Revision?
-  /// Called for each attempt to edit a context of the past. Without a handler an attempt is a programming error, and
-  /// traps.
-  public var editWasRefused: ((ReadOnlyContextError) -> Void)?
+  private(set) var handlers = MisuseHandlers()
   /// Child contexts, held weakly.
   var children = [WeakContext]()
 
@@ -84,6 +82,24 @@ public final class ObjectContext {
     (model, replica, classes) = (other.model, other.replica, other.classes)
     parent = nil
     self.revision = revision
+    handlers.unloadedWasRead = other.handlers.unloadedWasRead
+  }
+
+  // MARK: - Misuse
+
+  /// Called for each attempt to edit a context of the past. Without a handler an attempt is a programming error, and
+  /// traps.
+  public var editWasRefused: ((ReadOnlyContextError) -> Void)? {
+    get { handlers.editWasRefused }
+    set { handlers.editWasRefused = newValue }
+  }
+
+  /// Called for each read of a value that is not loaded, here, in child contexts and in contexts of the past that are
+  /// made later. Without a handler such a read is a programming error, and traps in debug builds. Otherwise it returns
+  /// what the context holds, or the model's default.
+  public var unloadedWasRead: ((UnloadedReadError) -> Void)? {
+    get { handlers.unloadedWasRead }
+    set { handlers.unloadedWasRead = newValue }
   }
 
   // MARK: - Identity

@@ -136,6 +136,8 @@ final class LiveGraph: ContextOwner {
   /// Answers at once.
   func contextHasWork() { perform() }
 
+  nonisolated(nonsending) func fill(_ load: LoadID) async throws {}
+
   /// Carries out what the context wants done.
   func perform() {
     for action in context.takeActions() {

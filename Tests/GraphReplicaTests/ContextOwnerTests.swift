@@ -14,13 +14,15 @@ import Testing
       count += 1
       answer()
     }
+
+    nonisolated(nonsending) func fill(_ load: LoadID) async throws {}
   }
 
   @Test func ownerIsNotifiedOnceUntilItTakesActions() throws {
     let script = try ReplicaTranscript()
     let owner = Owner()
     script.context.owner = owner
-    // What the owner itself passes to the context is no call of a program.
+    // Events that the owner passes to the context do not notify it.
     #expect(script.connect() == ["welcomed"])
     #expect(owner.count == 0)
     let query = script.context.follow(entity: script.note)

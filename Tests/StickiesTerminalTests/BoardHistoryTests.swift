@@ -16,7 +16,7 @@ import Testing
     let context = stage.other.context
     let tag = Tag(in: context)
     tag.name = "urgent"
-    alpha.addToTags(tag)
+    alpha.tags.insert(tag)
     let line = Link(in: context)
     (line.from, line.to, line.label) = (alpha, omega, "knows")
     (alpha.pinned, alpha.locked, omega.collapsed) = (true, true, true)

@@ -127,7 +127,7 @@ import Testing
     let beta = try await stage.note("beta", x: 300)
     let tag = Tag(in: stage.other.context)
     tag.name = "late"
-    beta.addToTags(tag)
+    beta.tags.insert(tag)
     try await stage.other.save()
     await ann.terminal.expects("#late")
     // The list of tags is requested when the user needs it.

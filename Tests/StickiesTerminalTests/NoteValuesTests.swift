@@ -34,7 +34,7 @@ import Testing
     let values = NoteValuesCache(in: context)
     let tag = Tag(in: context)
     tag.name = "old"
-    note.addToTags(tag)
+    note.tags.insert(tag)
     #expect(values[note.id]?.tags == ["old"])
     tag.name = "new"
     #expect(values[note.id]?.tags == ["new"])

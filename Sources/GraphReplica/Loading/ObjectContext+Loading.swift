@@ -45,6 +45,99 @@ extension ObjectContext {
     return state.value(property).objectIDs.allSatisfy { self.state($0).map { !$0.isFault } ?? $0.isTemporary }
   }
 
+  // MARK: - Members
+
+  /// Whether the context knows which objects are members of a to-many.
+  ///
+  /// It does for an object that was inserted here, for a relationship that is stored at this end, and for members that
+  /// were loaded or that a live query of their complete entity contains.
+  func knowsMembers(_ property: Property, of state: ObjectState) -> Bool {
+    guard let relationship = property.relationship, !state.isInserted, !state.isDeleted else { return true }
+    if let parentState = state.parentState, let parent { return parent.knowsMembers(property, of: parentState) }
+    if relationship.storage != .inverse { return !state.isFault }
+    return state.loadedMembers[property.number].map(\.areHeld) == true || followsAll(of: relationship.destination)
+  }
+
+  private func followsAll(of entity: EntityNumber) -> Bool {
+    guard let wanted = model.entity(entity)?.family else { return false }
+    return results.keys.contains { query in
+      guard let followed = replica.queries[query], followed.isLoaded, followed.subscribe.predicate.isEmpty,
+        followed.subscribe.window == nil, followed.damage.objects.isEmpty,
+        let family = model.entity(followed.subscribe.entity)?.family
+      else { return false }
+      return Set(family).isSuperset(of: wanted)
+    }
+  }
+
+  func knowsMembers(of object: ManagedObject, _ number: PropertyNumber) -> Bool {
+    guard let property = object.entity.property(number) else { return true }
+    return knowsMembers(property, of: object.state)
+  }
+
+  /// Reports a read of members that are not known.
+  func checkMembers(of object: ManagedObject, _ number: PropertyNumber) {
+    guard let property = object.entity.property(number), !knowsMembers(property, of: object.state) else { return }
+    report(
+      UnloadedReadError(
+        id: object.id, entity: object.entity.name, property: property.name, isRelationship: !object.isFault))
+  }
+
+  func memberCount(of object: ManagedObject, _ number: PropertyNumber) -> Int {
+    guard let property = object.entity.property(number) else { return 0 }
+    return related(to: object.state, through: property).count
+  }
+
+  /// Whether an object is a member. An object that is loaded and stores the other end knows it itself; otherwise the
+  /// members have to be known.
+  func contains(_ other: ManagedObject, in object: ManagedObject, _ number: PropertyNumber) -> Bool {
+    guard let property = object.entity.property(number), let relationship = property.relationship else { return false }
+    let (state, member) = (object.state, localState(of: other))
+    if relationship.storage == .inverse, let inverse = model.property(relationship.inverse), !member.isFault {
+      return !member.isDeleted && member.value(inverse).objectIDs.contains(state.id)
+    }
+    if related(to: state, through: property).contains(member.id) { return true }
+    checkMembers(of: object, number)
+    return false
+  }
+
+  /// Records the members of an object that a save has inserted: exactly those that the save gave it.
+  func recordMembers(ofInserted state: ObjectState, _ members: [PropertyNumber: [ObjectState]]) {
+    guard let instance = state.instance else { return }
+    for property in state.entity.relationships where property.relationship?.storage == .inverse {
+      let retained = RetainedObjects()
+      for member in members[property.number, default: []] { retained.hold(member) }
+      instance.companions[RelationshipTree([[property.number]])] = retained
+      state.loadedMembers[property.number] = LoadedMembers([retained])
+    }
+  }
+
+  // MARK: - Reads of what is not loaded
+
+  /// Reports a read of a fault's property, unless an edit has given it a value.
+  func reportRead(_ number: PropertyNumber, ofFault state: ObjectState) {
+    guard let property = state.entity.property(number), property.attribute?.isTransient != true else { return }
+    var place: ObjectState? = state
+    while let here = place {
+      if !here.localEdits(of: property).isEmpty { return }
+      place = here.parentState
+    }
+    report(
+      UnloadedReadError(id: state.id, entity: state.entity.name, property: property.name, isRelationship: false))
+  }
+
+  private func report(_ error: UnloadedReadError) {
+    var context = self
+    while context.unloadedWasRead == nil, let parent = context.parent { context = parent }
+    guard let report = context.unloadedWasRead else { return assertionFailure(error.description) }
+    report(error)
+  }
+
+  /// Waits for a load.
+  nonisolated(nonsending) func wait(for load: LoadID) async throws {
+    guard let owner else { throw Refusal(.unavailable, "the context has no connection to load by") }
+    try await owner.fill(load)
+  }
+
   /// Whether an object that is known as deleted may have been restored. A reference to it, received since, suggests
   /// that.
   func mayBeRestored(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }

@@ -88,6 +88,8 @@ public final class BoardSession {
     self.client = client
     self.user = user
     self.editor = editor
+    // A board draws what it holds; notes, tags and links that arrive later are drawn then.
+    client.context.unloadedWasRead = { _ in }
     self.keepTexts = keepTexts
     let batches = NoteBatches(client, user: user)
     self.batches = batches

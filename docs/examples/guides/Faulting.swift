@@ -17,7 +17,7 @@ func faulting(at server: ServerAddress) async throws {
     person.department = department
     project.title = "Project \(number)"
     project.department = department
-    project.addToMembers(person)
+    project.members.insert(person)
   }
   try await writer.save()
   await writer.close()
@@ -29,7 +29,7 @@ func faulting(at server: ServerAddress) async throws {
 
   // Loading it for one loads it for all that came with the same fetch: this loop asks once.
   for person in people {
-    let department = try await client.load(\.department, of: person)
+    let department = try await person.load(\.department)
     print(person.name, "works in", department?.code ?? "")
   }
 

@@ -21,8 +21,8 @@ func modelling(at server: ServerAddress) async throws {
   bob.manager = ann  // the inverse is kept: Ann's reports have him
   bridge.title = "Bridge"
   bridge.department = engineering
-  bridge.addToMembers(ann)
-  bridge.addToMembers(bob)
+  bridge.members.insert(ann)
+  bridge.members.insert(bob)
   try await client.save()  // four objects, one transaction
   print("Ann is number \(ann.number) and leads \(ann.reports.map(\.name)); Bob costs \(bob.dayRate) a day")
 

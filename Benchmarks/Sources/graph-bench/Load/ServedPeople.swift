@@ -50,6 +50,8 @@ final class ServedPeople: ContextOwner {
 
   func contextHasWork() { perform() }
 
+  nonisolated(nonsending) func fill(_ load: LoadID) async throws {}
+
   /// Answers the context's requests.
   func perform() {
     for action in context.takeActions() {
