@@ -80,9 +80,12 @@ extension GraphClient: @MainActor ContextOwner {
       reconnection.endAttempt()
       opening?.resume()
       opening = nil
+      usedUndoStack?.refresh()
     // A server that rejects this client has not reported the outcome of its commit.
     case .rejected(let refusal): fail(commits.deadline == nil ? refusal : Self.unknownOutcome)
-    case .saved(let id, let result): commits.finish(id, result)
+    case .saved(let id, let result):
+      commits.finish(id, result)
+      usedUndoStack?.refresh()
     case .incomplete(let query, let damage):
       watches[query]?.body(.incomplete(query, damage))
       damageDidAppear?(damage)

@@ -92,6 +92,8 @@ public final class GraphClient {
   var ticking: Task<Void, Never>?
   var alarm = TickTimer()
   var reconnection: Reconnection
+  /// The undo stack, once a program has asked for it.
+  var usedUndoStack: UndoStack?
 
   /// Connects and sends the hello. The first connection is not retried: the caller receives the error.
   /// - Throws: `ConnectFailure`, or the server's `Refusal`.

@@ -76,7 +76,7 @@ import Testing
     "stickies",
   ]
   private static let toolchain: Set<String> = [
-    "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",
+    "Foundation", "FoundationEssentials", "Dispatch", "Observation", "Synchronization", "Glibc", "Swift",
   ]
 
   static func sources(_ folder: String) throws -> [(target: String, path: String, text: String)] {
