@@ -42,7 +42,7 @@ public final class UndoStack {
   /// stays until there is one.
   public func refresh() {
     isOutdated = true
-    guard !isAsking else { return }
+    if isAsking { return }
     isAsking = true
     Task { [weak self] in await self?.ask() }
   }

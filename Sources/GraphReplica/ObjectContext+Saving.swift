@@ -259,7 +259,7 @@ extension ObjectContext {
     by sent: ObjectState.SentEdits, of state: ObjectState, ofInserted made: Set<ObjectID>,
     into members: inout [ObjectID: [PropertyNumber: [ObjectState]]]
   ) {
-    guard !made.isEmpty else { return }
+    if made.isEmpty { return }
     for (number, local) in sent.edits {
       guard let inverse = model.property(number)?.relationship?.inverse else { continue }
       for id in local.added.union([local.value.objectID].compactMap { $0 }) where made.contains(id) {

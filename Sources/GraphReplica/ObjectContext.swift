@@ -218,9 +218,10 @@ public final class ObjectContext {
 
   /// Notifies the owner that there are actions or loads, unless it has been notified and has not taken any since.
   func notifyOwner() {
-    guard let owner = ownerLink.owner, !ownerLink.isNotified else { return }
-    ownerLink.isNotified = true
-    owner.contextHasWork()
+    if let owner = ownerLink.owner, !ownerLink.isNotified {
+      ownerLink.isNotified = true
+      owner.contextHasWork()
+    }
   }
 
   // MARK: - Observation

@@ -92,6 +92,7 @@ extension ToManyRelationship {
   /// The first member; without an order, the one with the lowest id.
   public var first: Element? { known.first }
 
+  /// Iterates over the members.
   public func makeIterator() -> IndexingIterator<[Element]> { known.makeIterator() }
 
   /// Whether an object is a member. It is known where the object itself or the members are loaded.

@@ -76,10 +76,11 @@ extension ObjectContext {
 
   /// Reports a read of members that are not known.
   func checkMembers(of object: ManagedObject, _ number: PropertyNumber) {
-    guard let property = object.entity.property(number), !knowsMembers(property, of: object.state) else { return }
-    report(
-      UnloadedReadError(
-        id: object.id, entity: object.entity.name, property: property.name, isRelationship: !object.isFault))
+    if let property = object.entity.property(number), !knowsMembers(property, of: object.state) {
+      report(
+        UnloadedReadError(
+          id: object.id, entity: object.entity.name, property: property.name, isRelationship: !object.isFault))
+    }
   }
 
   func memberCount(of object: ManagedObject, _ number: PropertyNumber) -> Int {
@@ -102,11 +103,11 @@ extension ObjectContext {
 
   /// Records the members of an object that a save has inserted: exactly those that the save gave it.
   func recordMembers(ofInserted state: ObjectState, _ members: [PropertyNumber: [ObjectState]]) {
-    guard let instance = state.instance else { return }
     for property in state.entity.relationships where property.relationship?.storage == .inverse {
       let retained = RetainedObjects()
       for member in members[property.number, default: []] { retained.hold(member) }
-      instance.companions[RelationshipTree([[property.number]])] = retained
+      // Without an instance nothing keeps the members, and they count as not loaded.
+      state.instance?.companions.updateValue(retained, forKey: RelationshipTree([[property.number]]))
       state.loadedMembers[property.number] = LoadedMembers([retained])
     }
   }
@@ -115,14 +116,19 @@ extension ObjectContext {
 
   /// Reports a read of a fault's property, unless an edit has given it a value.
   func reportRead(_ number: PropertyNumber, ofFault state: ObjectState) {
-    guard let property = state.entity.property(number), property.attribute?.isTransient != true else { return }
-    var place: ObjectState? = state
-    while let here = place {
-      if !here.localEdits(of: property).isEmpty { return }
-      place = here.parentState
+    if let property = state.entity.property(number), property.attribute?.isTransient != true,
+      !hasEdit(of: property, state)
+    {
+      report(
+        UnloadedReadError(id: state.id, entity: state.entity.name, property: property.name, isRelationship: false))
     }
-    report(
-      UnloadedReadError(id: state.id, entity: state.entity.name, property: property.name, isRelationship: false))
+  }
+
+  /// Whether an edit in this context, or in one that it reads through, has given the property a value.
+  private func hasEdit(of property: Property, _ state: ObjectState) -> Bool {
+    if !state.localEdits(of: property).isEmpty { return true }
+    guard let parentState = state.parentState else { return false }
+    return hasEdit(of: property, parentState)
   }
 
   private func report(_ error: UnloadedReadError) {
