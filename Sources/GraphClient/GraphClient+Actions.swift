@@ -4,7 +4,16 @@ import GraphReplica
 import GraphWire
 
 /// Performs the context's actions: sends messages, and resumes the continuations of answers.
-extension GraphClient {
+extension GraphClient: @MainActor ContextOwner {
+  /// Sends what calls on the context have caused, at the end of the turn of the main actor: a caller may still begin
+  /// to wait for the answer, and loads of the same turn share requests.
+  public func contextHasWork() {
+    Task { [weak self] in
+      self?.context.sendLoads()
+      self?.perform()
+    }
+  }
+
   /// Sends a request that is answered by one message.
   /// - Parameter content: the content of a reply of the requested kind; nil for any other kind.
   func reply<Content>(
@@ -46,9 +55,8 @@ extension GraphClient {
     perform()
   }
 
-  /// Performs the context's actions since the last call. Controllers, which follow queries by the context itself,
-  /// call it.
-  public func perform() {
+  /// Performs the context's actions since the last call.
+  func perform() {
     // An action may cause further ones: a request that is too large is answered here.
     while performBatch(context.takeActions()) {}
     scheduleTick()
@@ -84,9 +92,12 @@ extension GraphClient {
       reconnection.endAttempt()
       opening?.resume()
       opening = nil
+      usedUndoStack?.refresh()
     // A server that rejects this client has not reported the outcome of its commit.
     case .rejected(let refusal): fail(commits.deadline == nil ? refusal : Self.unknownOutcome)
-    case .saved(let id, let result): commits.finish(id, result)
+    case .saved(let id, let result):
+      commits.finish(id, result)
+      usedUndoStack?.refresh()
     case .incomplete(let query, let damage):
       watches[query]?.body(.incomplete(query, damage))
       damageDidAppear?(damage)

@@ -35,7 +35,7 @@ extension GraphClient {
   }
 
   func outcome(of id: TransactionID) async throws -> SaveResult {
-    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed; nothing was sent") }
+    guard state != .closed else { throw Self.nothingSent }
     return try await withCheckedThrowingContinuation { continuation in
       commits.add(continuation, for: id)
       perform()
@@ -52,15 +52,16 @@ extension GraphClient {
       return true
     }
     guard let id = context.save(policy: policy, undo: undo) else { return false }
-    Task {
-      do {
-        body(.success(try await outcome(of: id)))
-      } catch {
-        body(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
-      }
+    if state == .closed {
+      Task { body(.failure(Self.nothingSent)) }
+    } else {
+      // Before the end of the turn, when the client sends the transaction and may refuse it.
+      commits.add(for: id) { outcome in Task { body(outcome) } }
     }
     return true
   }
+
+  private static let nothingSent = Refusal(.unavailable, "the connection is closed; nothing was sent")
 
   /// Refuses edits that violate a rule by themselves while there is no server; they stay unsaved. In a queued save
   /// they would be refused long after the user made them.
@@ -70,6 +71,42 @@ extension GraphClient {
 
   // MARK: - Undo
 
+  /// Makes the saves of a body one undo step, and saves what it leaves unsaved: `client.undoable("Weigh in") { … }`.
+  ///
+  /// Edits from before that are still unsaved belong to the step too. Inside another `undoable` the saves belong to the
+  /// outer step. The step is on the stack of `context.undoScope`, or else on the author's.
+  /// - Parameter name: for a menu, "Undo NAME".
+  /// - Throws: what the body throws, which then leaves its unsaved edits in the context; the `Refusal` of the save.
+  @discardableResult
+  public func undoable<Result>(_ name: String, _ body: @MainActor () async throws -> Result) async throws -> Result {
+    let outer = context.undoScope
+    let scope = outer ?? undoStack.authorScope
+    context.undoScope = scope
+    scope.beginGroup(named: name)
+    defer {
+      scope.endGroup()
+      context.undoScope = outer
+    }
+    let result = try await body()
+    try await save()
+    return result
+  }
+
+  /// The next steps to undo and redo, for the items of a menu; observable.
+  public var undoStack: UndoStack {
+    if let usedUndoStack { return usedUndoStack }
+    let stack = UndoStack(self)
+    usedUndoStack = stack
+    stack.refresh()
+    return stack
+  }
+
+  /// Whether `undo` has a step to revert, as far as the client knows; observable.
+  public var canUndo: Bool { undoStack.canUndo }
+
+  /// Whether `redo` has a step to restore, as far as the client knows; observable.
+  public var canRedo: Bool { undoStack.canRedo }
+
   /// An undo stack for `context.undoScope`.
   /// - Parameter id: the id of an existing stack; nil makes a new one.
   public func undoScope(_ id: UniqueID? = nil) -> UndoScope {
@@ -78,14 +115,16 @@ extension GraphClient {
       after: .random(in: 0 ..< .max >> 1))
   }
 
-  /// Undoes the author's newest step that is not undone. `committed.conflicts` of the answer lists what other authors
-  /// have changed since, and what therefore stays.
-  /// - Parameter scope: nil for all of the author's scopes as if they were one.
+  /// Undoes the newest step that is not undone. `committed.conflicts` of the answer lists what other authors have
+  /// changed since, and what therefore stays.
+  /// - Parameter scope: nil for `context.undoScope`; without one, all of the author's scopes count as one.
   /// - Throws: `Refusal`, `notFound` when there is nothing to undo, `conflict` with all conflicts when they prevent
   ///   the entire step; the next undo attempts that step again.
   public func undo(scope: UniqueID? = nil) async throws -> SaveResult {
-    try await undo { UndoRequest($0, scope: scope) }
+    try await undo { [scope = scope ?? ownScope] in UndoRequest($0, scope: scope) }
   }
+
+  private var ownScope: UniqueID? { context.undoScope?.id }
 
   /// Undoes the step that a commit of this author belongs to; undoing an undo is a redo.
   /// - Throws: `Refusal`, `conflict` when it is already undone or nothing of it can be reverted.
@@ -93,12 +132,12 @@ extension GraphClient {
     try await undo { UndoRequest($0, revision: revision) }
   }
 
-  /// Redoes what the author's newest undo reverted, unless something else was saved since.
-  /// - Parameter scope: nil for all of the author's scopes as if they were one.
+  /// Redoes what the newest undo reverted, unless something else was saved since.
+  /// - Parameter scope: nil for `context.undoScope`; without one, all of the author's scopes count as one.
   /// - Throws: `Refusal`, `notFound` when there is nothing to redo, `conflict` with all conflicts when they prevent
   ///   the entire step.
   public func redo(scope: UniqueID? = nil) async throws -> SaveResult {
-    try await undo { UndoRequest($0, scope: scope, redo: true) }
+    try await undo { [scope = scope ?? ownScope] in UndoRequest($0, scope: scope, redo: true) }
   }
 
   private func undo(_ request: (TransactionID) -> UndoRequest) async throws -> SaveResult {
@@ -108,10 +147,12 @@ extension GraphClient {
   }
 
   /// The next undo and redo steps, for a menu.
-  /// - Parameter scope: nil for all of the author's scopes as if they were one.
+  /// - Parameter scope: nil for `context.undoScope`; without one, all of the author's scopes count as one.
   /// - Throws: `Refusal` when there is no connection.
   public func undoState(scope: UniqueID? = nil) async throws -> UndoState {
-    try await reply(to: .undoState(scope: scope)) { if case .undoState(let state) = $0 { state } else { nil } }
+    try await reply(to: .undoState(scope: scope ?? ownScope)) {
+      if case .undoState(let state) = $0 { state } else { nil }
+    }
   }
 
   // MARK: - Batches
@@ -223,7 +264,10 @@ extension GraphClient {
   ///   repeated request, unless it has committed it.
   func run(_ request: ToServer.Body, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
     commits.beginBatch()
-    defer { commits.endBatch() }
+    defer {
+      commits.endBatch()
+      usedUndoStack?.refresh()
+    }
     do {
       return try await batchResult(of: request, progress)
     } catch let refusal as Refusal where refusal == Replica.lostConnection {

@@ -116,6 +116,8 @@ public final class GraphClient {
   var ticking: Task<Void, Never>?
   var alarm = TickTimer()
   var reconnection: Reconnection
+  /// The undo stack, once a program has asked for it.
+  var usedUndoStack: UndoStack?
 
   /// Connects and sends the hello. The first connection is not retried: the caller receives the error.
   /// - Throws: `ConnectFailure`, or the server's `Refusal`.
@@ -152,6 +154,7 @@ public final class GraphClient {
     observers = ConnectionObservers(log: ConnectionLog(options, address: address))
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
     context = ObjectContext(model: model, replica: Self.replica(options, model: model.hash), classes: classes)
+    context.owner = self
   }
 
   /// Takes over an established connection whose replica has been welcomed.
@@ -167,6 +170,7 @@ public final class GraphClient {
     context = ObjectContext(model: model, replica: replica)
     connection = Self.firstConnection
     state = .connected
+    context.owner = self
     tick()
   }
 

@@ -23,6 +23,16 @@ open class ManagedObject {
     self.context = context
   }
 
+  /// Inserts a new object into a context: `Note(in: client.context)`.
+  ///
+  /// Its attributes have the model's defaults, and its id is temporary until the server has allocated a permanent one.
+  /// A context of the past refuses the object, which then counts as deleted. An abstract entity, and a class that the
+  /// context was not made with, such as one of another model, are programming errors: they trap.
+  public convenience init(in context: ObjectContext) {
+    self.init(state: ObjectStateToken(state: context.insertedState(of: Self.self)), context: context)
+    state.instance = self
+  }
+
   /// The object's id; permanent once the save that inserts it has been answered.
   public var id: ObjectID { state.id }
 

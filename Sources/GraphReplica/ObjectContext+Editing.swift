@@ -3,19 +3,39 @@ import GraphModel
 
 /// Inserts, edits and deletes. The context keeps them until `save`; reads of the context include them at once.
 extension ObjectContext {
-  /// Inserts an object. Its id is temporary until the server has allocated a permanent one.
-  public func insert<Object: ManagedObject>(_ type: Object.Type) -> Object? {
-    model.entity(named: type.entityName).flatMap { insert($0) as? Object }
+  /// Inserts an object of an entity that is known only at run time; classes have `Note(in: context)`. Its id is
+  /// temporary until the server has allocated a permanent one.
+  /// - Returns: nil for an abstract entity, and in a context of the past.
+  public func insert(_ entity: Entity) -> ManagedObject? {
+    guard !entity.isAbstract, !refusesEdit(Self.noInsert(entity)) else { return nil }
+    return instance(of: addInserted(entity))
   }
 
-  /// Inserts an object; nil for an abstract entity, and in a context of the past.
-  public func insert(_ entity: Entity) -> ManagedObject? {
-    guard !entity.isAbstract, !refusesEdit("no \(entity.name) can be created") else { return nil }
+  /// The state of a new object of a class; in a context of the past one that counts as deleted.
+  func insertedState(of type: ManagedObject.Type) -> ObjectState {
+    guard let entity = model.entity(named: type.entityName) else {
+      fatalError("\(type) can't be inserted: the model \(model.name) has no entity \"\(type.entityName)\"")
+    }
+    if entity.isAbstract { fatalError("\(type) can't be inserted: its entity is abstract; insert a subentity") }
+    guard let known = registeredClass(of: entity), known == type else {
+      fatalError("\(type) can't be inserted: it is not the context's class of \(entity.name); connect with this class")
+    }
+    guard !refusesEdit(Self.noInsert(entity)) else {
+      let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)
+      state.isDeleted = true
+      return state
+    }
+    return addInserted(entity)
+  }
+
+  private static func noInsert(_ entity: Entity) -> String { "no \(entity.name) can be created" }
+
+  private func addInserted(_ entity: Entity) -> ObjectState {
     let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)
     state.isInserted = true
     add(state)
     dirty[state.id] = state
-    return instance(of: state)
+    return state
   }
 
   /// Deletes an object when saved; the server applies the delete rules. An object that was never sent is discarded at

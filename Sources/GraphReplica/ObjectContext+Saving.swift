@@ -22,7 +22,7 @@ struct QueuedSave {
 
 extension ObjectContext {
   /// Saves all changes as one transaction; nil if there are none. It is sent now, or when the previous one has been
-  /// answered.
+  /// answered. The context does not report the outcome: to wait for it, call the client's `save`.
   ///
   /// A child's changes become unsaved changes of its parent instead, and the result is nil.
   /// - Parameters:
@@ -67,6 +67,7 @@ extension ObjectContext {
       QueuedSave(
         id: id, policy: policy, undo: undo ?? undoScope?.group(), preconditions: preconditions, states: states))
     if queuedSaves.count == 1 { sendNextSave() }
+    notifyOwner()
     return id
   }
 
@@ -94,6 +95,7 @@ extension ObjectContext {
   private func enqueue(_ request: ReplicaEvent, _ id: TransactionID) {
     queuedSaves.append(QueuedSave(id: id, policy: .error, undo: nil, states: [], request: request))
     if queuedSaves.count == 1 { sendNextSave() }
+    notifyOwner()
   }
 
   /// Sends the first save of the queue, if there is one.
@@ -212,12 +214,14 @@ extension ObjectContext {
       for child in children { child.context?.replaceParentIDs(identities) }
     }
     let made = Set(identities.values)
+    var members = [ObjectID: [PropertyNumber: [ObjectState]]]()
     for image in saved.objects { register(image) }
     for (state, _, _) in objects(of: save) {
       // `assignPermanentID` may have replaced the state.
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
+      collectMembers(by: sent, of: state, ofInserted: made, into: &members)
       let conflicts = saved.committed.conflicts.filter { $0.id == state.id && !$0.mineWon }
       if sent.isDelete {
         // Under some policies another client's change outweighs a delete. A restore by another client may also have
@@ -241,7 +245,27 @@ extension ObjectContext {
       state.rebaseTexts(after: sent.edits, committedAt: saved.committed.revision)
       removeIfClean(state)
     }
+    for id in made {
+      guard let state = state(id) else { continue }
+      // Otherwise the insert may have matched an object that has members.
+      guard save?.policy == .error || state.entity.uniquenessConstraints.isEmpty else { continue }
+      recordMembers(ofInserted: state, members[id, default: [:]])
+    }
     sendNextSave()
+  }
+
+  /// Collects the objects that a save has made members of objects that it inserted.
+  private func collectMembers(
+    by sent: ObjectState.SentEdits, of state: ObjectState, ofInserted made: Set<ObjectID>,
+    into members: inout [ObjectID: [PropertyNumber: [ObjectState]]]
+  ) {
+    if made.isEmpty { return }
+    for (number, local) in sent.edits {
+      guard let inverse = model.property(number)?.relationship?.inverse else { continue }
+      for id in local.added.union([local.value.objectID].compactMap { $0 }) where made.contains(id) {
+        members[id, default: [:]][inverse, default: []].append(state)
+      }
+    }
   }
 
   /// Binds an undo that waited for the save to its commit, even an empty one. Otherwise it would undo the step

@@ -6,8 +6,8 @@ import GraphWire
 /// transactions and live queries.
 ///
 /// It represents the server's root context as a managed object represents the server's object. Like the replica that
-/// it owns, it is pure: all effects are actions that `takeActions` returns. It belongs to one actor; a client
-/// (`GraphClient`) or the simulation runs it.
+/// it owns, it is pure: all effects are actions that `takeActions` returns, and its owner (`GraphClient`) takes them
+/// whenever there are any. It belongs to one actor.
 public final class ObjectContext {
   /// The model of the served graph.
   public let model: Model
@@ -19,9 +19,7 @@ public final class ObjectContext {
   public let parent: ObjectContext?
   /// The revision of all objects in a context of the past, which can't be edited; nil in any other.
   public let revision: Revision?
-  /// Called for each attempt to edit a context of the past. Without a handler an attempt is a programming error, and
-  /// traps.
-  public var editWasRefused: ((ReadOnlyContextError) -> Void)?
+  private(set) var handlers = MisuseHandlers()
   /// Child contexts, held weakly.
   var children = [WeakContext]()
 
@@ -43,6 +41,7 @@ public final class ObjectContext {
   var tombstones = Tombstones()
   /// Loads in progress.
   private(set) lazy var loads = LoadScheduler(context: self)
+  private var ownerLink = OwnerLink()
   /// The nesting depth of events: an observer may cause further ones.
   private var depth = 0
   let changeCounter = ChangeCounter()
@@ -83,6 +82,24 @@ public final class ObjectContext {
     (model, replica, classes) = (other.model, other.replica, other.classes)
     parent = nil
     self.revision = revision
+    handlers.unloadedWasRead = other.handlers.unloadedWasRead
+  }
+
+  // MARK: - Misuse
+
+  /// Called for each attempt to edit a context of the past. Without a handler an attempt is a programming error, and
+  /// traps.
+  public var editWasRefused: ((ReadOnlyContextError) -> Void)? {
+    get { handlers.editWasRefused }
+    set { handlers.editWasRefused = newValue }
+  }
+
+  /// Called for each read of a value that is not loaded, here, in child contexts and in contexts of the past that are
+  /// made later. Without a handler such a read is a programming error, and traps in debug builds. Otherwise it returns
+  /// what the context holds, or the model's default.
+  public var unloadedWasRead: ((UnloadedReadError) -> Void)? {
+    get { handlers.unloadedWasRead }
+    set { handlers.unloadedWasRead = newValue }
   }
 
   // MARK: - Identity
@@ -95,6 +112,9 @@ public final class ObjectContext {
   }
 
   func state(_ id: ObjectID) -> ObjectState? { registry[id] }
+
+  /// The class that the context was made with for an entity; nil if there is none.
+  func registeredClass(of entity: Entity) -> ManagedObject.Type? { classes[entity.number] }
 
   func instance(of state: ObjectState) -> ManagedObject {
     if let instance = state.instance { return instance }
@@ -185,7 +205,23 @@ public final class ObjectContext {
   public func takeActions() -> [ReplicaAction] {
     if let parent { return parent.takeActions() }
     defer { actions = [] }
+    ownerLink.isNotified = false
     return actions
+  }
+
+  /// The object that sends what calls on this context cause, held weakly; a child's is its parent's. A client sets
+  /// itself.
+  public var owner: (any ContextOwner)? {
+    get { if let parent { parent.owner } else { ownerLink.owner } }
+    set { if let parent { parent.owner = newValue } else { ownerLink = OwnerLink(owner: newValue) } }
+  }
+
+  /// Notifies the owner that there are actions or loads, unless it has been notified and has not taken any since.
+  func notifyOwner() {
+    if let owner = ownerLink.owner, !ownerLink.isNotified {
+      ownerLink.isNotified = true
+      owner.contextHasWork()
+    }
   }
 
   // MARK: - Observation

@@ -38,7 +38,7 @@ extension ClassGenerator {
     lines += ["  }", "", "  init(_ object: ManagedObject, _ numbers: [PropertyNumber]) {"]
     for (index, member) in members.enumerated() {
       lines += [
-        "    if case \(member.pattern) = object.value(numbers[\(index)]) {",
+        "    if case \(member.pattern) = object.loadedValue(numbers[\(index)]) {",
         "      self.\(member.name) = \(member.read.value)",
         "    } else {",
         "      self.\(member.name) = \(member.read.none)",
@@ -66,7 +66,7 @@ extension ClassGenerator {
       lines += [
         "  ///", "  /// Nil if all members are null.",
         "  public var `\(name(composite.name))`: \(composite.composite)? {",
-        "    get { \(numbers).allSatisfy { value($0).isNull } ? nil : \(composite.composite)(self, \(numbers)) }",
+        "    get { \(numbers).allSatisfy { loadedValue($0).isNull } ? nil : \(composite.composite)(self, \(numbers)) }",
         "    set {",
         "      guard let newValue else { return \(numbers).forEach { setValue(.null, for: $0) } }",
         "      newValue.write(to: self, \(numbers))",

@@ -9,7 +9,7 @@ extension ClassGenerator {
     let taken = [
       "context", "isInserted", "isDeleted", "hasChanges", "value", "setValue", "objects", "add", "remove", "insert",
       "move", "observe", "self", "Self", "Type", "Protocol", "init", "entityName",
-      "isFault", "isLoaded",
+      "isFault", "isLoaded", "load", "loadedValue", "loadedObject",
     ]
     return taken.contains(name) ? name + "_" : name
   }

@@ -126,7 +126,7 @@ struct ClassGenerator {
     let type = type(attribute, isOptional: property.isOptional)
     let isOptional = type.hasSuffix("?")
     let read = reading(attribute, isOptional: isOptional)
-    var body = "    get { if case \(form.pattern) = value(\(number)) { \(read.value) } else { \(read.none) } }"
+    var body = "    get { if case \(form.pattern) = loadedValue(\(number)) { \(read.value) } else { \(read.none) } }"
     if attribute.assignment != .sequence, !attribute.isDerived {
       body += "\n    set { setValue(\(writing(attribute, isOptional: isOptional)), for: \(number)) }"
     }
@@ -137,31 +137,12 @@ struct ClassGenerator {
     let destination = model.entity(relationship.destination)?.name ?? "ManagedObject"
     let number = property.number
     if relationship.isToMany {
-      let capitalized = property.name.prefix(1).uppercased() + property.name.dropFirst()
-      var source = """
-          public var `\(name(of: property))`: [\(destination)] { objects(\(number), \(destination).self) }
-
-          /// Adds to `\(property.name)`, and sets the inverse.
-          public func addTo\(capitalized)(_ object: \(destination)) { add(object, to: \(number)) }
-
-          /// Removes from `\(property.name)`, and updates the inverse.
-          public func removeFrom\(capitalized)(_ object: \(destination)) { remove(object, from: \(number)) }
-        """
-      if relationship.isOrdered {
-        source += """
-
-
-            /// Inserts after `other`, or at the beginning for nil; moves an existing member.
-            public func insertInto\(capitalized)(_ object: \(destination), after other: \(destination)?) {
-              insert(object, into: \(number), after: other)
-            }
-          """
-      }
-      return source
+      let type = "\(relationship.isOrdered ? "OrderedToMany" : "ToMany")<\(destination)>"
+      return "  public var `\(name(of: property))`: \(type) { \(type)(self, \(number)) }"
     }
     return """
         public var `\(name(of: property))`: \(destination)? {
-          get { object(\(number), \(destination).self) }
+          get { loadedObject(\(number), \(destination).self) }
           set { setValue(newValue.map { .object($0.id) } ?? .null, for: \(number)) }
         }
       """

@@ -273,7 +273,7 @@ import Testing
     let context = ObjectContext(
       model: model, replica: Replica(id: .zero, author: "", program: "", model: model.hash),
       classes: CompanyModel.classes)
-    let contractor = try #require(context.insert(Contractor.self))
+    let contractor = Contractor(in: context)
     for name in ["dayRate", "vacationDays", "settings"] { contractor[name] = .null }
     #expect(contractor.dayRate == DecimalValue("640.00"))
     #expect(contractor.vacationDays == 25)

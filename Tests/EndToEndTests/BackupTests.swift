@@ -225,9 +225,9 @@ import Testing
     let daemon = try Daemon()
     try daemon.start()
     let client = try await Stickies.connect(to: daemon.socket, author: "ann")
-    let board = try #require(client.context.insert(Board.self))
+    let board = Board(in: client.context)
     board.name = "Plans"
-    let note = try #require(client.context.insert(Note.self))
+    let note = Note(in: client.context)
     (note.text, note.board) = ("as in the backup", board)
     try await client.save()
     let query = try await client.follow(Note.self)
@@ -236,7 +236,7 @@ import Testing
 
     // Changes after the backup: an edit, a new note, and revisions that the restored store will assign again.
     note.text = "after the backup"
-    let lost = try #require(client.context.insert(Note.self))
+    let lost = Note(in: client.context)
     (lost.text, lost.board) = ("lost", board)
     try await client.save()
     note.y = 7
@@ -245,7 +245,7 @@ import Testing
 
     // Made without a server: one save that waits, one edit that was not saved.
     note.color = .teal
-    let made = try #require(client.context.insert(Note.self))
+    let made = Note(in: client.context)
     (made.text, made.board) = ("made offline", board)
     let save = Task { try await client.save() }
     while client.context.hasChanges { await Task.yield() }

@@ -49,9 +49,9 @@ import Testing
     }
     daemon.kill()
     try daemon.start()
-    let board = try #require(client.context.insert(Board.self))
+    let board = Board(in: client.context)
     board.name = "B"
-    let note = try #require(client.context.insert(Note.self))
+    let note = Note(in: client.context)
     (note.text, note.board) = ("one", board)
     try await client.save()
     #expect(reported > 0 && client.context.result(of: notes).map(\.id) == [note.id])
@@ -88,13 +88,13 @@ import Testing
     let pink = try await client.follow(
       entity, where: try GraphPredicate(parsing: "color == \"pink\"", entity: entity, model: model))
 
-    let board = try #require(client.context.insert(Board.self))
+    let board = Board(in: client.context)
     board.name = "B"
-    let one = try #require(client.context.insert(Note.self))
+    let one = Note(in: client.context)
     one.text = "one"
     one.board = board
     try await client.save()
-    let two = try #require(client.context.insert(Note.self))
+    let two = Note(in: client.context)
     two.text = "two"
     two.color = .pink
     two.board = board

@@ -134,9 +134,9 @@ import Testing
     try daemon.start()
     let ann = try await Stickies.connect(to: daemon.socket, author: "ann")
     let bob = try await Stickies.connect(to: daemon.socket, author: "bob")
-    let board = try #require(ann.context.insert(Board.self))
+    let board = Board(in: ann.context)
     board.name = "Plans"
-    let note = try #require(ann.context.insert(Note.self))
+    let note = Note(in: ann.context)
     note.text = "Hello"
     note.board = board
     note.color = .teal

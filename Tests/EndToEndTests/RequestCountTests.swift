@@ -27,18 +27,18 @@ import Testing
       writer = try await Self.connect(to: daemon.socket, "writer@test")
       reader = try await Self.connect(to: proxy.address, "reader@test")
       let context = writer.context
-      let tags = try ["a", "b", "c"].map { name in
-        let tag = try #require(context.insert(Tag.self))
+      let tags = ["a", "b", "c"].map { name in
+        let tag = Tag(in: context)
         tag.name = name
         return tag
       }
       var last: Note?
       for number in 0..<RequestCountTests.count {
         let note = try add(number)
-        note.addToTags(tags[number % 3])
-        note.addToTags(tags[(number + 1) % 3])
+        note.tags.insert(tags[number % 3])
+        note.tags.insert(tags[(number + 1) % 3])
         if let last, number % 10 == 0 {
-          let link = try #require(context.insert(Link.self))
+          let link = Link(in: context)
           (link.from, link.to) = (note, last)
         }
         last = note
@@ -54,8 +54,8 @@ import Testing
     /// A note on a board of its own, unsaved.
     @discardableResult
     func add(_ number: Int) throws -> Note {
-      let board = try #require(writer.context.insert(Board.self))
-      let note = try #require(writer.context.insert(Note.self))
+      let board = Board(in: writer.context)
+      let note = Note(in: writer.context)
       board.name = "board \(number)"
       note.text = "\(number)"
       note.board = board
@@ -144,6 +144,21 @@ import Testing
     for tag in tags { try await stage.reader.load(tag) }
     #expect(tags.map(\.name) == ["b", "a"])
     #expect(stage.fetches() == ["Tag", "Tag"])
+    await stage.end()
+  }
+
+  @Test @MainActor func objectsLoadTheirOwnRelationships() async throws {
+    let stage = try await RequestCountFixture()
+    let notes = try await stage.reader.fetch(Note.self)
+    #expect(stage.fetches() == ["Note"])
+    for note in notes {
+      let board = try #require(try await note.load(\.board))
+      #expect(board.name == "board \(note.text)")
+      #expect(try await note.tags.load().count == 2)
+      try await note.incoming.load()
+    }
+    #expect(stage.fetches() == ["Board", "Board", "Link", "Link", "Tag"])
+    #expect(notes.reduce(0) { $0 + $1.incoming.count } == Self.count / 10 - 1)
     await stage.end()
   }
 

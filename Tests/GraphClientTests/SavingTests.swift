@@ -12,7 +12,7 @@ import Testing
   @Test func saveIsAcknowledgedWithRevisionAndPermanentID() async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()
-      let project = try graph.insert("one", into: client)
+      let project = graph.insert("one", into: client)
       #expect(project.id.isTemporary)
       let saved = try #require(try await client.save())
       #expect(saved.committed.revision == 1)
@@ -28,7 +28,7 @@ import Testing
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()
       _ = try await client.commit([graph.insertion("one")], policy: .error)
-      let project = try graph.insert("one", into: client)
+      let project = graph.insert("one", into: client)
       await #expect(throws: Refusal.self) { try await client.save() }
       #expect(client.context.hasChanges && project.isInserted)
       project["title"] = .string("two")
@@ -42,7 +42,7 @@ import Testing
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()
       #expect(!client.save { _ in Issue.record("nothing was saved") })
-      _ = try graph.insert("one", into: client)
+      _ = graph.insert("one", into: client)
       let outcome = await withCheckedContinuation { (answer: CheckedContinuation<Result<SaveResult, Refusal>, Never>) in
         #expect(client.save { answer.resume(returning: $0) })
       }
@@ -120,7 +120,7 @@ import Testing
   @Test func offlineEditThatViolatesRuleIsRefusedAtOnce() async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()
-      let project = try graph.insert("one", into: client)
+      let project = graph.insert("one", into: client)
       try await client.save()
       try await graph.stop()
       await client.wait { if case .reconnecting = $0 { true } else { false } }

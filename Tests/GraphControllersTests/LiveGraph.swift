@@ -6,7 +6,7 @@ import Testing
 
 /// A context and its server in one: tests insert, change and delete books, and the queries that follow them receive
 /// each commit.
-final class LiveGraph {
+final class LiveGraph: ContextOwner {
   static let source = """
     {"format": 1, "name": "Library", "version": 1, "entities": [
       {"name": "Author", "attributes": [{"name": "name", "type": "string", "default": ""}], "relationships": [
@@ -40,6 +40,7 @@ final class LiveGraph {
     model = try Model(parsing: Self.source.utf8)
     context = ObjectContext(
       model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "ann", model: model.hash))
+    context.owner = self
     context.handle(.connected)
     perform()
   }
@@ -131,6 +132,11 @@ final class LiveGraph {
   }
 
   // MARK: - The server
+
+  /// Answers at once.
+  func contextHasWork() { perform() }
+
+  nonisolated(nonsending) func fill(_ load: LoadID) async throws {}
 
   /// Carries out what the context wants done.
   func perform() {

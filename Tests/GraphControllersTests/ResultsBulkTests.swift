@@ -27,7 +27,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let graph = try LiveGraph()
     let request = try graph.request(sort: sort, section: section)
-    let controller = ResultsController(request, in: graph.context) { [weak graph] in graph?.perform() }
+    let controller = ResultsController(request, in: graph.context)
     let rows = ListReplayer()
     controller.delegate = rows
     controller.performFetch()

@@ -9,7 +9,7 @@ import Testing
     _ graph: LiveGraph, _ predicate: String = "", sort: String = "rank", section: String? = nil
   ) throws -> (ResultsController, ResultsTranscript) {
     let request = try graph.request(predicate, sort: sort, section: section)
-    let controller = ResultsController(request, in: graph.context) { [weak graph] in graph?.perform() }
+    let controller = ResultsController(request, in: graph.context)
     let transcript = ResultsTranscript()
     controller.delegate = transcript
     return (controller, transcript)
@@ -212,7 +212,6 @@ import Testing
       .set(1, ["author": .object(first)]), .set(2, ["author": .object(second)]),
     ])
     let authors = graph.context.follow(entity: try graph.entity("Author"))
-    graph.perform()
     #expect(graph.context.isLoaded(authors))
     let (controller, transcript) = try controller(graph, sort: "author.name", section: "author.name")
     controller.performFetch()

@@ -14,7 +14,7 @@ import Testing
   private func controller(_ graph: LiveGraph, atMost most: Int) throws -> (ResultsController, ResultsTranscript) {
     var request = try graph.request()
     request.maximumCount = most
-    let controller = ResultsController(request, in: graph.context) { [weak graph] in graph?.perform() }
+    let controller = ResultsController(request, in: graph.context)
     let transcript = ResultsTranscript()
     controller.delegate = transcript
     return (controller, transcript)

@@ -46,7 +46,7 @@ import Testing
     let authors = graph.context.follow(entity: try graph.entity("Author"))
     for _ in 0..<3 { try commit(graph, &random, books: 40) }
     let request = try graph.request(predicate, sort: sort, section: section)
-    let controller = ResultsController(request, in: graph.context) { [weak graph] in graph?.perform() }
+    let controller = ResultsController(request, in: graph.context)
     let rows = ListReplayer()
     controller.delegate = rows
     var updates = controller.updates.makeAsyncIterator()

@@ -5,7 +5,7 @@ import Testing
 /// A result as a sequence: every state for who reads at once, the newest for who reads late.
 @MainActor @Suite struct ResultsUpdatesTests {
   private func controller(_ graph: LiveGraph) throws -> ResultsController {
-    ResultsController(try graph.request(), in: graph.context) { [weak graph] in graph?.perform() }
+    ResultsController(try graph.request(), in: graph.context)
   }
 
   private func line(_ update: ResultsUpdate?) -> String {

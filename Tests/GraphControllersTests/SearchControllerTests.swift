@@ -47,7 +47,7 @@ import Testing
     let request = try graph.request()
     let title = GraphPredicate.Path.property(try graph.property("title"))
     func results(_ request: ResultsRequest) -> ResultsController {
-      ResultsController(request, in: graph.context) { [weak graph] in graph?.perform() }
+      ResultsController(request, in: graph.context)
     }
     let controller = SearchController(all: results(request)) { query in
       var found = request

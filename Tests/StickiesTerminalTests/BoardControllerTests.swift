@@ -68,7 +68,7 @@ import Testing
     try await delete("Work", stage)
     if !hasAnother {
       await ann.terminal.expects("The note is gone")
-      let fresh = try #require(stage.other.context.insert(Board.self))
+      let fresh = Board(in: stage.other.context)
       fresh.name = "Home"
       try await stage.other.save()
     }
@@ -235,7 +235,7 @@ import Testing
     ann.terminal.click(40, 12, times: 2)
     ann.terminal.types("n")
     await ann.terminal.expects("there is no board for the note")
-    let fresh = try #require(stage.other.context.insert(Board.self))
+    let fresh = Board(in: stage.other.context)
     fresh.name = "Fresh"
     try await stage.other.save()
     await ann.terminal.expects {

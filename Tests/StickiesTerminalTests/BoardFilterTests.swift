@@ -50,7 +50,7 @@ import Testing
     let stage = try await BoardFixture()
     let note = try await stage.note("apples to buy", x: 16, y: 32)
     _ = try await stage.note("apples to eat", x: 300, y: 32)
-    let tag = try #require(stage.other.context.insert(Tag.self))
+    let tag = Tag(in: stage.other.context)
     tag.name = "shop"
     note.add(tag, to: try #require(StickiesModel.model.entity(named: "Note")?.property(named: "tags")?.number))
     try await stage.other.save()

@@ -14,10 +14,10 @@ import Testing
     let alpha = try await stage.note("alpha", x: 16)
     let omega = try await stage.note("omega\nand its body", x: 400)
     let context = stage.other.context
-    let tag = try #require(context.insert(Tag.self))
+    let tag = Tag(in: context)
     tag.name = "urgent"
-    alpha.addToTags(tag)
-    let line = try #require(context.insert(Link.self))
+    alpha.tags.insert(tag)
+    let line = Link(in: context)
     (line.from, line.to, line.label) = (alpha, omega, "knows")
     (alpha.pinned, alpha.locked, omega.collapsed) = (true, true, true)
     try await stage.other.save()
@@ -114,7 +114,7 @@ import Testing
     }
     // Changes on boards that are not shown here are not received: they are loaded when the user returns.
     let garden = try await stage.other.fetch(Board.self, where: "name == 'Garden'").first
-    let elsewhere = try #require(stage.other.context.insert(Note.self))
+    let elsewhere = Note(in: stage.other.context)
     (elsewhere.text, elsewhere.board) = ("elsewhere", garden)
     try await stage.other.save()
     ann.terminal.press(.end)

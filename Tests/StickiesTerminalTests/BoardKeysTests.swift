@@ -172,7 +172,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains(" knows ") && !$0.text.contains("not yet") }
     #expect(try await labels(stage) == ["knows"])
 
-    let line = try #require(stage.other.context.insert(Link.self))
+    let line = Link(in: stage.other.context)
     (line.from, line.to) = (alpha, below)
     try await stage.other.save()
     await ann.terminal.expects("↓")
@@ -211,7 +211,7 @@ import Testing
     let stage = try await BoardFixture()
     let alpha = try await stage.note("alpha", x: 16)
     let omega = try await stage.note("omega", x: 400)
-    let line = try #require(stage.other.context.insert(Link.self))
+    let line = Link(in: stage.other.context)
     (line.from, line.to, line.label) = (alpha, omega, "old")
     try await stage.other.save()
     let ann = try await stage.open()

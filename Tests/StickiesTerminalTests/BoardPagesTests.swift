@@ -47,7 +47,7 @@ import Testing
   @Test func linksOfNeighborBoardAreDrawn() async throws {
     let stage = try await BoardFixture(boards: ["Work", "Home"])
     let (alpha, omega) = (try await stage.note("alpha", x: 16), try await stage.note("omega", x: 400))
-    let link = try #require(stage.other.context.insert(Link.self))
+    let link = Link(in: stage.other.context)
     (link.from, link.to) = (alpha, omega)
     try await stage.other.save()
     let ann = try await stage.open()

@@ -112,7 +112,7 @@ import Testing
     let stage = try await BoardFixture()
     let note = try await stage.note("first", x: 0, y: 32)
     _ = try await stage.note("second", x: 240, y: 32)
-    let tag = try #require(stage.other.context.insert(Tag.self))
+    let tag = Tag(in: stage.other.context)
     tag.name = "shopping"
     note.add(tag, to: try #require(StickiesModel.model.entity(named: "Note")?.property(named: "tags")?.number))
     try await stage.other.save()

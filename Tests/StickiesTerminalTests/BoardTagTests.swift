@@ -10,7 +10,7 @@ import Testing
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardTagTests {
   private func tag(_ name: String, _ stage: BoardFixture) async throws -> StickiesKit.Tag {
-    let tag = try #require(stage.other.context.insert(StickiesKit.Tag.self))
+    let tag = StickiesKit.Tag(in: stage.other.context)
     tag.name = name
     try await stage.other.save()
     return tag

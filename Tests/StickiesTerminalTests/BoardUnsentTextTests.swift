@@ -125,9 +125,9 @@ import Testing
     try stage.restart()
     let ann = try await stage.open()
     let beta = try await stage.note("beta", x: 300)
-    let tag = try #require(stage.other.context.insert(Tag.self))
+    let tag = Tag(in: stage.other.context)
     tag.name = "late"
-    beta.addToTags(tag)
+    beta.tags.insert(tag)
     try await stage.other.save()
     await ann.terminal.expects("#late")
     // The list of tags is requested when the user needs it.
@@ -294,7 +294,7 @@ import Testing
     await ann.terminal.expects("(n)")
     ann.terminal.types("n")
     await ann.terminal.expects { $0.text.contains("there is no board for the note") && $0.text.contains("(n)") }
-    let board = try #require(stage.other.context.insert(Board.self))
+    let board = Board(in: stage.other.context)
     board.name = "Late"
     try await stage.other.save()
     await ann.terminal.expects("Late")

@@ -270,7 +270,7 @@ import Testing
   private func link(_ stage: BoardFixture) async throws {
     let first = try #require(try await stage.other.fetch(Note.self, where: "text == 'n0'").first)
     let last = try #require(try await stage.other.fetch(Note.self, where: "text == 'n\(Self.count - 1)'").first)
-    let line = try #require(stage.other.context.insert(Link.self))
+    let line = Link(in: stage.other.context)
     (line.from, line.to) = (first, last)
     try await stage.other.save()
   }

@@ -32,9 +32,9 @@ import Testing
     let note = try await stage.note("one")
     let context = stage.other.context
     let values = NoteValuesCache(in: context)
-    let tag = try #require(context.insert(Tag.self))
+    let tag = Tag(in: context)
     tag.name = "old"
-    note.addToTags(tag)
+    note.tags.insert(tag)
     #expect(values[note.id]?.tags == ["old"])
     tag.name = "new"
     #expect(values[note.id]?.tags == ["new"])

@@ -235,7 +235,7 @@ import Testing
     await ann.terminal.expects("(\(Self.count - 1))")
     // One goes and one comes, in one commit: the board has as many notes as before.
     context.delete(try #require(try await stage.other.fetch(Note.self, where: "text == 'n2001'").first))
-    let last = try #require(context.insert(Note.self))
+    let last = Note(in: context)
     (last.text, last.x, last.board) = ("last", 900_000, later.board)
     try await stage.other.save()
     await ann.terminal.expects("(\(Self.count - 2))")
@@ -338,7 +338,7 @@ import Testing
     await ann.terminal.expects("reconnecting")
     try await stage.whileAway { carl in
       let far = try #require(try await carl.fetch(Note.self, where: "text == 'n2000'").first)
-      let new = try #require(carl.context.insert(Note.self))
+      let new = Note(in: carl.context)
       (new.text, new.x, new.board) = ("new", 900_000, far.board)
       carl.context.delete(far)
       try await carl.save()

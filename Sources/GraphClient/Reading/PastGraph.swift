@@ -6,7 +6,7 @@ import GraphWire
 /// The graph as it was at a revision. Reads work as in the present: fetches with predicates and orders, faults,
 /// relationships. Its objects belong to a context of their own, which can't be edited.
 @MainActor
-public final class PastGraph: GraphReader {
+public final class PastGraph: GraphReader, @MainActor ContextOwner {
   /// The revision of all objects.
   public let revision: Revision
   /// The context of the objects. An edit in it traps, unless its `editWasRefused` is set.
@@ -18,6 +18,7 @@ public final class PastGraph: GraphReader {
     self.client = client
     self.revision = revision
     context = client.context.makePast(at: revision)
+    context.owner = self
   }
 
   // MARK: - Fetching
@@ -57,6 +58,9 @@ public final class PastGraph: GraphReader {
       }
     }
   }
+
+  /// Sends the fetches that loads need, at the end of the turn of the main actor.
+  public func contextHasWork() { Task { [weak self] in self?.perform() } }
 
   private func perform() {
     for (number, fetch) in context.takePastFetches() { Task { [self] in await ask(number, fetch) } }

@@ -14,19 +14,18 @@ public final class LiveQuerySource: ResultsSource {
   public private(set) var query: QueryID?
 
   private var request: ResultsRequest
-  private let perform: () -> Void
   private var receive: ((ResultsEvent) -> Void)?
   private var token: ObservationToken?
+  /// Changes that arrived before the query's number was known: an owner may answer while `follow` runs.
+  private var earlyChanges = [ObjectsDidChange]()
   private var rows = [ObjectID: ResultsRow]()
   private var snapshot: ResultsSnapshot
   private var dependencies = RowDependencyIndex()
 
   /// Creates a source that subscribes to its own live query.
-  /// - Parameter perform: called when the context has messages for the server; pass `GraphClient.perform`.
-  public init(_ request: ResultsRequest, in context: ObjectContext, perform: @escaping () -> Void) {
+  public init(_ request: ResultsRequest, in context: ObjectContext) {
     self.request = request
     self.context = context
-    self.perform = perform
     order = request.order(in: context.model)
     snapshot = ResultsSnapshot(awaiting: order)
   }
@@ -54,7 +53,9 @@ public final class LiveQuerySource: ResultsSource {
       query = context.follow(
         entity: entity, predicate: request.predicate, prefetching: request.prefetching, atMost: request.maximumCount)
     }
-    perform()
+    let changes = earlyChanges
+    earlyChanges = []
+    for change in changes { self.receive(change) }
   }
 
   public func move(to window: ResultsWindow) {
@@ -62,7 +63,6 @@ public final class LiveQuerySource: ResultsSource {
     request.window = window
     guard let query else { return }
     context.moveWindow(of: query, offset: window.offset, limit: window.limit)
-    perform()
   }
 
   public func stop() {
@@ -71,13 +71,15 @@ public final class LiveQuerySource: ResultsSource {
     guard let query else { return }
     self.query = nil
     context.unfollow(query)
-    perform()
   }
 
   // MARK: - Changes
 
   private func receive(_ change: ObjectsDidChange) {
-    guard let query else { return }
+    guard let query else {
+      if token != nil { earlyChanges.append(change) }
+      return
+    }
     if let refusal = change.refused[query] {
       self.query = nil
       token = nil
@@ -133,7 +135,6 @@ public final class LiveQuerySource: ResultsSource {
     (self.query, token, receive) = (nil, nil, nil)
     notify?(.failed(Replica.tooMany(most)))
     context.unfollow(query)
-    perform()
   }
 
   private func reposition(_ touched: [ResultsRowChange]) {

@@ -58,9 +58,8 @@ public final class ResultsController {
   }
 
   /// Creates a controller for the result of a request.
-  /// - Parameter perform: called when the context has messages for the server; pass `GraphClient.perform`.
-  public convenience init(_ request: ResultsRequest, in context: ObjectContext, perform: @escaping () -> Void = {}) {
-    self.init(LiveQuerySource(request, in: context, perform: perform), in: context)
+  public convenience init(_ request: ResultsRequest, in context: ObjectContext) {
+    self.init(LiveQuerySource(request, in: context), in: context)
   }
 
   deinit {

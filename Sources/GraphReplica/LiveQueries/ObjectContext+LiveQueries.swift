@@ -52,6 +52,7 @@ extension ObjectContext {
     results[query] = [:]
     loads.addPrefetch(tree, of: query)
     handle(.subscribe(query, subscribe, atMost: most))
+    notifyOwner()
     return query
   }
 
@@ -62,6 +63,7 @@ extension ObjectContext {
     windows[query] = nil
     loads.removePrefetch(of: query)
     handle(.unsubscribe(query))
+    notifyOwner()
   }
 
   /// Moves a window to another part of its query. The old rows stay visible until the new ones arrive; then observers
@@ -75,6 +77,7 @@ extension ObjectContext {
     handle(
       .moveWindow(
         query, offset: UInt64(max(0, offset)), limit: limit.map { UInt64(min(max(1, $0), most)) } ?? window.limit))
+    notifyOwner()
   }
 
   // MARK: - Results

@@ -8,9 +8,10 @@ import GraphModel
 extension ManagedObject {
   /// Whether the context knows only the object's id.
   ///
-  /// Values of a fault read as the model's defaults or null, its relationships as empty. Reading never waits; load
-  /// the object to fill it. An edit of a fault is made without knowledge of its value, and conflicts with any earlier
-  /// change by another client.
+  /// Reading never waits; load the object to fill it. The members of generated classes report a read of a fault
+  /// (`ObjectContext.unloadedWasRead`); values by number or name read as the model's defaults or null, relationships as
+  /// empty. An edit of a fault is made without knowledge of its value, and conflicts with any earlier change by another
+  /// client.
   public var isFault: Bool { state.isFault }
 
   /// Whether the context holds all objects at the other end of a relationship with their values.
@@ -21,5 +22,45 @@ extension ManagedObject {
     // A property that the entity does not have has nothing to load.
     guard let property = entity.property(property) else { return true }
     return context.isLoaded(property, of: state)
+  }
+
+  /// The value of a property, for the members of generated classes: a read of a fault is reported.
+  public func loadedValue(_ property: PropertyNumber) -> Value {
+    if state.isFault { context.reportRead(property, ofFault: state) }
+    return value(property)
+  }
+
+  /// The object at the other end of a to-one, for the members of generated classes: a read of a fault is reported. The
+  /// object itself may be a fault.
+  public func loadedObject<Destination: ManagedObject>(
+    _ property: PropertyNumber, _: Destination.Type
+  ) -> Destination? {
+    loadedValue(property).objectID.flatMap { context.fault($0) as? Destination }
+  }
+
+  /// Fills the object if it is a fault, together with other held faults of its kind: a loop over faults sends one
+  /// request for each thousand. If the server does not have the object, `isDeleted` is true afterwards.
+  /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  public nonisolated(nonsending) func load() async throws {
+    if isFault { try await context.wait(for: context.load([self], bringsOthers: true)) }
+  }
+}
+
+/// An object that loads along its own relationships. A protocol, because a path begins at the object's class.
+public protocol PathLoading: ManagedObject {}
+
+extension ManagedObject: PathLoading {}
+
+extension PathLoading {
+  /// The object that a path of to-ones leads to, with its values: `try await note.load(\.board)`. One that is not held
+  /// is loaded, together with those of the objects that arrived with this one.
+  /// - Returns: nil when the path leads to no object.
+  /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  public nonisolated(nonsending) func load<Destination: ManagedObject>(
+    _ path: (ObjectPath<Self, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>
+  ) async throws -> Destination? {
+    let tree = RelationshipTree(Self.self, path)
+    if let load = context.load(tree, of: self) { try await context.wait(for: load) }
+    return context.object(at: path, from: self)
   }
 }

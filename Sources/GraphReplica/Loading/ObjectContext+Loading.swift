@@ -45,6 +45,105 @@ extension ObjectContext {
     return state.value(property).objectIDs.allSatisfy { self.state($0).map { !$0.isFault } ?? $0.isTemporary }
   }
 
+  // MARK: - Members
+
+  /// Whether the context knows which objects are members of a to-many.
+  ///
+  /// It does for an object that was inserted here, for a relationship that is stored at this end, and for members that
+  /// were loaded or that a live query of their complete entity contains.
+  func knowsMembers(_ property: Property, of state: ObjectState) -> Bool {
+    guard let relationship = property.relationship, !state.isInserted, !state.isDeleted else { return true }
+    if let parentState = state.parentState, let parent { return parent.knowsMembers(property, of: parentState) }
+    if relationship.storage != .inverse { return !state.isFault }
+    return state.loadedMembers[property.number].map(\.areHeld) == true || followsAll(of: relationship.destination)
+  }
+
+  private func followsAll(of entity: EntityNumber) -> Bool {
+    guard let wanted = model.entity(entity)?.family else { return false }
+    return results.keys.contains { query in
+      guard let followed = replica.queries[query], followed.isLoaded, followed.subscribe.predicate.isEmpty,
+        followed.subscribe.window == nil, followed.damage.objects.isEmpty,
+        let family = model.entity(followed.subscribe.entity)?.family
+      else { return false }
+      return Set(family).isSuperset(of: wanted)
+    }
+  }
+
+  func knowsMembers(of object: ManagedObject, _ number: PropertyNumber) -> Bool {
+    guard let property = object.entity.property(number) else { return true }
+    return knowsMembers(property, of: object.state)
+  }
+
+  /// Reports a read of members that are not known.
+  func checkMembers(of object: ManagedObject, _ number: PropertyNumber) {
+    if let property = object.entity.property(number), !knowsMembers(property, of: object.state) {
+      report(
+        UnloadedReadError(
+          id: object.id, entity: object.entity.name, property: property.name, isRelationship: !object.isFault))
+    }
+  }
+
+  func memberCount(of object: ManagedObject, _ number: PropertyNumber) -> Int {
+    guard let property = object.entity.property(number) else { return 0 }
+    return related(to: object.state, through: property).count
+  }
+
+  /// Whether an object is a member. An object that is loaded and stores the other end knows it itself; otherwise the
+  /// members have to be known.
+  func contains(_ other: ManagedObject, in object: ManagedObject, _ number: PropertyNumber) -> Bool {
+    guard let property = object.entity.property(number), let relationship = property.relationship else { return false }
+    let (state, member) = (object.state, localState(of: other))
+    if relationship.storage == .inverse, let inverse = model.property(relationship.inverse), !member.isFault {
+      return !member.isDeleted && member.value(inverse).objectIDs.contains(state.id)
+    }
+    if related(to: state, through: property).contains(member.id) { return true }
+    checkMembers(of: object, number)
+    return false
+  }
+
+  /// Records the members of an object that a save has inserted: exactly those that the save gave it.
+  func recordMembers(ofInserted state: ObjectState, _ members: [PropertyNumber: [ObjectState]]) {
+    for property in state.entity.relationships where property.relationship?.storage == .inverse {
+      let retained = RetainedObjects()
+      for member in members[property.number, default: []] { retained.hold(member) }
+      // Without an instance nothing keeps the members, and they count as not loaded.
+      state.instance?.companions.updateValue(retained, forKey: RelationshipTree([[property.number]]))
+      state.loadedMembers[property.number] = LoadedMembers([retained])
+    }
+  }
+
+  // MARK: - Reads of what is not loaded
+
+  /// Reports a read of a fault's property, unless an edit has given it a value.
+  func reportRead(_ number: PropertyNumber, ofFault state: ObjectState) {
+    if let property = state.entity.property(number), property.attribute?.isTransient != true,
+      !hasEdit(of: property, state)
+    {
+      report(
+        UnloadedReadError(id: state.id, entity: state.entity.name, property: property.name, isRelationship: false))
+    }
+  }
+
+  /// Whether an edit in this context, or in one that it reads through, has given the property a value.
+  private func hasEdit(of property: Property, _ state: ObjectState) -> Bool {
+    if !state.localEdits(of: property).isEmpty { return true }
+    guard let parentState = state.parentState else { return false }
+    return hasEdit(of: property, parentState)
+  }
+
+  private func report(_ error: UnloadedReadError) {
+    var context = self
+    while context.unloadedWasRead == nil, let parent = context.parent { context = parent }
+    guard let report = context.unloadedWasRead else { return assertionFailure(error.description) }
+    report(error)
+  }
+
+  /// Waits for a load.
+  nonisolated(nonsending) func wait(for load: LoadID) async throws {
+    guard let owner else { throw Refusal(.unavailable, "the context has no connection to load by") }
+    try await owner.fill(load)
+  }
+
   /// Whether an object that is known as deleted may have been restored. A reference to it, received since, suggests
   /// that.
   func mayBeRestored(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
@@ -78,12 +177,12 @@ extension ObjectContext {
 
   // MARK: - Loads
 
-  /// Fills faults; other objects are ignored. Nothing is sent before `sendLoads`, or the next event.
+  /// Fills faults; other objects are ignored. The owner sends all loads of a turn together.
   /// - Parameter bringsOthers: fill up the request with other faults of the same kind that the program holds.
   /// - Returns: the load that `.filled` names when it has ended.
   public func load(_ objects: [ManagedObject], bringsOthers: Bool = false) -> LoadID {
     if let parent { return parent.load(objects, bringsOthers: bringsOthers) }
-    return loads.load(faults: objects.map { localState(of: $0) }.filter(\.isFault), bringsOthers: bringsOthers)
+    return start(loads.load(faults: objects.map { localState(of: $0) }.filter(\.isFault), bringsOthers: bringsOthers))
   }
 
   /// Follows relationships from objects. The loaded objects are kept as long as the program holds one of `objects`.
@@ -93,7 +192,12 @@ extension ObjectContext {
   /// - Returns: the load that `.filled` names when it has ended.
   public func load(_ tree: RelationshipTree, of objects: [ManagedObject], reloadsHeld: Bool = true) -> LoadID {
     if let parent { return parent.load(tree, of: objects, reloadsHeld: reloadsHeld) }
-    return loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: reloadsHeld)
+    return start(loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: reloadsHeld))
+  }
+
+  private func start(_ load: LoadID) -> LoadID {
+    notifyOwner()
+    return load
   }
 
   /// Follows relationships from one object and those that arrived with it, where something is missing. A load takes
@@ -114,8 +218,8 @@ extension ObjectContext {
         objects.append(instance)
       }
     }
-    return loads.load(
-      tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: false, isShared: true)
+    return start(
+      loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: false, isShared: true))
   }
 
   private func isMissing(_ tree: RelationshipTree, of state: ObjectState) -> Bool {
@@ -131,7 +235,7 @@ extension ObjectContext {
     }
   }
 
-  /// Sends the requests of the loads since the last event.
+  /// Makes actions of the loads since the last event; the owner calls it before `takeActions`.
   public func sendLoads() {
     if let parent { return parent.sendLoads() }
     // The owner of a context of the past takes its fetches.

@@ -67,7 +67,7 @@ package struct ChangeWaiter {
     shell.client.reportLostConnections(to: shell.output)
     let bound = predicate.bound(now: GraphClient.now)
     let results = ResultsController(
-      ResultsRequest(entity: entity.number, predicate: bound), in: shell.client.context, perform: shell.client.perform)
+      ResultsRequest(entity: entity.number, predicate: bound), in: shell.client.context)
     // An object that can't be read may match.
     var damage = DamageNotice()
     shell.client.damageDidAppear = { damage.formUnion($0) }

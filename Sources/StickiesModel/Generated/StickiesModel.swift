@@ -126,7 +126,7 @@ open class Board: ManagedObject {
 
   /// The name of the board; no two boards share one.
   public var `name`: String {
-    get { if case .string(let value) = value(3) { value } else { "" } }
+    get { if case .string(let value) = loadedValue(3) { value } else { "" } }
     set { setValue(.string(newValue), for: 3) }
   }
 
@@ -134,24 +134,18 @@ open class Board: ManagedObject {
   ///
   /// By default `"gray"`.
   public var `color`: Color {
-    get { if case .string(let value) = value(1) { Color(rawValue: value) ?? .`gray` } else { .`gray` } }
+    get { if case .string(let value) = loadedValue(1) { Color(rawValue: value) ?? .`gray` } else { .`gray` } }
     set { setValue(.string(newValue.rawValue), for: 1) }
   }
 
   /// When the board was made.
   public var `created`: Timestamp {
-    get { if case .date(let value) = value(2) { value } else { 0 } }
+    get { if case .date(let value) = loadedValue(2) { value } else { 0 } }
     set { setValue(.date(newValue), for: 2) }
   }
 
   /// The notes that stick to the board.
-  public var `notes`: [Note] { objects(4, Note.self) }
-
-  /// Adds to `notes`, and sets the inverse.
-  public func addToNotes(_ object: Note) { add(object, to: 4) }
-
-  /// Removes from `notes`, and updates the inverse.
-  public func removeFromNotes(_ object: Note) { remove(object, from: 4) }
+  public var `notes`: ToMany<Note> { ToMany<Note>(self, 4) }
 }
 
 /// A sticky note.
@@ -160,7 +154,7 @@ open class Note: ManagedObject {
 
   /// The text of the note. Concurrent edits merge character by character.
   public var `text`: String {
-    get { if case .string(let value) = value(20) { value } else { "" } }
+    get { if case .string(let value) = loadedValue(20) { value } else { "" } }
     set { setValue(.string(newValue), for: 20) }
   }
 
@@ -168,7 +162,7 @@ open class Note: ManagedObject {
   ///
   /// By default `"yellow"`.
   public var `color`: Color {
-    get { if case .string(let value) = value(10) { Color(rawValue: value) ?? .`yellow` } else { .`yellow` } }
+    get { if case .string(let value) = loadedValue(10) { Color(rawValue: value) ?? .`yellow` } else { .`yellow` } }
     set { setValue(.string(newValue.rawValue), for: 10) }
   }
 
@@ -176,7 +170,7 @@ open class Note: ManagedObject {
   ///
   /// By default `0`.
   public var `x`: Double {
-    get { if case .double(let value) = value(23) { value } else { 0.0 } }
+    get { if case .double(let value) = loadedValue(23) { value } else { 0.0 } }
     set { setValue(.double(newValue), for: 23) }
   }
 
@@ -184,7 +178,7 @@ open class Note: ManagedObject {
   ///
   /// By default `0`.
   public var `y`: Double {
-    get { if case .double(let value) = value(24) { value } else { 0.0 } }
+    get { if case .double(let value) = loadedValue(24) { value } else { 0.0 } }
     set { setValue(.double(newValue), for: 24) }
   }
 
@@ -192,7 +186,7 @@ open class Note: ManagedObject {
   ///
   /// By default `200`.
   public var `width`: Double {
-    get { if case .double(let value) = value(22) { value } else { 200.0 } }
+    get { if case .double(let value) = loadedValue(22) { value } else { 200.0 } }
     set { setValue(.double(newValue), for: 22) }
   }
 
@@ -200,7 +194,7 @@ open class Note: ManagedObject {
   ///
   /// By default `200`.
   public var `height`: Double {
-    get { if case .double(let value) = value(12) { value } else { 200.0 } }
+    get { if case .double(let value) = loadedValue(12) { value } else { 200.0 } }
     set { setValue(.double(newValue), for: 12) }
   }
 
@@ -208,7 +202,7 @@ open class Note: ManagedObject {
   ///
   /// By default `0`.
   public var `z`: Double {
-    get { if case .double(let value) = value(25) { value } else { 0.0 } }
+    get { if case .double(let value) = loadedValue(25) { value } else { 0.0 } }
     set { setValue(.double(newValue), for: 25) }
   }
 
@@ -216,7 +210,7 @@ open class Note: ManagedObject {
   ///
   /// By default `false`.
   public var `collapsed`: Bool {
-    get { if case .bool(let value) = value(9) { value } else { false } }
+    get { if case .bool(let value) = loadedValue(9) { value } else { false } }
     set { setValue(.bool(newValue), for: 9) }
   }
 
@@ -224,7 +218,7 @@ open class Note: ManagedObject {
   ///
   /// By default `false`.
   public var `pinned`: Bool {
-    get { if case .bool(let value) = value(18) { value } else { false } }
+    get { if case .bool(let value) = loadedValue(18) { value } else { false } }
     set { setValue(.bool(newValue), for: 18) }
   }
 
@@ -232,65 +226,47 @@ open class Note: ManagedObject {
   ///
   /// By default `false`.
   public var `locked`: Bool {
-    get { if case .bool(let value) = value(14) { value } else { false } }
+    get { if case .bool(let value) = loadedValue(14) { value } else { false } }
     set { setValue(.bool(newValue), for: 14) }
   }
 
   /// A short name for the note, given by the server and never used twice.
   public var `number`: Int64 {
-    get { if case .integer(let value) = value(15) { value } else { 0 } }
+    get { if case .integer(let value) = loadedValue(15) { value } else { 0 } }
   }
 
   /// When the note was written.
   public var `created`: Timestamp {
-    get { if case .date(let value) = value(11) { value } else { 0 } }
+    get { if case .date(let value) = loadedValue(11) { value } else { 0 } }
     set { setValue(.date(newValue), for: 11) }
   }
 
   /// When the note last changed.
   public var `updated`: Timestamp {
-    get { if case .date(let value) = value(21) { value } else { 0 } }
+    get { if case .date(let value) = loadedValue(21) { value } else { 0 } }
     set { setValue(.date(newValue), for: 21) }
   }
 
   /// Where an imported note came from; no two notes share an origin.
   public var `origin`: String? {
-    get { if case .string(let value) = value(16) { value } else { nil } }
+    get { if case .string(let value) = loadedValue(16) { value } else { nil } }
     set { setValue(newValue.map { newValue in .string(newValue) } ?? .null, for: 16) }
   }
 
   /// The board that the note sticks to.
   public var `board`: Board? {
-    get { object(8, Board.self) }
+    get { loadedObject(8, Board.self) }
     set { setValue(newValue.map { .object($0.id) } ?? .null, for: 8) }
   }
 
   /// The words that the note is filed under.
-  public var `tags`: [Tag] { objects(19, Tag.self) }
-
-  /// Adds to `tags`, and sets the inverse.
-  public func addToTags(_ object: Tag) { add(object, to: 19) }
-
-  /// Removes from `tags`, and updates the inverse.
-  public func removeFromTags(_ object: Tag) { remove(object, from: 19) }
+  public var `tags`: ToMany<Tag> { ToMany<Tag>(self, 19) }
 
   /// Links that begin at the note.
-  public var `outgoing`: [Link] { objects(17, Link.self) }
-
-  /// Adds to `outgoing`, and sets the inverse.
-  public func addToOutgoing(_ object: Link) { add(object, to: 17) }
-
-  /// Removes from `outgoing`, and updates the inverse.
-  public func removeFromOutgoing(_ object: Link) { remove(object, from: 17) }
+  public var `outgoing`: ToMany<Link> { ToMany<Link>(self, 17) }
 
   /// Links that end at the note.
-  public var `incoming`: [Link] { objects(13, Link.self) }
-
-  /// Adds to `incoming`, and sets the inverse.
-  public func addToIncoming(_ object: Link) { add(object, to: 13) }
-
-  /// Removes from `incoming`, and updates the inverse.
-  public func removeFromIncoming(_ object: Link) { remove(object, from: 13) }
+  public var `incoming`: ToMany<Link> { ToMany<Link>(self, 13) }
 }
 
 /// A word that notes are filed under.
@@ -299,18 +275,12 @@ open class Tag: ManagedObject {
 
   /// The word; no two tags share it.
   public var `name`: String {
-    get { if case .string(let value) = value(26) { value } else { "" } }
+    get { if case .string(let value) = loadedValue(26) { value } else { "" } }
     set { setValue(.string(newValue), for: 26) }
   }
 
   /// The notes with this tag.
-  public var `notes`: [Note] { objects(27, Note.self) }
-
-  /// Adds to `notes`, and sets the inverse.
-  public func addToNotes(_ object: Note) { add(object, to: 27) }
-
-  /// Removes from `notes`, and updates the inverse.
-  public func removeFromNotes(_ object: Note) { remove(object, from: 27) }
+  public var `notes`: ToMany<Note> { ToMany<Note>(self, 27) }
 }
 
 /// An arrow from one note to another.
@@ -319,19 +289,19 @@ open class Link: ManagedObject {
 
   /// The text beside the arrow.
   public var `label`: String {
-    get { if case .string(let value) = value(6) { value } else { "" } }
+    get { if case .string(let value) = loadedValue(6) { value } else { "" } }
     set { setValue(.string(newValue), for: 6) }
   }
 
   /// The note where the arrow begins.
   public var `from`: Note? {
-    get { object(5, Note.self) }
+    get { loadedObject(5, Note.self) }
     set { setValue(newValue.map { .object($0.id) } ?? .null, for: 5) }
   }
 
   /// The note where the arrow ends.
   public var `to`: Note? {
-    get { object(7, Note.self) }
+    get { loadedObject(7, Note.self) }
     set { setValue(newValue.map { .object($0.id) } ?? .null, for: 7) }
   }
 }

@@ -70,10 +70,10 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     windows = WindowSet(make: makeController)
     var request = Self.notes(of: board.id, in: context.model)
     request.maximumCount = Self.maximumNotes
-    notes = ResultsController(request, in: context, perform: link.perform)
+    notes = ResultsController(request, in: context)
     var lines = Self.links(of: board.id, in: context.model)
     lines.maximumCount = Self.maximumLinks
-    allLinks = ResultsController(lines, in: context, perform: link.perform)
+    allLinks = ResultsController(lines, in: context)
     notes.delegate = self
     knownName = board.name
   }

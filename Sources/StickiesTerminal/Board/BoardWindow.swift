@@ -53,7 +53,6 @@ final class BoardWindow {
 
   private let board: ObjectID
   private let context: ObjectContext
-  private let link: BoardConnection
   private var limit = BoardWindow.maximumNotes
   private var refused: RegionQuery.Parameters?
   private var kept = Set<ObjectID>()
@@ -69,9 +68,9 @@ final class BoardWindow {
 
   /// - Parameter held: objects that are loaded already; they are shown until the first piece has arrived.
   init(of board: ObjectID, holding held: [ManagedObject], in context: ObjectContext, link: BoardConnection) {
-    (self.board, self.context, self.link, self.held) = (board, context, link, held)
+    (self.board, self.context, self.held) = (board, context, held)
     requests = RequestChannel(link, in: context)
-    list = ResultsController(Self.listRequest(of: board, in: context.model), in: context, perform: link.perform)
+    list = ResultsController(Self.listRequest(of: board, in: context.model), in: context)
     let listener = RowsListener { [weak self] in self?.didChangeDisplay() }
     listener.failed = { [weak self] in self?.didFail($0) }
     listListener = listener
@@ -205,7 +204,7 @@ final class BoardWindow {
       region: BoardRegion(around: seen), pinned: Set(wanted), filter: filter, limit: limit)
     guard parameters != refused else { return }
     askedCount += 1
-    let piece = RegionQuery(parameters, of: board, in: context, perform: link.perform)
+    let piece = RegionQuery(parameters, of: board, in: context)
     piece.didChange = { [weak self] piece, difference in self?.receive(difference, of: piece) }
     piece.didFail = { [weak self] piece, refusal in self?.fail(refusal, piece) }
     piece.linksDidChange = { [weak self] in self?.didChangeDisplay() }

@@ -30,7 +30,7 @@ final class RegionQuery: ResultsControllerDelegate {
   var linksDidFail: (Refusal) -> Void = { _ in }
   private var linkListener: RowsListener?
 
-  init(_ parameters: Parameters, of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
+  init(_ parameters: Parameters, of board: ObjectID, in context: ObjectContext) {
     self.parameters = parameters
     let place: GraphPredicate =
       parameters.pinned.isEmpty
@@ -40,11 +40,11 @@ final class RegionQuery: ResultsControllerDelegate {
     request.predicate = .all([request.predicate, place])
     request.sort = [SortKey](Note.self, [\.z.descending])
     request.window = ResultsWindow(limit: parameters.limit)
-    notes = ResultsController(request, in: context, perform: perform)
+    notes = ResultsController(request, in: context)
     var lines = BoardPage.links(of: board, in: context.model)
     lines.predicate = .all([lines.predicate, parameters.region.links])
     lines.maximumCount = BoardPage.maximumLinks
-    links = ResultsController(lines, in: context, perform: perform)
+    links = ResultsController(lines, in: context)
     notes.delegate = self
     let listener = RowsListener { [weak self] in self?.linksDidChange() }
     listener.failed = { [weak self] in self?.linksDidFail($0) }

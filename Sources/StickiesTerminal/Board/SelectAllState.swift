@@ -23,7 +23,6 @@ final class SelectAllState {
   private let newest: Int64
   private var membership: PredicateEvaluator
   private let context: ObjectContext
-  private let perform: () -> Void
   private let listener: RowsListener
   /// Counts the notes that match the filter; nil if there is no filter.
   private var found: ResultsController?
@@ -37,11 +36,10 @@ final class SelectAllState {
   ///   - listener: notified when a count arrives or fails.
   init(
     of part: BoardWindow, board: Board, filter: GraphPredicate, newest: Int64, in context: ObjectContext,
-    link: BoardConnection,
     listener: RowsListener
   ) {
     (self.part, self.filter, self.newest, self.context) = (part, filter, newest, context)
-    (perform, self.listener) = (link.perform, listener)
+    self.listener = listener
     self.board = BoardPage.notes(of: board.id, in: context.model)
     membership = Self.membership(self.board, filter, newest, context)
     if filter != .always { found = counter(of: filter) }
@@ -122,7 +120,7 @@ final class SelectAllState {
     request.predicate = .all([board.predicate, condition])
     request.prefetching = .none
     request.window = ResultsWindow(limit: 1)
-    let counter = ResultsController(request, in: context, perform: perform)
+    let counter = ResultsController(request, in: context)
     counter.delegate = listener
     counter.performFetch()
     return counter

@@ -80,8 +80,6 @@ struct BoardConnection {
   var user: String
   /// The number of this client's session on the server; nil before the first connection.
   var session: () -> UInt64?
-  /// Performs the context's pending actions.
-  var perform: () -> Void
   /// Sends all unsaved changes.
   /// - Returns: false if there are none.
   var save: (_ done: @escaping (Result<SaveResult, Refusal>) -> Void) -> Bool

@@ -88,6 +88,8 @@ public final class BoardSession {
     self.client = client
     self.user = user
     self.editor = editor
+    // A board draws what it holds; notes, tags and links that arrive later are drawn then.
+    client.context.unloadedWasRead = { _ in }
     self.keepTexts = keepTexts
     let batches = NoteBatches(client, user: user)
     self.batches = batches
@@ -254,7 +256,6 @@ public final class BoardSession {
     BoardConnection(
       user: user,
       session: { [client] in client.welcome?.session },
-      perform: { [client] in client.perform() },
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       present: { [client] state in client.showPresence(state) },
       observe: { [requests, weak self] receive, busy in

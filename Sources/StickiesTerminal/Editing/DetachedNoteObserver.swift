@@ -13,9 +13,9 @@ final class DetachedNoteObserver {
   private let rows: ResultsController
   private var listener: RowsListener?
 
-  init(_ id: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
+  init(_ id: ObjectID, in context: ObjectContext) {
     rows = ResultsController(
-      ResultsRequest(entity: id.entity, predicate: .identifiers([id]), sort: []), in: context, perform: perform)
+      ResultsRequest(entity: id.entity, predicate: .identifiers([id]), sort: []), in: context)
     listener = RowsListener { [weak self] in
       // If the query failed, the place remains unknown.
       if let self, rows.state == .loaded { didChange() }

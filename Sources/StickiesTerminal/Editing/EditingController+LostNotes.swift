@@ -10,7 +10,7 @@ extension EditingController {
     report(loss.sentence, isTrouble: true)
     if loss.kind == .deleted { return askAboutDeletedNote(loss, controller) }
     if !pages.page.isShown(loss.id) { return askAboutFilteredNote(loss, controller) }
-    let search = DetachedNoteObserver(loss.id, in: context, perform: link.perform)
+    let search = DetachedNoteObserver(loss.id, in: context)
     controller.elsewhere = search
     search.didChange = { [weak self, weak controller, weak search] in
       guard let self, let controller, let search, current === controller, controller.elsewhere === search else {

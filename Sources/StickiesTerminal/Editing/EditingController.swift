@@ -161,7 +161,7 @@ final class EditingController: BoardPart {
 
   func newNote(text: String, at place: (x: Double, y: Double)) {
     end()
-    let note = context.insertBuiltIn(Note.self)
+    let note = Note(in: context)
     (note.x, note.y) = place
     note.z = topHeight + 1
     note.board = pages.page.board

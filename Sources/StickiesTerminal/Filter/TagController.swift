@@ -17,7 +17,7 @@ final class TagController: BoardPart {
   /// The tag with a name; a new one if none is known here. The server merges it with an existing tag of that name.
   func tag(named name: String) -> Tag {
     if let tag = names[name] { return tag }
-    let tag = context.insertBuiltIn(Tag.self)
+    let tag = Tag(in: context)
     tag.name = name
     return tag
   }

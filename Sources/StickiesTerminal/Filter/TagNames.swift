@@ -26,7 +26,7 @@ final class TagNames {
     }
     request.maximumCount = Self.maximumTags
     (self.context, read) = (context, link.read)
-    tags = ResultsController(request, in: context, perform: link.perform)
+    tags = ResultsController(request, in: context)
   }
 
   /// Fetches the tags unless they are loaded, also again after a failure. They arrive in a later turn.

@@ -86,7 +86,7 @@ final class LinkController: BoardPart {
     if let line { return unlink(line) }
     guard connection.allowsChanges, !from.isDeleted, !to.isDeleted else { return }
     step(named: "Link") {
-      let line = context.insertBuiltIn(Link.self)
+      let line = Link(in: context)
       (line.from, line.to) = (from, to)
       saving.touch(line.id)
     }

@@ -101,7 +101,7 @@ final class ListPaneController: BoardPart, SearchedList {
   }
 
   private func makeSections(of board: ObjectID) -> ListSections {
-    let sections = ListSections(of: board, in: context, perform: link.perform)
+    let sections = ListSections(of: board, in: context)
     sections.didChange = { [weak self] in self?.application.setNeedsDisplay() }
     sections.didFail = { [weak self] refusal in
       // A board that has grown too large is followed in parts, without sections.

@@ -23,14 +23,14 @@ final class ListSections: ResultsControllerDelegate {
   /// The changes reported so far for the current commit.
   private var changes = (sections: [ResultsSectionChange](), objects: [ResultsObjectChange]())
 
-  init(of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
+  init(of board: ObjectID, in context: ObjectContext) {
     self.board = board
     var request = BoardPage.notes(of: board, in: context.model)
     let color = context.model.property(Note.self, \.color)
     request.section = GraphPredicate.Path(hops: [], end: .property(color.number))
     request.sort = BoardWindow.readingOrder
     request.maximumCount = BoardPage.maximumNotes
-    results = ResultsController(request, in: context, perform: perform)
+    results = ResultsController(request, in: context)
     results.delegate = self
     results.performFetch()
   }

@@ -17,12 +17,12 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
   private(set) var pages = [ObjectID: BoardPage]()
   private let context: ObjectContext
 
-  init(in context: ObjectContext, perform: @escaping () -> Void) {
+  init(in context: ObjectContext) {
     guard let request = ResultsRequest(Board.self, in: context.model, sort: [\.created.ascending]) else {
       preconditionFailure("the built-in model has no Board")
     }
     self.context = context
-    boards = ResultsController(request, in: context, perform: perform)
+    boards = ResultsController(request, in: context)
     boards.delegate = self
   }
 

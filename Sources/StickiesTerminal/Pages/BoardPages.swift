@@ -40,7 +40,7 @@ final class BoardPages: BoardPart {
   {
     (self.services, self.connection, self.filtering) = (services, connection, filtering)
     page = Self.makePage(board, services)
-    directory = BoardDirectory(in: services.context, perform: services.link.perform)
+    directory = BoardDirectory(in: services.context)
   }
 
   /// Begins to follow the board and the list of boards.

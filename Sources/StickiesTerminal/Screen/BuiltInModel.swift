@@ -21,13 +21,3 @@ extension Model {
     ]
   }
 }
-
-extension ObjectContext {
-  /// Inserts an object of a class of the built-in model.
-  func insertBuiltIn<Object: ManagedObject>(_ type: Object.Type) -> Object {
-    guard let object = insert(type) else {
-      preconditionFailure("a context of the present can insert a \(type.entityName)")
-    }
-    return object
-  }
-}

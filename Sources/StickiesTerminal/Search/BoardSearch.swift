@@ -66,10 +66,10 @@ final class BoardSearch: BoardPart {
       pages.page.part == nil
       ? BoardPage.notes(of: board, in: context.model) : BoardWindow.listRequest(of: board, in: context.model)
     request.predicate = .all([request.predicate, filtering.filter.predicate])
-    let controller = SearchController(all: pages.page.list) { [weak self, context, link, request] query in
+    let controller = SearchController(all: pages.page.list) { [weak self, context, request] query in
       var found = request
       found.predicate = .all([request.predicate, self?.condition(of: query) ?? .never])
-      return ResultsController(found, in: context, perform: link.perform)
+      return ResultsController(found, in: context)
     }
     let listener = SearchListener(self)
     controller.delegate = listener

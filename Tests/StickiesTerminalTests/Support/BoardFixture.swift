@@ -32,7 +32,7 @@ final class BoardFixture {
     daemon = try Self.start(home.path, address)
     other = try await Self.connect(address, "ben@test")
     for name in boards {
-      let board = try #require(other.context.insert(Board.self))
+      let board = Board(in: other.context)
       board.name = name
       try await other.save()
     }
@@ -140,7 +140,7 @@ final class BoardFixture {
   func note(_ text: String, x: Double = 16, y: Double = 32, color: StickiesKit.Color = .yellow) async throws -> Note {
     await awaitOther()
     let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
-    let note = try #require(other.context.insert(Note.self))
+    let note = Note(in: other.context)
     (note.text, note.x, note.y, note.color, note.board) = (text, x, y, color, board)
     try await other.save()
     return note

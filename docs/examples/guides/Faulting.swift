@@ -8,16 +8,16 @@ func faulting(at server: ServerAddress) async throws {
   }
   let writer = try await connect("ann@example")
   for number in 1...3 {
-    guard let department = writer.context.insert(Department.self), let person = writer.context.insert(Person.self),
-      let project = writer.context.insert(Project.self)
-    else { return }
+    let department = Department(in: writer.context)
+    let person = Person(in: writer.context)
+    let project = Project(in: writer.context)
     department.code = "D\(number)"
     person.name = ["Ann", "Bob", "Cleo"][number - 1]
     person.hired = RFC3339.timestamp("2026-01-0\(number)") ?? 0
     person.department = department
     project.title = "Project \(number)"
     project.department = department
-    project.addToMembers(person)
+    project.members.insert(person)
   }
   try await writer.save()
   await writer.close()
@@ -29,7 +29,7 @@ func faulting(at server: ServerAddress) async throws {
 
   // Loading it for one loads it for all that came with the same fetch: this loop asks once.
   for person in people {
-    let department = try await client.load(\.department, of: person)
+    let department = try await person.load(\.department)
     print(person.name, "works in", department?.code ?? "")
   }
 

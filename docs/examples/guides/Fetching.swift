@@ -6,12 +6,12 @@ func fetching(at server: ServerAddress) async throws {
     to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: "ann@example"))
   var departments = [Department]()
   for code in ["ENG", "OPS"] {
-    guard let department = client.context.insert(Department.self) else { return }
+    let department = Department(in: client.context)
     department.code = code
     departments.append(department)
   }
   for (number, name) in ["Ann", "Bob", "Cleo", "Dan", "Eve"].enumerated() {
-    guard let person = client.context.insert(Person.self) else { return }
+    let person = Person(in: client.context)
     person.name = name
     person.hired = RFC3339.timestamp("202\(number)-01-01") ?? 0
     person.vacationDays = Int64(25 + number)
@@ -66,11 +66,10 @@ func fetching(at server: ServerAddress) async throws {
   print(leaves.map { "\($0.name) \($0.hours)" })
 
   // A question that the model names: its variables are the parameters.
-  if let bridge = client.context.insert(Project.self), let acme = client.context.insert(Client.self) {
-    (bridge.title, bridge.due, bridge.department) = ("Bridge", RFC3339.timestamp("2026-05-01") ?? 0, departments[0])
-    (acme.name, bridge.client) = ("Acme", acme)
-    try await client.save()
-  }
+  let (bridge, acme) = (Project(in: client.context), Client(in: client.context))
+  (bridge.title, bridge.due, bridge.department) = ("Bridge", RFC3339.timestamp("2026-05-01") ?? 0, departments[0])
+  (acme.name, bridge.client) = ("Acme", acme)
+  try await client.save()
   let overdue = try await client.fetch(Project.overdue(now: RFC3339.timestamp("2026-06-01") ?? 0, client: "Acme"))
   let large = try await client.fetch(Department.largeDepartments())
   print("overdue:", overdue.map(\.title), "large:", large.map(\.code))

@@ -8,9 +8,9 @@ func liveQueries(at server: ServerAddress) async throws {
   }
   let client = try await connect("ann@example")
   let colleague = try await connect("bob@example")
-  guard let department = colleague.context.insert(Department.self),
-    let tunnel = colleague.context.insert(Project.self), let bridge = colleague.context.insert(Project.self)
-  else { return }
+  let department = Department(in: colleague.context)
+  let tunnel = Project(in: colleague.context)
+  let bridge = Project(in: colleague.context)
   department.code = "OPS"
   for (project, title) in [(tunnel, "Tunnel"), (bridge, "Bridge")] {
     project.title = title

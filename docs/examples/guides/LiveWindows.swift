@@ -7,10 +7,10 @@ func liveWindows(at server: ServerAddress) async throws {
       to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
   }
   let colleague = try await connect("bob@example")
-  guard let department = colleague.context.insert(Department.self) else { return }
+  let department = Department(in: colleague.context)
   department.code = "OPS"
   func plan(_ title: String) {
-    guard let project = colleague.context.insert(Project.self) else { return }
+    let project = Project(in: colleague.context)
     project.title = title
     project.department = department
   }

@@ -5,9 +5,10 @@ func modelling(at server: ServerAddress) async throws {
   let client = try await GraphClient.connect(
     to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: "ann@example"))
   let context = client.context
-  guard let engineering = context.insert(Department.self), let ann = context.insert(Person.self),
-    let bob = context.insert(Contractor.self), let bridge = context.insert(Project.self)
-  else { return }
+  let engineering = Department(in: context)
+  let ann = Person(in: context)
+  let bob = Contractor(in: context)
+  let bridge = Project(in: context)
 
   engineering.code = "ENG"
   ann.name = "Ann"
@@ -20,8 +21,8 @@ func modelling(at server: ServerAddress) async throws {
   bob.manager = ann  // the inverse is kept: Ann's reports have him
   bridge.title = "Bridge"
   bridge.department = engineering
-  bridge.addToMembers(ann)
-  bridge.addToMembers(bob)
+  bridge.members.insert(ann)
+  bridge.members.insert(bob)
   try await client.save()  // four objects, one transaction
   print("Ann is number \(ann.number) and leads \(ann.reports.map(\.name)); Bob costs \(bob.dayRate) a day")
 

@@ -7,9 +7,9 @@ func undo(at server: ServerAddress) async throws {
       to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
   }
   let ann = try await connect("ann@example")
-  guard let department = ann.context.insert(Department.self), let bridge = ann.context.insert(Project.self),
-    let tunnel = ann.context.insert(Project.self)
-  else { return }
+  let department = Department(in: ann.context)
+  let bridge = Project(in: ann.context)
+  let tunnel = Project(in: ann.context)
   department.code = "ENG"
   for (project, title) in [(bridge, "Bridge"), (tunnel, "Tunnel")] {
     project.title = title
@@ -17,15 +17,13 @@ func undo(at server: ServerAddress) async throws {
   }
   try await ann.save()
 
-  // A stack of its own for what this window does. Two saves are one step of it.
-  let scope = ann.undoScope()
-  ann.context.undoScope = scope
-  scope.beginGroup(named: "Weigh")
-  bridge.weight = 5
-  try await ann.save()
-  tunnel.weight = 7
-  try await ann.save()
-  scope.endGroup()
+  // A stack of its own for what this window does. All that the body changes is one step of it.
+  ann.context.undoScope = ann.undoScope()
+  try await ann.undoable("Weigh in") {
+    bridge.weight = 5
+    try await ann.save()
+    tunnel.weight = 7
+  }
 
   // Somebody else weighs one of them anew.
   let bob = try await connect("bob@example")
@@ -33,11 +31,11 @@ func undo(at server: ServerAddress) async throws {
   his.weight = 6
   try await bob.save()
 
-  let state = try await ann.undoState(scope: scope.id)
+  let state = try await ann.undoState()
   print("Undo \(state.undo?.name ?? ""): \(state.undo?.count ?? 0) commits")
-  report(try await ann.undo(scope: scope.id))
+  report(try await ann.undo())
   try await show("undone")
-  report(try await ann.redo(scope: scope.id))
+  report(try await ann.redo())
   try await show("redone")
   await bob.close()
   await ann.close()

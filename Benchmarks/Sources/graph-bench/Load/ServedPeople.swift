@@ -4,7 +4,7 @@ import GraphWire
 
 /// A context with people, together with its server, without a socket or a store. It isolates the client's work for a
 /// result and for a commit.
-final class ServedPeople {
+final class ServedPeople: ContextOwner {
   private static let store = UniqueID(high: 7, low: 7)
   /// The maximum number of objects that the server sends at once.
   private static let chunk = 1_000
@@ -36,6 +36,7 @@ final class ServedPeople {
     }
     context = ObjectContext(
       model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "bench", model: model.hash))
+    context.owner = self
     context.handle(.connected)
     perform()
   }
@@ -46,6 +47,10 @@ final class ServedPeople {
   }
 
   private var head: Token { Token(store: Self.store, revision: revision, fingerprint: UInt64(revision)) }
+
+  func contextHasWork() { perform() }
+
+  nonisolated(nonsending) func fill(_ load: LoadID) async throws {}
 
   /// Answers the context's requests.
   func perform() {

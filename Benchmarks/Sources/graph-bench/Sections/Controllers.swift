@@ -90,15 +90,13 @@ extension Bench {
     let sort = try [SortKey](parsing: "score,name", entity: people.entity, model: people.model)
     let listener = Listener()
     let controller = ResultsController(
-      ResultsRequest(entity: people.entity.number, sort: sort), in: people.context
-    ) { [weak people] in people?.perform() }
+      ResultsRequest(entity: people.entity.number, sort: sort), in: people.context)
     controller.delegate = listener
     let load = timed {
       if controlled {
         controller.performFetch()
       } else {
         _ = people.context.follow(entity: people.entity)
-        people.perform()
       }
     }
     let times = (1...Self.resultCommits).map { number in timed { people.commit(number) } }

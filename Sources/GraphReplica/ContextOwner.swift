@@ -1,0 +1,23 @@
+// Tests: ContextOwnerTests.swift
+import GraphModel
+
+/// An owner of a context's connection: a client, or the past of one. It sends what calls on the context cause.
+///
+/// The context itself is pure: a call on it queues actions and loads, which its owner takes with `takeActions` and
+/// `sendLoads`. It notifies the owner of the first of them, so that each call takes effect by itself. A context
+/// without an owner waits until its maker takes them, as a simulation does.
+public protocol ContextOwner: AnyObject {
+  /// Called on the context's actor when a call on the context, or on a child of it, has left something to send; once
+  /// until `takeActions`. An owner may send it at once, or at the end of the turn together with later calls.
+  func contextHasWork()
+
+  /// Waits for a load of the context.
+  /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  nonisolated(nonsending) func fill(_ load: LoadID) async throws
+}
+
+/// A context's owner, and whether it has been notified since it last took actions.
+struct OwnerLink {
+  weak var owner: (any ContextOwner)?
+  var isNotified = false
+}

@@ -1,0 +1,124 @@
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Observation
+import Testing
+
+/// Undo steps of a client, and the observable state of a menu's items.
+@MainActor
+@Suite(.timeLimit(.minutes(1))) struct UndoStackTests {
+  /// Returns when a condition holds, which reads observable properties only.
+  private func wait(until isReached: @MainActor () -> Bool) async {
+    while !isReached() {
+      await withCheckedContinuation { (changed: CheckedContinuation<Void, Never>) in
+        withObservationTracking {
+          _ = isReached()
+        } onChange: {
+          changed.resume()
+        }
+      }
+    }
+  }
+
+  @Test func savesOfABodyAreOneStep() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      #expect(!client.canUndo && !client.canRedo)
+      let result = try await client.undoable("Plan") {
+        _ = graph.insert("one", into: client)
+        try await client.save()
+        _ = graph.insert("two", into: client)
+        return 7
+      }
+      #expect(result == 7 && !client.context.hasChanges && client.context.undoScope == nil)
+      #expect(try await client.titles == ["one", "two"])
+      await wait { client.undoStack.state.undo?.count == 2 }
+      #expect(client.canUndo && !client.canRedo && client.undoStack.undoName == "Plan")
+
+      _ = try await client.undo()
+      #expect(try await client.titles == [])
+      await wait { client.canRedo }
+      #expect(!client.canUndo && client.undoStack.redoName == "Plan" && client.undoStack.undoName == "")
+
+      _ = try await client.redo()
+      #expect(try await client.titles == ["one", "two"])
+      await wait { client.canUndo }
+      #expect(!client.canRedo)
+      await client.close()
+    }
+  }
+
+  @Test func stepsAndSingleSavesAreUndoneInTheirOrder() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      _ = graph.insert("one", into: client)
+      try await client.save()
+      try await client.undoable("Outer") {
+        try await client.undoable("Inner") { _ = graph.insert("two", into: client) }
+        _ = graph.insert("three", into: client)
+      }
+      _ = graph.insert("four", into: client)
+      try await client.save()
+      _ = try await client.undo()
+      #expect(try await client.titles == ["one", "three", "two"])
+      #expect(try await client.undoState().undo?.name == "Outer")
+      _ = try await client.undo()
+      #expect(try await client.titles == ["one"])
+      _ = try await client.undo()
+      #expect(try await client.titles == [])
+      await client.close()
+    }
+  }
+
+  @Test func undoRevertsTheStackOfTheContext() async throws {
+    try await ServedGraph.serve { graph in
+      let (window, other) = (try await graph.connect(), try await graph.connect())
+      window.context.undoScope = window.undoScope()
+      other.context.undoScope = other.undoScope()
+      try await window.undoable("Here") { _ = graph.insert("one", into: window) }
+      try await other.undoable("There") { _ = graph.insert("two", into: other) }
+      await wait { window.canUndo && other.canUndo }
+      #expect(window.undoStack.undoName == "Here" && other.undoStack.undoName == "There")
+      _ = try await window.undo()
+      #expect(try await other.titles == ["two"])
+      await wait { window.canRedo }
+      #expect(!window.canUndo && other.canUndo)
+      await other.close()
+      await window.close()
+    }
+  }
+
+  @Test func bodyThatThrowsLeavesItsEditsUnsaved() async throws {
+    struct Stop: Error {}
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      await #expect(throws: Stop.self) {
+        try await client.undoable("Plan") {
+          _ = graph.insert("one", into: client)
+          throw Stop()
+        }
+      }
+      #expect(client.context.hasChanges && client.context.undoScope == nil)
+      // The group is closed: the save is a step without a name.
+      try await client.save()
+      #expect(try await client.undoState().undo?.name == "")
+      await client.close()
+    }
+  }
+
+  @Test func commitsBesideTheContextAreCounted() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      #expect(!client.canUndo)
+      _ = try await client.batchInsert(
+        graph.project, [graph.title, graph.year], rows: [[.string("one"), .integer(2026)]])
+      await wait { client.canUndo }
+      _ = try await client.undo()
+      await wait { client.canRedo }
+      #expect(!client.canUndo)
+      await client.close()
+    }
+  }
+}
