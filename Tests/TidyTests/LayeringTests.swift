@@ -47,7 +47,8 @@ import Testing
       "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
     ],
     "graph-sim": ["GraphSimulation"],
-    "graph-generate": ["GraphModel"],
+    "CoreDataModels": ["GraphModel"],
+    "graph-generate": ["GraphModel", "CoreDataModels"],
     "wire-generate": [],
     "GraphTesting": ["GraphModel", "GraphWire", "GraphStore", "GraphStoreTools"],
   ]
@@ -73,7 +74,7 @@ import Testing
   /// A client links no Foundation: its tables of languages alone are larger than the rest of the program.
   private static let withEssentialsOnly: Set<String> = [
     "GraphClient", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
-    "stickies",
+    "CoreDataModels", "stickies",
   ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",

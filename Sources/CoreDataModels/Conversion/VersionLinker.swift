@@ -220,17 +220,20 @@ struct VersionLinker {
       index == 0
       ? "the bundle has no earlier version" : "version \(index) has no such part, or another part comes from it"
     for entity in drafts[index].entities {
-      if let identifier = entity.identifier, links[index].entities[entity.source] == nil, identifier != entity.source {
+      if let identifier = entity.identifier, identifier != entity.source,
+        links[index].entities[entity.source] == nil, !separated[index].contains(entity.source)
+      {
         logs[index].leaveOut(entity.place, entity.source, "the renaming identifier \(identifier): \(reason)")
       }
       let parts =
         entity.attributes.map { ($0.source, $0.identifier, $0.place) }
         + entity.relationships.map { ($0.source, $0.identifier, $0.place) }
       for (source, identifier, place) in parts {
-        guard let identifier, identifier != source, links[index].properties["\(entity.source).\(source)"] == nil
+        let part = "\(entity.source).\(source)"
+        guard let identifier, identifier != source, links[index].properties[part] == nil,
+          !separated[index].contains(part)
         else { continue }
-        logs[index].leaveOut(
-          place, "\(entity.source).\(source)", "the renaming identifier \(identifier): \(reason)")
+        logs[index].leaveOut(place, part, "the renaming identifier \(identifier): \(reason)")
       }
     }
   }
