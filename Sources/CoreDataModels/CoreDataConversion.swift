@@ -84,7 +84,8 @@ public struct CoreDataConversion: Sendable {
     let draftNames = linker.names
     versions = zip(zip(bundle.versions, sources), zip(linker.drafts, files)).map { version, converted in
       Version(
-        number: converted.0.number, sourceName: version.0.name, isCurrent: bundle.versions.count == 1 || version.0.name == bundle.current,
+        number: converted.0.number, sourceName: version.0.name,
+        isCurrent: bundle.versions.count == 1 || version.0.name == bundle.current,
         source: version.1, text: converted.1.text, model: converted.1.model,
         entities: converted.0.entities.map { Self.entity($0, converted.0.number, draftNames) })
     }

@@ -30,6 +30,11 @@ extension VersionConverter {
     }
     if source == .transformable { reportTransformable(attribute, subject) }
     setDefault(attribute, source, subject, &converted)
+    if attribute.isTransient {
+      leaveOutRules(of: attribute, subject)
+      converted.set("transient", .bool(true))
+      return converted
+    }
     setLimits(attribute, source, subject, &converted)
     if let pattern = attribute.settings["regularExpressionString"] {
       if source == .string || source == .uri {
@@ -40,7 +45,6 @@ extension VersionConverter {
       }
     }
     if attribute.isIndexed { converted.set("indexed", .bool(true)) }
-    if attribute.isTransient { setTransient(subject, &converted) }
     if let expression = attribute.derivation { setDerivation(expression, attribute, source, subject, &converted) }
     return converted
   }
@@ -61,6 +65,17 @@ extension VersionConverter {
     for name in names.sorted() {
       guard let setting = attribute.settings[name] else { continue }
       log.leaveOut(setting.place, subject, "\(name)=\"\(setting.text.excerpt)\": \(reason)")
+    }
+  }
+
+  /// Reports the rules and the index of a transient attribute.
+  private mutating func leaveOutRules(of attribute: CoreDataModel.Attribute, _ subject: String) {
+    let reason = "a transient attribute is not validated or stored"
+    let rules = attribute.settings.keys.filter { !$0.hasPrefix("default") }
+    leaveOutSettings(of: attribute, subject, Array(rules), because: reason)
+    if attribute.isIndexed { log.leaveOut(attribute.place, subject, "indexed=\"YES\": \(reason)") }
+    if let expression = attribute.derivation {
+      log.leaveOut(attribute.place, subject, "the derivation \(expression.excerpt(of: 200)): \(reason)")
     }
   }
 
@@ -174,15 +189,7 @@ extension VersionConverter {
     return .string(text.hasSuffix(".000000Z") ? text.dropLast(8) + "Z" : text)
   }
 
-  // MARK: - Transient and derived
-
-  private mutating func setTransient(_ subject: String, _ converted: inout AttributeDraft) {
-    for member in ["minimum", "maximum", "minimumLength", "maximumLength", "pattern", "indexed"] {
-      guard converted.remove(member) else { continue }
-      log.leaveOut(converted.place, subject, "\(member): a transient attribute is not validated or stored")
-    }
-    converted.set("transient", .bool(true))
-  }
+  // MARK: - Derived
 
   /// `animals.@count`, `canonical:(name)`, `lowercase:(name)`, `uppercase:(name)` and, for a date, `now()`.
   private mutating func setDerivation(

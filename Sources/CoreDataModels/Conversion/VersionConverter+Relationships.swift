@@ -85,8 +85,7 @@ extension VersionConverter {
         log.add(
           .added, relationship.place, "\(owner).\(relationship.source)",
           "the inverse \(relationship.destination).\(name), because each relationship has one; deleting "
-            + "\(relationship.destination.first.map { "AEIOUaeiou".contains($0) } == true ? "an" : "a") "
-            + "\(relationship.destination) \(effect)")
+            + "\(relationship.destination.withArticle) \(effect)")
       }
     }
   }

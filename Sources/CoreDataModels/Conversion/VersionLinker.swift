@@ -169,18 +169,27 @@ struct VersionLinker {
         return true
       }
       drafts[index].entities[number].attributes[place].mapping = nil
-      return separate(attribute.source, attribute.place, of: entity, index, problem)
+      return separate(attribute.source, attribute.place, of: entity, index, problem.reason)
     }
-    guard let relationship = entity.relationships.first(where: { isNamed($0.source) }) else { return false }
-    return separate(relationship.source, relationship.place, of: entity, index, problem)
+    guard let relationship = entity.relationships.first(where: { isNamed($0.source) }),
+      separate(relationship.source, relationship.place, of: entity, index, problem.reason)
+    else { return false }
+    // Both ends are one relationship.
+    if let far = drafts[index].entity(relationship.destination),
+      let back = far.relationships.first(where: { $0.source == relationship.inverse })
+    {
+      let reason = "its inverse \(entity.source).\(relationship.source) is another relationship now"
+      _ = separate(back.source, back.place, of: far, index, reason)
+    }
+    return true
   }
 
   private mutating func separate(
-    _ property: String, _ place: SourcePlace, of entity: EntityDraft, _ index: Int, _ problem: MigrationPlan.Problem
+    _ property: String, _ place: SourcePlace, of entity: EntityDraft, _ index: Int, _ reason: String
   ) -> Bool {
     let part = "\(entity.source).\(property)"
     guard links[index].properties[part] != nil, separated[index].insert(part).inserted else { return false }
-    logs[index].leaveOut(place, part, "a migration does not keep the values of version \(index): \(problem.reason)")
+    logs[index].leaveOut(place, part, "a migration does not keep the values of version \(index): \(reason)")
     return true
   }
 
@@ -297,12 +306,12 @@ extension VersionLinker {
         logs[index].file, drafts[index].place, "version \(index) can't be migrated to version \(index + 1): \(error)")
     }
     for property in plan.unfilled {
-      let owner = new.owner(of: property).name
-      let place = place(of: property.name, in: owner, index)
+      let owner = new.owner(of: property)
+      let place = place(of: property.name, in: owner.name, index)
       logs[index].add(
-        .changed, place, "\(owner).\(property.name)",
-        "is new in version \(index + 1), required and without a default: a store with a \(owner) can't be migrated; give it a "
-          + "default or a mapping")
+        .changed, place, "\(owner.name).\(property.name)",
+        "is new in version \(index + 1), required and without a default: a store with \(owner.nameWithArticle) can't be "
+          + "migrated; give it a default or a mapping")
     }
   }
 
