@@ -158,3 +158,23 @@ extension CoreDataConversion {
     }
   }
 }
+
+/// A folder of a test.
+struct TemporaryFolder {
+  let path: String
+
+  /// Creates a folder with these files.
+  init(_ files: [String: Data] = [:]) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+    path = folder.path
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for (name, data) in files {
+      let file = folder.appendingPathComponent(name)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try data.write(to: file)
+    }
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: path) }
+}
