@@ -81,6 +81,7 @@ public struct CoreDataConversion: Sendable {
     }
     var linker = VersionLinker(drafts, logs, names)
     let files = try linker.run()
+    precondition(files.count == bundle.versions.count, "each version has a model file")
     let draftNames = linker.names
     versions = zip(zip(bundle.versions, sources), zip(linker.drafts, files)).map { version, converted in
       Version(

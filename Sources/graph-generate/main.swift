@@ -12,7 +12,7 @@ if arguments.first == "convert" {
 }
 
 guard let flag = arguments.firstIndex(of: "--output"), flag + 1 < arguments.count else {
-  fail("usage: graph-generate MODEL.json… --output FILE.swift")
+  fail("usage: graph-generate MODEL.json… --output FILE.swift, or graph-generate convert MODEL")
 }
 let output = arguments[flag + 1]
 arguments.removeSubrange(flag...(flag + 1))

@@ -129,7 +129,7 @@ import Testing
         + "allow this")
   }
 
-  /// The largest sensible file is read in seconds, whatever it repeats.
+  /// A model with many properties takes seconds.
   @Test func largeModelIsReadInSeconds() throws {
     let attributes = (0..<900).map { "<attribute name=\"a\($0)\" optional=\"YES\" attributeType=\"String\"/>" }.joined()
     let entities = (0..<20).map { "<entity name=\"E\($0)\">\(attributes)</entity>" }.joined()

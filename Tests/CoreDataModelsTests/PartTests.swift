@@ -134,6 +134,19 @@ import Testing
     #expect(try CoreDataConversion(bundle, name: "Mine").name == "Mine")
   }
 
+  @Test func unknownPartsAreReported() throws {
+    let (_, lines) = try model(
+      "words<uniquenessConstraints x=\"1\"><key/></uniquenessConstraints><compoundIndexes><compoundIndex y=\"2\"><part/>"
+        + "</compoundIndex></compoundIndexes><fetchIndex name=\"f\"><part/></fetchIndex><note a=\"b\"/>")
+    let unknown = "this converter does not know it"
+    #expect(
+      lines.sorted() == [
+        "left out: A: <key>: \(unknown)", "left out: A: <note>: \(unknown)", "left out: A: <part>: \(unknown)",
+        "left out: A: <part>: \(unknown)", "left out: A: x=\"1\": \(unknown)", "left out: A: y=\"2\": \(unknown)",
+        "left out: the text \"words\" in <entity>",
+      ])
+  }
+
   @Test func predicateHasTheConvertedNames() throws {
     let conversion = try convert(
       "<entity name=\"A\"><attribute name=\"id\" optional=\"YES\" attributeType=\"String\"/><relationship name=\"any\" "

@@ -45,7 +45,7 @@ struct DraftLoader {
     path.split(separator: ".").map { part in
       let pieces = part.split(separator: "[")
       let number = pieces.count == 2 ? Int(pieces[1].dropLast()) : nil
-      return (pieces.first.map(String.init) ?? "", number)
+      return (String(part.prefix { $0 != "[" }), number)
     }
   }
 
@@ -62,10 +62,9 @@ struct DraftLoader {
     switch first.name {
     case "fetchRequests" where draft.fetchRequests.indices.contains(number):
       let request = draft.fetchRequests.remove(at: number)
-      let member = path.dropFirst().first.map { " \($0.name)" } ?? ""
-      log.leaveOut(
-        request.place, request.source,
-        "the fetch request\(request.predicate.map { " \($0.excerpt(of: 200))" } ?? member): \(reason)")
+      let predicate = request.predicate.map { "with the predicate \($0.excerpt(of: 200))" }
+      let words = ["the fetch request", predicate].compactMap { $0 }.joined(separator: " ")
+      log.leaveOut(request.place, request.source, "\(words): \(reason)")
       return true
     case "entities" where draft.entities.indices.contains(number) && path.count > 1:
       if path[1].name == "unique", let key = path[1].number, draft.entities[number].unique.indices.contains(key) {

@@ -117,6 +117,7 @@ struct NameTable {
   /// The name, or the first of `name_2`, `name_3` … that is not taken.
   private static func claim(_ name: String, _ taken: inout Set<String>) -> String {
     var (candidate, number) = (name, 1)
+    assert(ModelNames.isName(name), "a converted name is valid")
     while !taken.insert(candidate.lowercased()).inserted {
       number += 1
       candidate = "\(name)_\(number)"

@@ -77,6 +77,7 @@ extension VersionConverter {
         var added = RelationshipDraft(
           source: name, destination: owner, inverse: relationship.source, isToMany: true, isOptional: true,
           isOrdered: false, deleteRule: "nullify", place: relationship.place)
+        assert(added.inverse != added.source || end != index, "a relationship is not its own inverse")
         added.isAdded = true
         draft.entities[end].relationships.append(added)
         let effect =
@@ -101,7 +102,7 @@ extension VersionConverter {
     return name
   }
 
-  /// Of a many-to-many one side can be ordered: the first in the file.
+  /// Keeps the order of one side of each many-to-many: the first in the file.
   mutating func keepOneOrder() {
     var ordered = Set<String>()
     for index in draft.entities.indices {

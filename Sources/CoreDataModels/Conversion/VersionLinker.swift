@@ -3,7 +3,7 @@ import GraphModel
 /// Connects consecutive versions so that a store can be migrated through all of them.
 ///
 /// The inference of migrations decides. Where it refuses a part, a mapping converts the values if there is a function for
-/// the types. Otherwise the part begins anew in the later version: the earlier versions get another name for theirs, so
+/// the types. Otherwise the later version's part is a new one: the earlier versions get another name for theirs, so
 /// that the current version keeps the names of the app. A migration then removes the earlier values, which is reported.
 struct VersionLinker {
   private(set) var drafts: [VersionDraft]
@@ -39,6 +39,7 @@ struct VersionLinker {
   // MARK: - One pair of versions
 
   private mutating func link(_ index: Int) throws(CoreDataModelError) {
+    precondition(index > 0, "the first version has no predecessor")
     // Each pass separates a part or adds a mapping.
     while true {
       links[index] = VersionMatcher(old: drafts[index - 1], new: drafts[index], separated: separated[index]).links()
@@ -271,6 +272,7 @@ extension VersionLinker {
   private mutating func distinguish(
     _ index: Int, _ file: (text: String, model: Model), from earlier: [Model]
   ) throws(CoreDataModelError) -> (text: String, model: Model) {
+    precondition(earlier.count == index, "the earlier versions have models")
     let previous = earlier[index - 1]
     let change = MigrationPlan.undetectedChange(from: previous, to: file.model)
     let same = previous.hash == file.model.hash ? nil : earlier.firstIndex { $0.hash == file.model.hash }
@@ -298,6 +300,7 @@ extension VersionLinker {
 
   /// Verifies a pair of versions as `stickiesd migrate` will see it.
   private mutating func verify(_ index: Int, _ old: Model, _ new: Model) throws(CoreDataModelError) {
+    assert(old.version == new.version - 1, "the versions are consecutive")
     let plan: MigrationPlan
     do {
       plan = try MigrationPlan.infer(from: old, to: new)

@@ -114,7 +114,7 @@ public struct CoreDataBundle: Sendable {
     }
   }
 
-  /// The bytes of a file, whose size is checked before it is read.
+  /// The bytes of a file. Its size is checked first.
   private static func bytes(of file: String) throws(CoreDataModelError) -> [UInt8] {
     let attributes = try? FileManager.default.attributesOfItem(atPath: realPath(of: file))
     guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular, let size = size(in: attributes)

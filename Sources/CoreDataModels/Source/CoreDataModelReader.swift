@@ -29,6 +29,7 @@ struct CoreDataModelReader {
   private mutating func read(_ root: XMLElement) {
     var fields = ElementFields(root, subject: "")
     model.place = root.place
+    reportText(in: root)
     if let identifier = fields.text("userDefinedModelVersionIdentifier") { model.versionIdentifier = identifier }
     let isSynced = "the server synchronizes; an Apple service has no part in it"
     fields.leaveOut("usedWithCloudKit", unless: "NO", because: isSynced, &log)
@@ -48,6 +49,13 @@ struct CoreDataModelReader {
       }
     }
     log.finishPassedOver(at: root.place)
+  }
+
+  /// Reports text between elements, which a model has nowhere.
+  private mutating func reportText(in element: XMLElement) {
+    let text = element.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    if !text.isEmpty { log.leaveOut(element.place, "", "the text \"\(text.excerpt)\" in <\(element.name.excerpt)>") }
+    for child in element.children { reportText(in: child) }
   }
 
   /// Reports an element that this converter does not know.
@@ -95,13 +103,14 @@ struct CoreDataModelReader {
       case "fetchedProperty": fetchedProperty(child, in: name)
       case "fetchIndex": entity.indexes.append(fetchIndex(child, in: name))
       case "compoundIndexes":
-        for index in child.children where index.name == "compoundIndex" {
-          entity.indexes.append(compoundIndex(index, in: name))
+        ElementFields(child, subject: name).finish(&log)
+        for (index, elements) in lists(in: child, of: "compoundIndex", each: "index", subject: name) {
+          entity.indexes.append(CoreDataModel.Index(elements: elements, place: index.place))
         }
       case "uniquenessConstraints":
-        for constraint in child.children {
-          let names = constraint.children.compactMap { $0.attributes.first { $0.name == "value" }?.value }
-          entity.unique.append((names: names, place: constraint.place))
+        ElementFields(child, subject: name).finish(&log)
+        for (key, elements) in lists(in: child, of: "uniquenessConstraint", each: "constraint", subject: name) {
+          entity.unique.append((names: elements.compactMap(\.property), place: key.place))
         }
       case "userInfo": userInfo(child, subject: name)
       default: leaveOut(child, subject: name)
@@ -215,7 +224,7 @@ extension CoreDataModelReader {
     for child in element.children {
       var fields = ElementFields(child, subject: owner)
       guard child.name == "fetchIndexElement" else {
-        log.leaveOut(child.place, owner, "<\(child.name.excerpt)>: this converter does not know it")
+        leaveOut(child, subject: owner)
         continue
       }
       elements.append(
@@ -229,12 +238,33 @@ extension CoreDataModelReader {
     return CoreDataModel.Index(elements: elements, place: element.place)
   }
 
-  private func compoundIndex(_ element: XMLElement, in owner: String) -> CoreDataModel.Index {
-    let elements = element.children.map { child in
-      CoreDataModel.Index.Element(
-        property: child.attributes.first { $0.name == "value" }?.value, expression: nil, type: nil, place: child.place)
+  /// The lists of properties in an element, such as `<compoundIndexes>`: of children with one name, whose children have
+  /// the other name and a `value`.
+  private mutating func lists(
+    in element: XMLElement, of name: String, each item: String, subject: String
+  ) -> [(element: XMLElement, items: [CoreDataModel.Index.Element])] {
+    var found = [(element: XMLElement, items: [CoreDataModel.Index.Element])]()
+    for list in element.children {
+      guard list.name == name else {
+        leaveOut(list, subject: subject)
+        continue
+      }
+      ElementFields(list, subject: subject).finish(&log)
+      var items = [CoreDataModel.Index.Element]()
+      for child in list.children {
+        guard child.name == item else {
+          leaveOut(child, subject: subject)
+          continue
+        }
+        var fields = ElementFields(child, subject: subject)
+        items.append(
+          CoreDataModel.Index.Element(
+            property: fields.name("value", &log), expression: nil, type: nil, place: child.place))
+        fields.finish(&log)
+      }
+      found.append((list, items))
     }
-    return CoreDataModel.Index(elements: elements, place: element.place)
+    return found
   }
 
   private mutating func composite(_ element: XMLElement) {
