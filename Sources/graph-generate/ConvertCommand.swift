@@ -42,7 +42,7 @@ struct ConvertCommand {
       FileHandle.standardError.write(Data("\(error)\n".utf8))
       exit(1)
     }
-    let folder = output ?? "Schema/\(conversion.name)"
+    let folder = if let output { output } else { "Schema/\(conversion.name)" }
     write(conversion, to: folder)
     for finding in conversion.findings { print(finding) }
     for version in conversion.versions { print(summary(of: version, in: folder)) }
