@@ -124,7 +124,9 @@ let package = Package(
         "GraphStoreFaults",
       ]),
     .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
-    .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
+    // Core Data models as model files, for the converter and for imports of Core Data stores.
+    .target(name: "CoreDataModels", dependencies: ["GraphModel"]),
+    .executableTarget(name: "graph-generate", dependencies: ["GraphModel", "CoreDataModels"]),
     // Writes the codec of the wire. It depends on nothing, because GraphModel contains a part of its output.
     .executableTarget(name: "wire-generate"),
     .plugin(
@@ -134,6 +136,9 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphStore", "GraphStoreTools"]),
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
+    .testTarget(
+      name: "CoreDataModelsTests", dependencies: ["GraphModel", "CoreDataModels", "graph-generate"],
+      exclude: ["Fixtures"]),
     .testTarget(
       name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", "wire-generate", protobuf]),
     .testTarget(

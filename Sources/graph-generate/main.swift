@@ -3,15 +3,16 @@ import GraphModel
 
 /// `graph-generate MODEL.json… --output FILE.swift` generates typed managed-object classes. They are those of the
 /// newest of the given versions of a model, which is embedded, too. The build-tool plugin runs it.
+/// `graph-generate convert` makes model files of a Core Data model.
 var arguments = Array(CommandLine.arguments.dropFirst())
 
-func fail(_ message: String) -> Never {
-  FileHandle.standardError.write(Data("graph-generate: error: \(message)\n".utf8))
-  exit(1)
+if arguments.first == "convert" {
+  ConvertCommand(arguments.dropFirst()).run()
+  exit(0)
 }
 
 guard let flag = arguments.firstIndex(of: "--output"), flag + 1 < arguments.count else {
-  fail("usage: graph-generate MODEL.json… --output FILE.swift")
+  fail("usage: graph-generate MODEL.json… --output FILE.swift, or graph-generate convert MODEL")
 }
 let output = arguments[flag + 1]
 arguments.removeSubrange(flag...(flag + 1))

@@ -48,7 +48,8 @@ import Testing
       "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
     ],
     "graph-sim": ["GraphSimulation"],
-    "graph-generate": ["GraphModel"],
+    "CoreDataModels": ["GraphModel"],
+    "graph-generate": ["GraphModel", "CoreDataModels"],
     "wire-generate": [],
     "GraphTesting": ["GraphModel", "GraphWire", "GraphStore", "GraphStoreTools"],
   ]
@@ -76,7 +77,7 @@ import Testing
   private static let withEssentialsOnly: Set<String> = [
     "GraphClient", "GraphClientService", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles",
     "StickiesTerminal",
-    "stickies",
+    "CoreDataModels", "stickies",
   ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Observation", "Synchronization", "Glibc", "Swift",

@@ -1,5 +1,10 @@
 extension Entity {
-  /// The name with its indefinite article, `a Note` or `an Operator`. Chosen by the first letter, without U, which
-  /// mostly sounds as in `a User`.
-  public var nameWithArticle: String { ("AEIOaeio".contains(name.prefix(1)) ? "an " : "a ") + name }
+  /// The name with its indefinite article, `a Note` or `an Operator`.
+  public var nameWithArticle: String { name.withArticle }
+}
+
+extension String {
+  /// The name of an entity with its indefinite article. Chosen by the first letter, without U, which mostly sounds as in
+  /// `a User`.
+  package var withArticle: String { ("AEIOaeio".contains(prefix(1)) ? "an " : "a ") + self }
 }

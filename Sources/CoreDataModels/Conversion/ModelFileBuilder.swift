@@ -1,0 +1,228 @@
+import GraphModel
+
+/// Builds the JSON of a model file from a draft, with the names of the table.
+struct ModelFileBuilder {
+  let draft: VersionDraft
+  let names: NameTable
+  /// The previous version, and the predecessors of this version's parts in it; nil for the first version.
+  var previous: (draft: VersionDraft, links: VersionLinks)?
+
+  private var number: Int { draft.number }
+
+  var json: JSON {
+    var members: [JSON.Member] = [
+      .init("format", .integer(1)), .init("name", .string(names.model)), .init("version", .integer(Int64(number))),
+      .init("documentation", .string(draft.documentation)),
+    ]
+    let mappings = mappings
+    if !mappings.isEmpty { members.append(.init("mapping", .object(mappings))) }
+    if let distinction = draft.distinction {
+      let enumeration: [JSON.Member] = [
+        .init("name", .string(distinction)),
+        .init("documentation", .string("Gives this version a hash of its own; no attribute uses it.")),
+        .init("cases", .array([.string("unused")])),
+      ]
+      members.append(.init("enumerations", .array([.object(enumeration)])))
+    }
+    if !draft.composites.isEmpty { members.append(.init("composites", .array(draft.composites.map(composite)))) }
+    members.append(.init("entities", .array(draft.entities.map(entity))))
+    if !draft.fetchRequests.isEmpty { members.append(.init("fetchRequests", .array(fetchRequests))) }
+    return .object(members)
+  }
+
+  // MARK: - Parts
+
+  private func composite(_ composite: CompositeDraft) -> JSON {
+    let earlier = previous?.draft.composites.first { $0.source == composite.source }
+    let attributes = composite.attributes.map { attribute in
+      var renamed: String?
+      if let identifier = attribute.identifier, let earlier,
+        earlier.attributes.contains(where: { $0.source == identifier }),
+        !earlier.attributes.contains(where: { $0.source == attribute.source })
+      {
+        renamed = names.member(identifier)
+      }
+      return self.attribute(attribute, name: names.member(attribute.source), renamed: renamed, in: nil)
+    }
+    return .object([
+      .init("name", .string(names.composite(composite.source))), .init("attributes", .array(attributes)),
+    ])
+  }
+
+  private func entity(_ entity: EntityDraft) -> JSON {
+    let name = names.entity(entity.source, in: number)
+    var members: [JSON.Member] = [.init("name", .string(name))]
+    if let previous, let before = previous.links.entities[entity.source] {
+      let earlier = names.entity(before, in: previous.draft.number)
+      if earlier != name { members.append(.init("renamed", .string(earlier))) }
+    }
+    if entity.isAbstract { members.append(.init("abstract", .bool(true))) }
+    if let parent = entity.parent { members.append(.init("parent", .string(names.entity(parent, in: number)))) }
+    if !entity.attributes.isEmpty {
+      let attributes = entity.attributes.map { attribute in
+        self.attribute(
+          attribute, name: names.property(attribute.source, of: entity.source, in: number),
+          renamed: earlierName(of: attribute.source, in: entity), in: entity)
+      }
+      members.append(.init("attributes", .array(attributes)))
+    }
+    if !entity.relationships.isEmpty {
+      members.append(.init("relationships", .array(entity.relationships.map { relationship($0, in: entity) })))
+    }
+    if !entity.unique.isEmpty {
+      let keys = entity.unique.map { JSON.array($0.names.map { .string(path($0, in: entity.source)) }) }
+      members.append(.init("unique", .array(keys)))
+    }
+    return .object(members)
+  }
+
+  private func attribute(_ attribute: AttributeDraft, name: String, renamed: String?, in entity: EntityDraft?) -> JSON {
+    var members: [JSON.Member] = [.init("name", .string(name)), .init("type", .string(attribute.type))]
+    if let renamed { members.append(.init("renamed", .string(renamed))) }
+    if let composite = attribute.composite { members.append(.init("composite", .string(names.composite(composite)))) }
+    if attribute.isOptional { members.append(.init("optional", .bool(true))) }
+    members += attribute.members
+    if let text = attribute.derivation, let entity {
+      members.append(.init("derived", .string(derivation(text, in: entity.source))))
+    }
+    return .object(members)
+  }
+
+  private func derivation(_ derivation: AttributeDraft.Derivation, in entity: String) -> String {
+    switch derivation {
+    case .count(let relationship): "\(path(relationship, in: entity)).@count"
+    case .function(let function, let attribute): "\(function)(\(path(attribute, in: entity)))"
+    }
+  }
+
+  private func relationship(_ relationship: RelationshipDraft, in entity: EntityDraft) -> JSON {
+    var members: [JSON.Member] = [
+      .init("name", .string(names.property(relationship.source, of: entity.source, in: number))),
+      .init("destination", .string(names.entity(relationship.destination, in: number))),
+      .init("inverse", .string(names.property(relationship.inverse, of: relationship.destination, in: number))),
+    ]
+    if let renamed = earlierName(of: relationship.source, in: entity) {
+      members.append(.init("renamed", .string(renamed)))
+    }
+    if relationship.isToMany { members.append(.init("toMany", .bool(true))) }
+    if !relationship.isOptional { members.append(.init("optional", .bool(false))) }
+    if relationship.isOrdered { members.append(.init("ordered", .bool(true))) }
+    if relationship.deleteRule != "nullify" { members.append(.init("deleteRule", .string(relationship.deleteRule))) }
+    if let count = relationship.minimumCount { members.append(.init("minimumCount", .integer(Int64(count)))) }
+    if let count = relationship.maximumCount { members.append(.init("maximumCount", .integer(Int64(count)))) }
+    if relationship.isAdded {
+      members.append(.init("documentation", .string("The inverse, which the Core Data model does not have.")))
+    }
+    return .object(members)
+  }
+
+  // MARK: - The previous version
+
+  /// The name of a property's predecessor, if it differs.
+  private func earlierName(of property: String, in entity: EntityDraft) -> String? {
+    guard let previous, let owner = previous.links.entities[entity.source],
+      let before = previous.links.properties["\(entity.source).\(property)"]
+    else { return nil }
+    let earlier = names.property(before, of: owner, in: previous.draft.number)
+    return earlier == names.property(property, of: entity.source, in: number) ? nil : earlier
+  }
+
+  private var mappings: [JSON.Member] {
+    guard let previous else { return [] }
+    return draft.entities.flatMap { entity in
+      entity.attributes.compactMap { attribute -> JSON.Member? in
+        guard let function = attribute.mapping, let owner = previous.links.entities[entity.source],
+          let before = previous.links.properties["\(entity.source).\(attribute.source)"]
+        else { return nil }
+        let target = names.property(attribute.source, of: entity.source, in: number)
+        let source = names.property(before, of: owner, in: previous.draft.number)
+        return .init("\(names.entity(entity.source, in: number)).\(target)", .string("\(function)(\(source))"))
+      }
+    }
+  }
+
+  // MARK: - Paths and predicates
+
+  private var fetchRequests: [JSON] {
+    zip(draft.fetchRequests, NameTable.fetchRequests(draft.fetchRequests.map(\.source))).map { request, name in
+      var members: [JSON.Member] = [
+        .init("name", .string(name)), .init("entity", .string(names.entity(request.entity, in: number))),
+      ]
+      if let predicate = request.predicate {
+        members.append(.init("predicate", .string(self.predicate(predicate, of: request.entity))))
+      }
+      if let limit = request.limit, limit > 0 { members.append(.init("limit", .integer(Int64(limit)))) }
+      return .object(members)
+    }
+  }
+
+  /// A path in the names of the model file; names that the source does not have stay as they are.
+  func path(_ path: String, in entity: String) -> String {
+    var current: String? = entity
+    var isInComposite = false
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map { part -> String in
+      let source = String(part)
+      if isInComposite {
+        isInComposite = false
+        let isMember = draft.composites.contains { $0.attributes.contains { $0.source == source } }
+        return isMember ? names.member(source) : source
+      }
+      guard let start = current, let owner = owner(of: source, from: start) else {
+        current = nil
+        return source
+      }
+      current = owner.relationships.first { $0.source == source }?.destination
+      isInComposite = owner.attributes.contains { $0.source == source && $0.composite != nil }
+      return names.property(source, of: owner.source, in: number)
+    }
+    return parts.joined(separator: ".")
+  }
+
+  private func owner(of property: String, from entity: String) -> EntityDraft? {
+    draft.lineage(of: entity).first { entity in
+      entity.attributes.contains { $0.source == property } || entity.relationships.contains { $0.source == property }
+    }
+  }
+
+  /// A predicate with the names of the model file. Strings and variables stay as they are.
+  func predicate(_ text: String, of entity: String) -> String {
+    var result = ""
+    var rest = text[...]
+    func isWord(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }
+    while let first = rest.first {
+      if first == "\"" || first == "'" {
+        var literal = String(rest.removeFirst())
+        while let next = rest.popFirst() {
+          literal.append(next)
+          if next == "\\", let escaped = rest.popFirst() { literal.append(escaped) }
+          if next == first { break }
+        }
+        result += literal
+      } else if first == "$" || first == "@" || first == "%" {
+        result.append(rest.removeFirst())
+        let word = rest.prefix(while: isWord)
+        result += word
+        rest = rest.dropFirst(word.count)
+      } else if isWord(first) || first == "#" {
+        // Core Data writes a name that is a keyword with a #.
+        if first == "#" { rest = rest.dropFirst() }
+        let word = rest.prefix { isWord($0) || $0 == "." }
+        let isFunction = rest.dropFirst(word.count).first == "("
+        result += isFunction || first.isNumber ? String(word) : path(String(word), in: entity)
+        rest = rest.dropFirst(word.count)
+        if word.isEmpty, first == "#" { result += "#" }
+      } else {
+        result.append(rest.removeFirst())
+      }
+    }
+    return result
+  }
+}
+
+/// The predecessors of a version's parts in the version before, in the names of the source.
+struct VersionLinks {
+  /// The earlier entity by the later one.
+  var entities = [String: String]()
+  /// The name of the earlier property by `Entity.property` of the later one.
+  var properties = [String: String]()
+}

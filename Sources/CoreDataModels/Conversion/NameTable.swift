@@ -1,0 +1,180 @@
+import GraphModel
+
+/// The names of a bundle's parts in the model files.
+///
+/// A name is converted if a model file does not allow it: `id` becomes `id_`. The table covers all versions, so that a
+/// part has one name in all of them; it is filled once. The linker then gives other names to parts of older versions
+/// whose values a migration can't keep, and these entries stay.
+struct NameTable {
+  private(set) var model: String
+  private var entities = [String: String]()
+  private var properties = [String: String]()
+  private var composites = [String: String]()
+  /// The names of a version's parts that differ from all other versions, by version and part.
+  private var overrides = [Int: [String: String]]()
+  /// The names in use, in lower case.
+  private var takenEntities = Set<String>()
+  private var takenProperties = Set<String>()
+
+  init(model: String, versions: [VersionDraft]) {
+    self.model = ""
+    self.model = Self.valid(model)
+    let sources = Set(versions.flatMap(\.entities).map(\.source))
+    for name in sources.sorted(by: Self.validFirst) {
+      let candidate = Self.valid(name)
+      entities[name] = Self.claim(
+        ModelNames.isReservedForEntities(candidate) ? "x\(candidate)" : candidate, &takenEntities)
+    }
+    // Generated types must differ from each other.
+    for name in Set(versions.flatMap(\.composites).map(\.source)).sorted(by: Self.validFirst) {
+      composites[name] = Self.claim(Self.valid(name), &takenEntities)
+    }
+    nameProperties(of: versions)
+  }
+
+  private mutating func nameProperties(of versions: [VersionDraft]) {
+    var sources = Set<String>()
+    for version in versions {
+      for entity in version.entities {
+        sources.formUnion(entity.attributes.map(\.source) + entity.relationships.map(\.source))
+      }
+      sources.formUnion(version.composites.flatMap(\.attributes).map(\.source))
+    }
+    let changing = sources.filter { !Self.isValidProperty($0) }.union(versions.flatMap(conflicts))
+    for name in sources.subtracting(changing) {
+      properties[name] = name
+      takenProperties.insert(name.lowercased())
+    }
+    for name in changing.sorted() {
+      let candidate = Self.valid(name)
+      properties[name] = Self.claim(
+        Self.isValidProperty(candidate) && candidate != name ? candidate : "\(candidate)_", &takenProperties)
+    }
+  }
+
+  /// The properties whose names are valid, but not in their place.
+  private func conflicts(in version: VersionDraft) -> Set<String> {
+    var found = Set<String>()
+    var families = [String: [EntityDraft]]()
+    for entity in version.entities { families[version.root(of: entity.source), default: []].append(entity) }
+    for (_, family) in families {
+      // Names that differ only in case.
+      let names = Set(family.flatMap { $0.attributes.map(\.source) + $0.relationships.map(\.source) })
+      for same in Dictionary(grouping: names, by: { $0.lowercased() }).values where same.count > 1 {
+        found.formUnion(same.sorted().dropFirst())
+      }
+      // The table of a family uses these names for columns of subentities and for keys.
+      let taken = Set(family.map { $0.source.lowercased() } + ["unique"])
+      for attribute in family.flatMap(\.attributes)
+      where attribute.composite != nil && taken.contains(attribute.source.lowercased()) {
+        found.insert(attribute.source)
+      }
+    }
+    // The place in an ordered to-many is `project.order`, which would be a path to such a property.
+    for entity in version.entities {
+      let isOrderedByToOne = entity.relationships.contains { relationship in
+        relationship.isOrdered
+          && version.entity(relationship.destination)?.relationships.contains {
+            $0.source == relationship.inverse && !$0.isToMany
+          } == true
+      }
+      guard isOrderedByToOne else { continue }
+      let names = version.lineage(of: entity.source).flatMap {
+        $0.attributes.map(\.source) + $0.relationships.map(\.source)
+      }
+      found.formUnion(names.filter { $0 == "order" })
+    }
+    return found
+  }
+
+  // MARK: - Valid names
+
+  private static func isValidProperty(_ name: String) -> Bool {
+    ModelNames.isName(name) && !ModelNames.isReservedForProperties(name)
+  }
+
+  /// Valid names come first and keep themselves.
+  private static func validFirst(_ left: String, _ right: String) -> Bool {
+    let (isLeft, isRight) = (ModelNames.isName(left), ModelNames.isName(right))
+    return isLeft == isRight ? left < right : isLeft
+  }
+
+  /// The name with each letter without its accents, `_` for all other characters, and a letter at the beginning.
+  static func valid(_ name: String) -> String {
+    guard !ModelNames.isName(name) else { return name }
+    var result = ""
+    for scalar in name.folded(.diacriticInsensitive).unicodeScalars {
+      let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+      result.unicodeScalars.append(isPlain ? scalar : "_")
+    }
+    let startsWithLetter = result.unicodeScalars.first.map { $0.properties.isAlphabetic } == true
+    // Leaves space for a suffix.
+    result = String((startsWithLetter ? result : "x\(result)").prefix(56))
+    assert(ModelNames.isName(result), "the converted name is valid")
+    return result
+  }
+
+  /// The name, or the first of `name_2`, `name_3` … that is not taken.
+  private static func claim(_ name: String, _ taken: inout Set<String>) -> String {
+    var (candidate, number) = (name, 1)
+    assert(ModelNames.isName(name), "a converted name is valid")
+    while !taken.insert(candidate.lowercased()).inserted {
+      number += 1
+      candidate = "\(name)_\(number)"
+    }
+    return candidate
+  }
+
+  // MARK: - Names of a version
+
+  func entity(_ source: String, in version: Int) -> String {
+    if let name = overrides[version]?[source] ?? entities[source] { return name }
+    preconditionFailure("the table has every entity: \(source)")
+  }
+
+  func property(_ source: String, of entity: String, in version: Int) -> String {
+    if let name = overrides[version]?["\(entity).\(source)"] ?? properties[source] { return name }
+    preconditionFailure("the table has every property: \(source)")
+  }
+
+  func composite(_ source: String) -> String {
+    if let name = composites[source] { return name }
+    preconditionFailure("the table has every composite: \(source)")
+  }
+
+  func member(_ source: String) -> String {
+    if let name = properties[source] { return name }
+    preconditionFailure("the table has every property: \(source)")
+  }
+
+  /// The names of fetch requests, each once ignoring case.
+  static func fetchRequests(_ sources: [String]) -> [String] {
+    var taken = Set<String>()
+    return sources.map { claim(valid($0), &taken) }
+  }
+
+  /// A name for an additional type.
+  mutating func type(_ name: String) -> String { Self.claim(name, &takenEntities) }
+
+  // MARK: - Parts of older versions
+
+  /// Gives the same part of several older versions another name, because a newer part has its name.
+  /// - Parameter parts: the version and the source's name of the part, newest first.
+  /// - Returns: the name.
+  mutating func separate(entity parts: [(version: Int, source: String)]) -> String {
+    precondition(!parts.isEmpty, "a part of at least one version gets another name")
+    let base = entity(parts[0].source, in: parts[0].version)
+    let name = Self.claim("\(base.prefix(52))_\(parts[0].version)", &takenEntities)
+    for part in parts { overrides[part.version, default: [:]][part.source] = name }
+    return name
+  }
+
+  /// - Parameter parts: the version, the entity and the property, newest first.
+  mutating func separate(property parts: [(version: Int, entity: String, source: String)]) -> String {
+    precondition(!parts.isEmpty, "a part of at least one version gets another name")
+    let base = property(parts[0].source, of: parts[0].entity, in: parts[0].version)
+    let name = Self.claim("\(base.prefix(52))_\(parts[0].version)", &takenProperties)
+    for part in parts { overrides[part.version, default: [:]]["\(part.entity).\(part.source)"] = name }
+    return name
+  }
+}

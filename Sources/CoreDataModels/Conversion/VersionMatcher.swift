@@ -1,0 +1,71 @@
+/// Finds the predecessors of a version's entities and properties in the version before: by their renaming identifiers
+/// as Core Data does, otherwise by their names.
+struct VersionMatcher {
+  let old: VersionDraft
+  let new: VersionDraft
+  /// Parts whose predecessors are not to be used, as `Entity` and `Entity.property`.
+  let separated: Set<String>
+
+  private struct Part {
+    let source: String
+    let identifier: String?
+  }
+
+  func links() -> VersionLinks {
+    var links = VersionLinks()
+    links.entities = match(
+      new.entities.map { Part(source: $0.source, identifier: $0.identifier) }.filter { !separated.contains($0.source) },
+      old.entities.map { Part(source: $0.source, identifier: $0.identifier) })
+    for entity in new.entities {
+      guard let before = links.entities[entity.source].flatMap({ old.entity($0) }) else { continue }
+      let matches = match(
+        parts(of: entity).filter { !separated.contains("\(entity.source).\($0.source)") }, parts(of: before))
+      for (property, earlier) in matches { links.properties["\(entity.source).\(property)"] = earlier }
+    }
+    matchAddedInverses(&links)
+    return links
+  }
+
+  /// The attributes and relationships that the entity declares, without those that are never stored.
+  private func parts(of entity: EntityDraft) -> [Part] {
+    entity.attributes.filter { !$0.has("transient") }.map { Part(source: $0.source, identifier: $0.identifier) }
+      + entity.relationships.filter { !$0.isAdded }.map { Part(source: $0.source, identifier: $0.identifier) }
+  }
+
+  /// Each part of the old version has one successor. Parts with a renaming identifier come first.
+  private func match(_ new: [Part], _ old: [Part]) -> [String: String] {
+    var found = [String: String]()
+    var taken = Set<String>()
+    func take(_ part: Part, _ isMatch: (Part) -> Bool) {
+      guard found[part.source] == nil, let match = old.first(where: { !taken.contains($0.source) && isMatch($0) })
+      else { return }
+      taken.insert(match.source)
+      found[part.source] = match.source
+    }
+    for part in new {
+      guard let identifier = part.identifier else { continue }
+      take(part) { $0.source == part.source && $0.identifier == identifier }
+      take(part) { $0.identifier == identifier }
+      take(part) { $0.source == identifier }
+    }
+    for part in new { take(part) { $0.source == part.source } }
+    for part in new { take(part) { $0.identifier == part.source } }
+    return found
+  }
+
+  /// An added inverse comes from the one of its relationship's predecessor.
+  private func matchAddedInverses(_ links: inout VersionLinks) {
+    for entity in new.entities {
+      for relationship in entity.relationships where relationship.isAdded {
+        guard !separated.contains("\(entity.source).\(relationship.source)"),
+          let before = links.entities[entity.source],
+          let far = links.entities[relationship.destination].flatMap({ old.entity($0) }),
+          let name = links.properties["\(relationship.destination).\(relationship.inverse)"],
+          let earlier = far.relationships.first(where: { $0.source == name }), earlier.destination == before,
+          let added = old.entity(before)?.relationships.first(where: { $0.source == earlier.inverse && $0.isAdded })
+        else { continue }
+        links.properties["\(entity.source).\(relationship.source)"] = added.source
+      }
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import GraphModel
+
+/// A Core Data model as model files of ours, with a report of every difference.
+///
+/// Each version was loaded as a daemon loads it, and each pair of consecutive versions was checked by the inference of
+/// migrations.
+public struct CoreDataConversion: Sendable {
+  /// A converted version.
+  public struct Version: Sendable {
+    /// The number, from 1, which is the name of the file: `2.json`.
+    public let number: Int
+    /// The version's name in the bundle: `App 2`.
+    public let sourceName: String
+    /// Whether the app uses it.
+    public let isCurrent: Bool
+    /// The version as its `contents` describes it.
+    public let source: CoreDataModel
+    /// The text of the model file.
+    public let text: String
+    /// The model that the text describes.
+    public let model: Model
+    /// The converted entities, in the names of both models.
+    public let entities: [Entity]
+
+    /// The converted entity of that name in the Core Data model; nil if there is none.
+    public func entity(named source: String) -> Entity? { entities.first { $0.source == source } }
+  }
+
+  /// A converted entity.
+  public struct Entity: Sendable {
+    /// The name in the Core Data model.
+    public let source: String
+    /// The name in the converted model.
+    public let name: String
+    /// The attributes and relationships that it declares, without those that were left out.
+    public let properties: [Property]
+  }
+
+  /// A converted attribute or relationship.
+  public struct Property: Sendable {
+    /// The name in the Core Data model; nil for an inverse that was added.
+    public let source: String?
+    /// The name in the converted model.
+    public let name: String
+    /// The type of an attribute in the Core Data model, as Xcode writes it; nil for a relationship.
+    public let type: String?
+  }
+
+  /// The name of the converted model.
+  public let name: String
+  /// The versions, oldest first.
+  public let versions: [Version]
+  /// Every difference, by version and line.
+  public let findings: [ConversionFinding]
+
+  /// The version that the app uses; the newest, if the bundle does not state it.
+  public var current: Version {
+    if let current = versions.first(where: \.isCurrent) { current } else { versions[versions.count - 1] }
+  }
+
+  /// Converts a model.
+  /// - Parameter name: the name of the converted model; by default the bundle's.
+  public init(_ bundle: CoreDataBundle, name: String? = nil) throws(CoreDataModelError) {
+    guard !bundle.versions.isEmpty else {
+      throw CoreDataModelError(bundle.path, nil, "the bundle has no version")
+    }
+    var (drafts, logs, sources) = ([VersionDraft](), [SourceLog](), [CoreDataModel]())
+    for (index, version) in bundle.versions.enumerated() {
+      let reader = try CoreDataModelReader(version.bytes, file: version.file)
+      var log = reader.log
+      drafts.append(VersionConverter.convert(reader.model, number: index + 1, name: version.name, &log))
+      logs.append(log)
+      sources.append(reader.model)
+    }
+    let names = NameTable(model: name ?? bundle.name, versions: drafts)
+    for index in drafts.indices {
+      Self.reportNames(of: drafts[index], names, &logs[index])
+      var loader = DraftLoader(drafts[index], names, logs[index])
+      try loader.repair()
+      (drafts[index], logs[index]) = (loader.draft, loader.log)
+    }
+    var linker = VersionLinker(drafts, logs, names)
+    let files = try linker.run()
+    precondition(files.count == bundle.versions.count, "each version has a model file")
+    let draftNames = linker.names
+    versions = zip(zip(bundle.versions, sources), zip(linker.drafts, files)).map { version, converted in
+      Version(
+        number: converted.0.number, sourceName: version.0.name,
+        isCurrent: bundle.versions.count == 1 || version.0.name == bundle.current,
+        source: version.1, text: converted.1.text, model: converted.1.model,
+        entities: converted.0.entities.map { Self.entity($0, converted.0.number, draftNames) })
+    }
+    self.name = names.model
+    let lines = linker.logs.flatMap { $0.findings.sorted { $0.place < $1.place } }
+    findings = Self.findings(about: bundle, name: name ?? bundle.name, converted: names.model) + lines
+  }
+
+  private static func entity(_ draft: EntityDraft, _ number: Int, _ names: NameTable) -> Entity {
+    let attributes = draft.attributes.map {
+      Property(
+        source: $0.source, name: names.property($0.source, of: draft.source, in: number), type: $0.sourceType)
+    }
+    let relationships = draft.relationships.map {
+      Property(
+        source: $0.isAdded ? nil : $0.source, name: names.property($0.source, of: draft.source, in: number), type: nil)
+    }
+    return Entity(
+      source: draft.source, name: names.entity(draft.source, in: number), properties: attributes + relationships)
+  }
+
+  // MARK: - Findings
+
+  /// Reports the names that a model file does not allow.
+  private static func reportNames(of draft: VersionDraft, _ names: NameTable, _ log: inout SourceLog) {
+    func report(_ place: SourcePlace, _ subject: String, _ source: String, _ name: String) {
+      guard name != source else { return }
+      log.add(.renamed, place, subject, "is called \(name), because a model file does not allow the name here")
+    }
+    for entity in draft.entities {
+      report(entity.place, entity.source, entity.source, names.entity(entity.source, in: draft.number))
+      for attribute in entity.attributes {
+        let name = names.property(attribute.source, of: entity.source, in: draft.number)
+        report(attribute.place, "\(entity.source).\(attribute.source)", attribute.source, name)
+      }
+      for relationship in entity.relationships where !relationship.isAdded {
+        let name = names.property(relationship.source, of: entity.source, in: draft.number)
+        report(relationship.place, "\(entity.source).\(relationship.source)", relationship.source, name)
+      }
+    }
+    for composite in draft.composites {
+      report(composite.place, composite.source, composite.source, names.composite(composite.source))
+      for attribute in composite.attributes {
+        let name = names.member(attribute.source)
+        report(attribute.place, "\(composite.source).\(attribute.source)", attribute.source, name)
+      }
+    }
+    let requests = draft.fetchRequests
+    for (request, name) in zip(requests, NameTable.fetchRequests(requests.map(\.source))) {
+      report(request.place, request.source, request.source, name)
+    }
+  }
+
+  private static func findings(
+    about bundle: CoreDataBundle, name: String, converted: String
+  ) -> [ConversionFinding] {
+    func finding(_ kind: ConversionFinding.Kind, _ subject: String, _ text: String) -> ConversionFinding {
+      ConversionFinding(kind: kind, file: bundle.path, place: .start, subject: subject, text: text)
+    }
+    var findings = bundle.others.map { finding(.leftOut, "", "\($0): it is not a version of the model") }
+    if name != converted {
+      findings.append(
+        finding(.renamed, "", "the model is called \(converted), because a model file does not allow \(name)"))
+    }
+    guard bundle.versions.count > 1 else { return findings }
+    let newest = bundle.versions[bundle.versions.count - 1].name
+    guard let current = bundle.current else {
+      findings.append(
+        finding(.changed, "", "the bundle does not state its current version: a daemon serves the highest, \(newest)"))
+      return findings
+    }
+    if current != newest {
+      let later = bundle.versions.drop { $0.name != current }.dropFirst().map(\.name)
+      findings.append(
+        finding(
+          .changed, "",
+          "the current version is \(current), but a daemon serves the highest, \(newest): to serve \(current), delete the files "
+            + "of \(later.joined(separator: ", "))"))
+    }
+    return findings
+  }
+}

@@ -1,0 +1,81 @@
+import CoreDataModels
+import Foundation
+
+/// `graph-generate convert App.xcdatamodeld` writes the model files of a Core Data model and prints every difference.
+struct ConvertCommand {
+  private static let usage = """
+    usage: graph-generate convert MODEL [--output DIR] [--name NAME]
+      MODEL   an .xcdatamodeld, an .xcdatamodel, or a file contents
+      DIR     the folder of the model files; by default Schema/NAME
+      NAME    the name of the model; by default that of MODEL
+    """
+
+  private var path: String?
+  private var output: String?
+  private var name: String?
+
+  init(_ arguments: some Sequence<String>) {
+    var rest = Array(arguments)[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--output", "--name":
+        guard let value = rest.popFirst(), !value.isEmpty else { fail("\(argument) needs a value\n\(Self.usage)") }
+        if argument == "--output" { output = value } else { name = value }
+      case "--help", "-h":
+        print(Self.usage)
+        exit(0)
+      case let option where option.hasPrefix("-"): fail("unknown option \(option)\n\(Self.usage)")
+      case let model:
+        guard path == nil else { fail("give one model, and not \(model), too\n\(Self.usage)") }
+        path = model
+      }
+    }
+  }
+
+  func run() {
+    guard let path else { fail("no model was given\n\(Self.usage)") }
+    let conversion: CoreDataConversion
+    do {
+      conversion = try CoreDataConversion(CoreDataBundle.read(path), name: name)
+    } catch {
+      // The form of a compiler's messages, so that editors show them in the file.
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+    let folder = if let output { output } else { "Schema/\(conversion.name)" }
+    write(conversion, to: folder)
+    for finding in conversion.findings { print(finding) }
+    for version in conversion.versions { print(summary(of: version, in: folder)) }
+    let count = conversion.findings.count
+    print("\(count == 0 ? "no" : "\(count)") difference\(count == 1 ? "" : "s") from the Core Data model")
+  }
+
+  /// Writes all files, or none if one exists with other contents: a store may have been made with it.
+  private func write(_ conversion: CoreDataConversion, to folder: String) {
+    let files = conversion.versions.map { (path: "\(folder)/\($0.number).json", data: Data($0.text.utf8)) }
+    let manager = FileManager.default
+    for file in files where manager.fileExists(atPath: file.path) && manager.contents(atPath: file.path) != file.data {
+      fail(
+        "\(file.path) exists and has other contents; a model file is never edited, so give --output another folder, or "
+          + "delete the file if there is no store of it")
+    }
+    do {
+      try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      for file in files { try file.data.write(to: URL(fileURLWithPath: file.path), options: .atomic) }
+    } catch {
+      fail("the model files can't be written to \(folder): \(error.localizedDescription)")
+    }
+  }
+
+  private func summary(of version: CoreDataConversion.Version, in folder: String) -> String {
+    let properties = version.entities.flatMap(\.properties)
+    let attributes = properties.count { $0.type != nil }
+    let counts = [
+      (version.entities.count, "entity", "entities"), (attributes, "attribute", "attributes"),
+      (properties.count - attributes, "relationship", "relationships"),
+    ]
+    let words = counts.map { "\($0) \($0 == 1 ? $1 : $2)" }.joined(separator: ", ")
+    let mark = version.isCurrent ? ", current" : ""
+    return "\(folder)/\(version.number).json: \(version.sourceName), \(words)\(mark)"
+  }
+}

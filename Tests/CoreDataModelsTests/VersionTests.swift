@@ -1,0 +1,165 @@
+import CoreDataModels
+import GraphModel
+import Testing
+
+/// Migrations between the versions of a bundle.
+@Suite struct VersionTests {
+  private func entity(_ name: String, _ properties: String = "", _ more: String = "") -> String {
+    "<entity name=\"\(name)\"\(more)>\(properties)</entity>"
+  }
+
+  private func attribute(_ name: String, _ type: String, _ more: String = "") -> String {
+    "<attribute name=\"\(name)\" optional=\"YES\" attributeType=\"\(type)\"\(more)/>"
+  }
+
+  private func toOne(_ name: String, _ destination: String, _ inverse: String, _ more: String = "") -> String {
+    "<relationship name=\"\(name)\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"\(destination)\" "
+      + "inverseName=\"\(inverse)\" inverseEntity=\"\(destination)\"\(more)/>"
+  }
+
+  private func toMany(_ name: String, _ destination: String, _ inverse: String, _ more: String = "") -> String {
+    "<relationship name=\"\(name)\" optional=\"YES\" toMany=\"YES\" destinationEntity=\"\(destination)\" "
+      + "inverseName=\"\(inverse)\" inverseEntity=\"\(destination)\"\(more)/>"
+  }
+
+  /// The steps of the migration between two versions of a conversion.
+  private func steps(_ conversion: CoreDataConversion, to number: Int = 2) throws -> [String] {
+    let models = conversion.versions.map(\.model)
+    return try MigrationPlan.infer(from: models[number - 2], to: models[number - 1]).steps.map(\.description)
+  }
+
+  @Test func renamingIdentifierIsFollowedThroughVersions() throws {
+    let conversion = try convert(
+      entity("A", attribute("x", "String")),
+      entity("B", attribute("y", "String", " elementID=\"x\""), " elementID=\"A\""),
+      entity("B", attribute("z", "String", " elementID=\"x\""), " elementID=\"A\""))
+    #expect(try steps(conversion) == ["B was called A", "B.y was called x"])
+    #expect(try steps(conversion, to: 3) == ["B.z was called y"])
+    #expect(
+      conversion.lines == ["changed: the bundle does not state its current version: a daemon serves the highest, App 3"]
+    )
+  }
+
+  @Test func typeWithConversionGetsMapping() throws {
+    let conversion = try convert(
+      entity("A", attribute("x", "Double") + attribute("id", "String") + attribute("n", "Integer 16")),
+      entity(
+        "A", attribute("x", "Integer 64") + attribute("key", "UUID", " elementID=\"id\"") + attribute("n", "Double")))
+    #expect(
+      try steps(conversion) == [
+        "A.x becomes integer(x)", "A.key was called id_", "A.key becomes uuid(id_)",
+        "A.n was integer, and is double now",
+      ])
+    let converted = "a value that can't be converted becomes null"
+    #expect(
+      conversion.lines.filter { $0.contains("a migration") } == [
+        "changed: A.x: a migration converts the values of version 1 by integer(x); \(converted)",
+        "changed: A.key: a migration converts the values of version 1 by uuid(id); \(converted)",
+      ])
+  }
+
+  @Test func typeWithoutConversionBeginsAnew() throws {
+    let conversion = try convert(
+      entity("A", attribute("x", "String")), entity("A", attribute("x", "String") + attribute("y", "Date")),
+      entity("A", attribute("x", "Date") + attribute("y", "Date")))
+    #expect(conversion.versions.map { $0.entities[0].properties.map(\.name) } == [["x_2"], ["x_2", "y"], ["x", "y"]])
+    #expect(try steps(conversion) == ["A.y is new, and empty"])
+    #expect(try steps(conversion, to: 3) == ["A.x is new, and empty", "A.x_2 is removed, with its values"])
+    #expect(
+      conversion.lines.dropFirst() == [
+        "left out: A.x: a migration does not keep the values of version 2: its type changes from string to date: this needs "
+          + "a mapping",
+        "renamed: A.x: is another property than that of version 2, which is called x_2 there",
+      ])
+  }
+
+  @Test func changedParentBeginsAnewWithItsRelationships() throws {
+    let mood = { (more: String) in entity("Mood", toOne("land", "Land", "moods") + attribute("text", "String") + more) }
+    let conversion = try convert(
+      entity("Region", attribute("code", "String"), " isAbstract=\"YES\"")
+        + entity("Land", toMany("moods", "Mood", "land"), " parentEntity=\"Region\"") + mood(""),
+      entity("Land", attribute("code", "String") + toMany("moods", "Mood", "land")) + mood(""))
+    #expect(
+      try steps(conversion) == [
+        "Land is new", "Mood.land is new, and still empty", "Region is removed, with all its objects",
+        "Land_1 is removed, with all its objects", "Mood.land_1 is removed, with its values",
+      ])
+    #expect(conversion.versions[0].entity(named: "Land")?.name == "Land_1")
+    #expect(conversion.versions[1].entity(named: "Land")?.name == "Land")
+  }
+
+  /// The side that a file declares first stores the pairs; a new name must not change the side.
+  @Test func renamedEntityKeepsThePairsOfManyToMany() throws {
+    let conversion = try convert(
+      entity("A", toMany("bs", "B", "others")) + entity("B", toMany("others", "A", "bs")),
+      entity("B", toMany("others", "Z", "bs")) + entity("Z", toMany("bs", "B", "others"), " elementID=\"A\""))
+    #expect(try steps(conversion) == ["Z was called A"])
+    #expect(conversion.versions[1].model.entities.map(\.name) == ["Z", "B"])
+  }
+
+  @Test func exchangedNamesAreFollowed() throws {
+    let conversion = try convert(
+      entity("A", attribute("x", "String") + attribute("y", "String")),
+      entity("A", attribute("x", "String", " elementID=\"y\"") + attribute("y", "String", " elementID=\"x\"")))
+    #expect(try steps(conversion) == ["A.x was called y_1", "A.y was called x_1"])
+    #expect(conversion.versions[0].entities[0].properties.map(\.name) == ["x_1", "y_1"])
+  }
+
+  @Test func newEntityWithFormerNameOfAnotherIsNew() throws {
+    let conversion = try convert(entity("A"), entity("A") + entity("B", "", " elementID=\"A\""))
+    #expect(try steps(conversion) == ["B was called A_1", "A is new"])
+  }
+
+  @Test func oneOfTwoSuccessorsIsTaken() throws {
+    let conversion = try convert(
+      entity("A", attribute("x", "String")),
+      entity("A", attribute("y", "String", " elementID=\"x\"") + attribute("z", "String", " elementID=\"x\"")))
+    #expect(try steps(conversion) == ["A.y was called x", "A.z is new, and empty"])
+    #expect(
+      conversion.lines.last
+        == "left out: A.z: the renaming identifier x: version 1 has no such part, or another part comes from it")
+  }
+
+  @Test func versionThatReturnsToAnEarlierOneIsDistinguished() throws {
+    let (first, second) = (entity("A"), entity("A", attribute("x", "String")))
+    let conversion = try convert(first, second, first, second, second)
+    let hashes = conversion.versions.map(\.model.hash)
+    #expect(Set(hashes).count == 5)
+    #expect(
+      conversion.versions.map { $0.model.enumerations.map(\.name) } == [
+        [], [], ["Version3"], ["Version4"], ["Version5"],
+      ])
+    #expect(
+      conversion.lines[1]
+        == "added: the enumeration Version3, which no attribute uses: it stores the same as version 1, and a store never "
+        + "returns to an earlier version")
+  }
+
+  @Test func equalVersionsNeedNoMigration() throws {
+    let conversion = try convert(
+      entity("A", attribute("x", "String")), entity("A", attribute("x", "String", " indexed=\"YES\"")), current: "App 2"
+    )
+    #expect(conversion.versions[0].model.hash == conversion.versions[1].model.hash)
+    #expect(
+      conversion.lines == [
+        "changed: version 2 stores the same as version 1: a store needs no migration, and new indexes are built by the next one"
+      ])
+  }
+
+  @Test func requiredAttributeWithoutDefaultIsReported() throws {
+    let conversion = try convert(
+      entity("Item"), entity("Item", "<attribute name=\"x\" attributeType=\"String\"/>"), current: "App 2")
+    #expect(
+      conversion.lines == [
+        "changed: Item.x: is new in version 2, required and without a default: a store with an Item can't be migrated; give it "
+          + "a default or a mapping"
+      ])
+  }
+
+  @Test func nameIsTheSameInAllVersions() throws {
+    let conversion = try convert(
+      entity("A", attribute("id", "String")), entity("A", attribute("id", "String") + attribute("id_", "String")))
+    #expect(conversion.versions.map { $0.entities[0].properties.map(\.name) } == [["id__2"], ["id__2", "id_"]])
+    #expect(try steps(conversion) == ["A.id_ is new, and empty"])
+  }
+}
