@@ -67,19 +67,28 @@ package struct StoreLayout {
   package private(set) var remarks = [Remark]()
   private let file: CoreDataFile
   private let model: Model
+  private let names: StoreNames
   /// The attributes whose bytes are taken as they are, as `Entity.attribute`.
   private let untagged: Set<String>
   private var usedColumns = [Set<Int>]()
   private var usedJoins = Set<String>()
 
-  /// - Parameter untagged: attributes whose bytes have no tag of external storage, as `Entity.attribute`.
-  /// - Throws: `Refusal` if no entity of the store is in the model.
-  package init(_ file: CoreDataFile, _ model: Model, untagged: Set<String> = []) throws {
+  /// - Parameters:
+  ///   - names: names of the app by those of the model, `Entity` or `Entity.property`, where they differ.
+  ///   - untagged: attributes whose bytes have no tag of external storage, as `Entity.attribute`.
+  /// - Throws: `Refusal` if no entity of the store is in the model, or the model lacks a name.
+  package init(
+    _ file: CoreDataFile, _ model: Model, names: [String: String] = [:], untagged: Set<String> = []
+  ) throws {
     (self.file, self.model, self.untagged) = (file, model, untagged)
+    self.names = try StoreNames(file, model, given: names)
+    for name in untagged where StoreNames.property(name, in: model)?.attribute?.kind != .data {
+      throw Refusal(.malformed, "the model \(model.name) has no attribute \(name) of the type data")
+    }
     usedColumns = file.tables.map { _ in [] }
     var isFound = false
     for stored in file.entities {
-      guard let entity = model.entity(named: stored.name) else { continue }
+      guard let entity = self.names.entity(stored.name) else { continue }
       isFound = true
       guard let table = stored.table else {
         remark(stored.name, "the store has no table Z\(stored.name.uppercased()) of this entity", 0)
@@ -104,7 +113,7 @@ package struct StoreLayout {
   /// The entity of the store with the name of one of the model.
   private func stored(_ number: EntityNumber) -> CoreDataFile.StoredEntity? {
     guard let entity = model.entity(number) else { preconditionFailure("a relationship's entity is in its model") }
-    return file.entities.first { $0.name == entity.name }
+    return file.entities.first { names.entity($0.name)?.number == entity.number }
   }
 
   private mutating func remark(_ subject: String, _ reason: String, _ count: Int) {
@@ -157,10 +166,7 @@ package struct StoreLayout {
     return relationship
   }
 
-  /// The column's base name. A member of a composite has a dot.
-  private static func columnName(_ property: Property) -> String {
-    "Z" + property.name.replacing(".", with: "_").uppercased()
-  }
+  private func columnName(_ property: Property) -> String { "Z" + names.capitals(property) }
 
   private func hasReferenceColumn(_ number: PropertyNumber) -> Bool {
     guard let property = model.property(number) else { preconditionFailure("an inverse is in its model") }
@@ -169,18 +175,18 @@ package struct StoreLayout {
 
   private func hasReferenceColumn(_ property: Property) -> Bool {
     guard let table = stored(property.owner)?.table else { return false }
-    return file.tables[table].columns.contains(Self.columnName(property))
+    return file.tables[table].columns.contains(columnName(property))
   }
 
   /// The column of a property.
   /// - Returns: nil if there is none, or if it is not clear which; a remark says so.
   private mutating func column(of property: Property, _ table: Int) throws -> Int? {
     let columns = file.tables[table].columns
-    let base = Self.columnName(property)
+    let base = columnName(property)
     // Siblings may have properties of the same name; Core Data numbers the further columns.
     let owners = namesakes(of: property)
-    guard let place = owners.firstIndex(where: { $0.name == model.ownerName(of: property) }) else {
-      remark(name(property), "the store has no entity \(model.ownerName(of: property))", 0)
+    guard let place = owners.firstIndex(where: { names.entity($0.name)?.number == property.owner }) else {
+      remark(name(property), "the store has no entity of this property", 0)
       return nil
     }
     let wanted = place == 0 ? base : base + String(place)
@@ -207,14 +213,14 @@ package struct StoreLayout {
 
   /// The entities of the store that declare a property of the same name in the same table, in the order of their numbers.
   private func namesakes(of property: Property) -> [CoreDataFile.StoredEntity] {
-    let name = Self.columnName(property)
+    let name = columnName(property)
     guard let owner = model.entity(property.owner), let root = model.entity(owner.root) else {
       preconditionFailure("a property's entity is in its model")
     }
     let declaring = root.family.compactMap { model.entity($0) }.filter { entity in
-      entity.properties.contains { $0.owner == entity.number && Self.columnName($0) == name && !$0.isToMany }
+      entity.properties.contains { $0.owner == entity.number && columnName($0) == name && !$0.isToMany }
     }
-    return file.entities.filter { stored in declaring.contains { $0.name == stored.name } }
+    return file.entities.filter { stored in declaring.contains { $0 === names.entity(stored.name) } }
   }
 
   private func quoted(_ table: Int) -> String { StoreDatabase.quoted(file.tables[table].name) }
@@ -319,8 +325,8 @@ package struct StoreLayout {
     of property: Property, _ relationship: Relationship, _ owner: CoreDataFile.StoredEntity,
     _ member: CoreDataFile.StoredEntity
   ) -> Join? {
-    let name = property.name.uppercased()
-    guard let inverse = model.property(relationship.inverse)?.name.uppercased() else { return nil }
+    let name = names.capitals(property)
+    guard let inverse = model.property(relationship.inverse).map(names.capitals) else { return nil }
     var best: (join: Join, score: Int)?
     for table in file.joins {
       let keys = table.columns.filter { !$0.hasPrefix("Z_FOK_") }
@@ -348,7 +354,8 @@ package struct StoreLayout {
     guard let column else { return false }
     return model.entities.contains { entity in
       entity.relationships.contains { other in
-        other.number != property.number && other.name.uppercased() != inverse && column.isNamed(other.name.uppercased())
+        let name = names.capitals(other)
+        return other.number != property.number && name != inverse && column.isNamed(name)
       }
     }
   }
@@ -422,8 +429,4 @@ package struct StoreLayout {
 
 extension Property {
   fileprivate var isToMany: Bool { relationship?.isToMany == true }
-}
-
-extension Model {
-  fileprivate func ownerName(of property: Property) -> String { owner(of: property).name }
 }

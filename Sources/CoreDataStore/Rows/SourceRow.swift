@@ -81,6 +81,14 @@ package final class SourceReader {
     file.tables.firstIndex { $0.root == root }.map { StoreLayout.RowKey(table: $0, key: key) }
   }
 
+  /// Whether the store has a row, of any entity.
+  package func exists(_ key: StoreLayout.RowKey) throws -> Bool {
+    let rows = try file.database.statement(
+      "SELECT 1 FROM \(StoreDatabase.quoted(file.tables[key.table].name)) WHERE Z_PK = ?")
+    rows.bind(1, key.key)
+    return try rows.step()
+  }
+
   /// The members of all lists, by list and owner.
   package func members() throws -> [PropertyNumber: [StoreLayout.RowKey: [StoreLayout.RowKey]]] {
     var members = [PropertyNumber: [StoreLayout.RowKey: [StoreLayout.RowKey]]]()
