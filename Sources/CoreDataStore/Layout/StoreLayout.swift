@@ -241,8 +241,8 @@ package struct StoreLayout {
     guard files > 0 || (inline > 0 && Int64(inline) == count) else { return false }
     remark(
       name(property),
-      "\(Int64(files)) values are in files, and a tag of external storage was removed from \(Int64(inline)) others; "
-        + "if they have no tag, use --untagged", 0)
+      "the first byte of its values is read as a tag of external storage (in files: \(Int64(files)), in the store: "
+        + "\(Int64(inline))); if it is data, name the attribute with --untagged", 0)
     return true
   }
 
@@ -369,14 +369,12 @@ package struct StoreLayout {
   // MARK: - What the model does not have
 
   private mutating func addUnusedTables() throws {
-    for (index, table) in file.tables.enumerated() {
+    for index in file.tables.indices {
       let rows = try file.database.statement("SELECT Z_ENT, count(*) FROM \(quoted(index)) GROUP BY 1 ORDER BY 1")
       while try rows.step() {
-        guard case .integer(let count) = rows.value(1) else { continue }
-        guard let number = rows.integer(0), let stored = file.entity(number) else {
-          remark(table.root, "rows of an entity that Z_PRIMARYKEY does not list are not taken", Int(count))
-          continue
-        }
+        // A row of an unknown entity is reported by itself.
+        guard case .integer(let count) = rows.value(1), let number = rows.integer(0), let stored = file.entity(number)
+        else { continue }
         guard let entity = columns[number]?.entity else {
           remark(stored.name, "the model \(model.name) has no such entity: its rows are not taken", Int(count))
           continue

@@ -55,13 +55,14 @@ package final class SourceReader {
 
   package init(_ file: CoreDataFile, _ layout: StoreLayout) { (self.file, self.layout) = (file, layout) }
 
-  /// The keys of all rows whose entity the model has, in order.
+  /// The keys of all rows whose entity the model has, or the store itself does not know, in order.
   package func keys() throws -> [StoreLayout.RowKey] {
-    let numbers = layout.columns.filter { !$0.value.entity.isAbstract }.keys.sorted().map(String.init)
+    let others = file.entities.map(\.number).filter { layout.columns[$0]?.entity.isAbstract != false }
+    let list = others.map(String.init).joined(separator: ", ")
     var keys = [StoreLayout.RowKey]()
     for (index, table) in file.tables.enumerated() {
       let rows = try file.database.statement(
-        "SELECT Z_PK FROM \(StoreDatabase.quoted(table.name)) WHERE Z_ENT IN (\(numbers.joined(separator: ", "))) "
+        "SELECT Z_PK FROM \(StoreDatabase.quoted(table.name)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(list)) "
           + "ORDER BY Z_PK")
       while try rows.step() {
         if let key = rows.integer(0) { keys.append(StoreLayout.RowKey(table: index, key: key)) }
@@ -128,7 +129,7 @@ package final class SourceReader {
       throw UnreadableRow(reason: "a value has more than \(StoreDatabase.maximumValueSize) bytes")
     }
     guard let number = statement.integer(0), let columns = layout.columns[number] else {
-      throw UnreadableRow(reason: "the model has no such entity")
+      throw UnreadableRow(reason: "Z_PRIMARYKEY does not list the entity of the row")
     }
     let version: Int64 = if let version = statement.integer(1) { version } else { 0 }
     var row = SourceRow(key: key, entity: columns.entity, version: version, fields: [], problems: [])

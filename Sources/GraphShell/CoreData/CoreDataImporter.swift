@@ -188,8 +188,7 @@ final class CoreDataImporter {
       if let property, violation.commonRule != .unique, omit(property, of: item, violation.message) {
         isReduced = true
       } else {
-        let name = if let property { property.name + ": " } else { "" }
-        refused[item.key] = name + violation.message
+        refused[item.key] = violation.message
       }
     }
     for conflict in refusal.conflicts where conflict.kind == .deleted {

@@ -31,11 +31,20 @@ struct ImportReport {
   /// The maximum number of entries in text output.
   static let maximumLines = 100
 
-  /// Records that a row was not taken.
+  /// Records that a row was not taken. The values that it was already without become a part of the reason.
   mutating func skip(_ row: ImportMapping.Key, _ entity: String, _ reason: String) {
-    guard skipped.insert(row).inserted else { return }
-    skippedCount += 1
-    append(Entry(row: row, entity: entity, property: nil, reason: reason))
+    if skipped.insert(row).inserted {
+      skippedCount += 1
+      var reason = reason
+      if incomplete.remove(row) != nil {
+        incompleteCount -= 1
+        for entry in entries where entry.row == row {
+          if let property = entry.property { reason += "; \(property): \(entry.reason)" }
+        }
+        entries.removeAll { $0.row == row }
+      }
+      append(Entry(row: row, entity: entity, property: nil, reason: reason))
+    }
   }
 
   /// Records that a row was taken without a value.
