@@ -8,7 +8,7 @@ final class StoreDatabase {
   private let name: String
 
   /// The largest value that SQLite returns, in bytes; a row with a larger one is reported.
-  static let maximumValueSize: Int32 = 256 << 20
+  static let maximumValueSize: Int32 = 64 << 20
 
   /// Opens a copy for reading, and moves the content of its write-ahead log into it.
   /// - Throws: `Refusal` if it is damaged or not readable.

@@ -65,13 +65,15 @@ package struct StoreLayout {
   private(set) var columns = [Int64: EntityColumns]()
   package private(set) var lists = [MemberList]()
   package private(set) var remarks = [Remark]()
-  private let file: CoreDataFile
-  private let model: Model
+  let file: CoreDataFile
+  let model: Model
   private let names: StoreNames
   /// The attributes whose bytes are taken as they are, as `Entity.attribute`.
   private let untagged: Set<String>
-  private var usedColumns = [Set<Int>]()
-  private var usedJoins = Set<String>()
+  var usedColumns = [Set<Int>]()
+  var usedJoins = Set<String>()
+  /// The columns of orders, after the names of their tables.
+  var usedOrders = Set<String>()
 
   /// - Parameters:
   ///   - names: names of the app by those of the model, `Entity` or `Entity.property`, where they differ.
@@ -108,6 +110,7 @@ package struct StoreLayout {
     }
     try addUnusedTables()
     try addUnusedColumns()
+    try addUnusedOrders()
   }
 
   /// The entity of the store with the name of one of the model.
@@ -116,7 +119,7 @@ package struct StoreLayout {
     return file.entities.first { names.entity($0.name)?.number == entity.number }
   }
 
-  private mutating func remark(_ subject: String, _ reason: String, _ count: Int) {
+  mutating func remark(_ subject: String, _ reason: String, _ count: Int) {
     let remark = Remark(subject: subject, reason: reason, count: count)
     // A property of a parent is looked up for each of its subentities.
     if !remarks.contains(remark) { remarks.append(remark) }
@@ -223,7 +226,7 @@ package struct StoreLayout {
     return file.entities.filter { stored in declaring.contains { $0 === names.entity(stored.name) } }
   }
 
-  private func quoted(_ table: Int) -> String { StoreDatabase.quoted(file.tables[table].name) }
+  func quoted(_ table: Int) -> String { StoreDatabase.quoted(file.tables[table].name) }
 
   /// Whether the bytes of a column begin with a tag: if a value refers to a file, or if all values have a tag.
   private mutating func isTagged(_ property: Property, _ column: Int, _ table: Int) throws -> Bool {
@@ -278,6 +281,7 @@ package struct StoreLayout {
       isListed = true
     }
     guard isListed else { return }
+    if relationship.isOrdered, let order = join.order { usedOrders.insert("\(join.table).\(order)") }
     let (from, to) = (StoreDatabase.quoted(join.owner), StoreDatabase.quoted(join.member))
     let order = join.order.map { "\(StoreDatabase.quoted($0)), " } ?? ""
     var sql = "SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) ORDER BY 1, \(order)2"
@@ -296,6 +300,7 @@ package struct StoreLayout {
     let order = "Z_FOK_" + reference.dropFirst()
     let isOrdered = file.tables[member].columns.contains(order)
     if !isOrdered { remark(name(property), "the store has no column \(order) with the order of the members", 0) }
+    usedOrders.insert("\(file.tables[member].name).\(order)")
     let value = StoreDatabase.quoted(reference)
     let sql = "SELECT \(value), Z_PK FROM \(quoted(member)) WHERE \(value) IS NOT NULL ORDER BY 1, "
       + (isOrdered ? "\(StoreDatabase.quoted(order)), 2" : "2")
@@ -364,64 +369,6 @@ package struct StoreLayout {
   private func isInTable(_ number: Int64, of other: CoreDataFile.StoredEntity) -> Bool {
     guard let entity = file.entity(number) else { return false }
     return entity.table == other.table
-  }
-
-  // MARK: - What the model does not have
-
-  private mutating func addUnusedTables() throws {
-    for index in file.tables.indices {
-      let rows = try file.database.statement("SELECT Z_ENT, count(*) FROM \(quoted(index)) GROUP BY 1 ORDER BY 1")
-      while try rows.step() {
-        // A row of an unknown entity is reported by itself.
-        guard case .integer(let count) = rows.value(1), let number = rows.integer(0), let stored = file.entity(number)
-        else { continue }
-        guard let entity = columns[number]?.entity else {
-          remark(stored.name, "the model \(model.name) has no such entity: its rows are not taken", Int(count))
-          continue
-        }
-        if entity.isAbstract {
-          remark(stored.name, "the entity is abstract in the model \(model.name): its rows are not taken", Int(count))
-        }
-      }
-    }
-    for join in file.joins where !usedJoins.contains(join.name) {
-      let rows = try file.database.statement("SELECT count(*) FROM \(StoreDatabase.quoted(join.name))")
-      guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
-      remark(
-        join.name, "the model \(model.name) has no relationship of this table: its rows are not taken", Int(count))
-    }
-  }
-
-  private mutating func addUnusedColumns() throws {
-    for (index, table) in file.tables.enumerated() {
-      for (place, column) in table.columns.enumerated() where !usedColumns[index].contains(place) {
-        // Z_PK and its like, and the entity of a reference, Z6_PARENT.
-        if column.hasPrefix("Z_") || !column.hasPrefix("Z") || column.dropFirst().first?.isNumber == true { continue }
-        let numbers = columns.filter { file.entity($0.key)?.table == index && !$0.value.entity.isAbstract }.map(\.key)
-        let list = numbers.sorted().map(String.init).joined(separator: ", ")
-        let rows = try file.database.statement(
-          "SELECT count(*) FROM \(quoted(index)) WHERE \(StoreDatabase.quoted(column)) IS NOT NULL "
-            + "AND Z_ENT IN (\(list))")
-        guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
-        let (name, type) = describe(column, of: table)
-        remark(
-          name, "the model \(model.name) has no such property\(type): its values are not taken", Int(count))
-      }
-    }
-  }
-
-  /// The name of a column in the store's own model, and its type.
-  private func describe(_ column: String, of table: CoreDataFile.RowTable) -> (name: String, type: String) {
-    for stored in file.entities where stored.table.map({ file.tables[$0].name }) == table.name {
-      guard let entity = file.model?.entity(stored.name) else { continue }
-      if let attribute = entity.attributes.first(where: { "Z" + $0.name.uppercased() == column }) {
-        return ("\(stored.name).\(attribute.name)", " (\(attribute.typeName))")
-      }
-      if let relationship = entity.relationships.first(where: { "Z" + $0.name.uppercased() == column }) {
-        return ("\(stored.name).\(relationship.name)", " (a relationship)")
-      }
-    }
-    return ("\(table.root).\(column)", "")
   }
 }
 
