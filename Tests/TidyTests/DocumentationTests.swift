@@ -10,7 +10,7 @@ import Testing
     "GraphModel", "GraphWire", "GraphLog", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica",
     "GraphServer", "GraphClient", "GraphControllers", "CommandLineIO", "GraphShell", "GraphSimulation",
     "GraphStoreFaults", "GraphTesting", "StickiesModel", "StickiesFiles", "StickiesKit", "StickiesTerminal",
-    "TerminalApplication", "TerminalCells",
+    "TerminalApplication", "TerminalCells", "CoreDataStore",
   ]
 
   private static let documentedBySwift: Set<String> = [

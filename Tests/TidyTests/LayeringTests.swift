@@ -27,8 +27,10 @@ import Testing
       "GraphStoreFaults",
     ],
     "CommandLineIO": ["GraphModel"],
+    "CoreDataStore": ["GraphModel"],
     "GraphShell": [
-      "CommandLineIO", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient",
+      "CommandLineIO", "CoreDataStore", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers",
+      "GraphClient",
     ],
     "StickiesModel": ["GraphModel", "GraphWire", "GraphReplica"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"],
@@ -57,6 +59,7 @@ import Testing
     "GraphStore": ["GRDB", "GRDBSQLite", "HeapModule", "Logging"],
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
     "GraphStoreFaults": ["GRDBSQLite"],
+    "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],
     "GraphClient": ["NIOCore", "NIOPosix"],
     "GraphShell": ["ArgumentParser"],
@@ -72,7 +75,7 @@ import Testing
   ]
   /// A client links no Foundation: its tables of languages alone are larger than the rest of the program.
   private static let withEssentialsOnly: Set<String> = [
-    "GraphClient", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
+    "GraphClient", "CommandLineIO", "CoreDataStore", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
     "stickies",
   ]
   private static let toolchain: Set<String> = [

@@ -50,7 +50,7 @@ final class CoreDataImporter {
         "the graph is at revision \(newest), and the mapping \(mapping.path) at \(mapping.mapping.revision): the graph was "
           + "restored from a backup; import into an empty graph with another --mapping")
     }
-    try await settle()
+    if let sending = mapping.mapping.sending { try await settle(sending) }
     let (groups, differing) = try compare()
     try await insert(groups)
     try await update(differing)
@@ -335,8 +335,7 @@ final class CoreDataImporter {
   private static let commitsInOneRequest: Revision = 500
 
   /// Resolves a commit whose outcome an interrupted import did not learn.
-  private func settle() async throws {
-    guard let sending = mapping.mapping.sending else { return }
+  private func settle(_ sending: ImportMapping.Sending) async throws {
     // The daemon may still be writing what the killed import sent last.
     var revision = try await self.revision(of: sending)
     if revision == nil {
