@@ -25,24 +25,52 @@ struct InsertionOrder {
   }
 
   /// The groups, in order; most have one row.
+  ///
+  /// They are the strongly connected components of the required references, as Tarjan's algorithm finds them: a
+  /// component after all that it leads to. Optional references only decide where it begins.
   func groups() -> [[RowKey]] {
     let order = sorted()
     var places = [RowKey: Int](minimumCapacity: order.count)
     for (place, row) in order.enumerated() { places[row] = place }
+    func targets(_ place: Int) -> ArraySlice<Int> { required[order[place], default: []].compactMap { places[$0] }[...] }
     var groups = [[RowKey]]()
-    var group = [RowKey]()
-    // The last place that a row of the group requires.
-    var reach = 0
-    for (place, row) in order.enumerated() {
-      group.append(row)
-      for target in required[row, default: []] {
-        if let place = places[target] { reach = max(reach, place) }
-      }
-      guard reach <= place else { continue }
-      groups.append(group)
-      group = []
+    /// When a row was found, and the earliest row that it leads back to; -1 before.
+    var found = [Int](repeating: -1, count: order.count)
+    var earliest = found
+    var isOpen = [Bool](repeating: false, count: order.count)
+    var (open, count) = ([Int](), 0)
+    var stack = [(place: Int, targets: ArraySlice<Int>)]()
+    func enter(_ place: Int) {
+      (found[place], earliest[place]) = (count, count)
+      count += 1
+      open.append(place)
+      isOpen[place] = true
+      stack.append((place, targets(place)))
     }
-    assert(group.isEmpty, "no row reaches beyond the last place")
+    for start in order.indices where found[start] < 0 {
+      enter(start)
+      while var top = stack.popLast() {
+        if let target = top.targets.popFirst() {
+          stack.append(top)
+          if found[target] < 0 {
+            enter(target)
+          } else if isOpen[target] {
+            earliest[top.place] = min(earliest[top.place], found[target])
+          }
+          continue
+        }
+        if let caller = stack.last { earliest[caller.place] = min(earliest[caller.place], earliest[top.place]) }
+        guard earliest[top.place] == found[top.place] else { continue }
+        var group = [Int]()
+        repeat {
+          let place = open.removeLast()
+          isOpen[place] = false
+          group.append(place)
+        } while group.last != top.place
+        groups.append(group.sorted().map { order[$0] })
+      }
+    }
+    assert(open.isEmpty, "each row is in a group")
     return groups
   }
 
