@@ -59,7 +59,7 @@ import Testing
     let fixture = try StoreFixture("Notes.sqlite")
     try fixture.execute("DELETE FROM ZIDMMEDIAFILE WHERE Z_PK = 2")
     #expect(try data(fixture.read()).count == 208)
-    // Of an attribute without external storage, one value happens to begin with 1.
+    // An attribute without external storage may have a value that begins with 1.
     try fixture.execute("INSERT INTO ZIDMMEDIAFILE VALUES (3, 1, 1, 'x', x'0505')")
     let store = try fixture.read()
     #expect(try data(store).count == 209)

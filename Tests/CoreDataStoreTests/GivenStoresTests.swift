@@ -18,9 +18,10 @@ import Testing
     #expect(try store.reference("Car 1", "owner") == "Person 17")
     #expect(try store.reference("Car 11", "owner") == "Person 9")
     #expect(try store.value("Person 1", "firstName") == .string("Victoria"))
-    let id = try #require(UniqueID(bytes: [
-      0xFE, 0xFE, 0x41, 0x76, 0x91, 0x2D, 0x42, 0x9F, 0x9C, 0x83, 0x66, 0x2F, 0xFF, 0x64, 0x11, 0x15,
-    ]))
+    let id = try #require(
+      UniqueID(bytes: [
+        0xFE, 0xFE, 0x41, 0x76, 0x91, 0x2D, 0x42, 0x9F, 0x9C, 0x83, 0x66, 0x2F, 0xFF, 0x64, 0x11, 0x15,
+      ]))
     #expect(try store.value("Person 1", "identifier") == .uuid(id))
     // 639503569.638733 seconds after 2001.
     #expect(try store.value("Person 1", "updatedAt") == .date(1_617_810_769_638_733))

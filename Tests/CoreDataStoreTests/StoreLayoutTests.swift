@@ -35,7 +35,8 @@ import Testing
     var fixture = try StoreFixture("Cars.sqlite", model: model)
     fixture.names = [:]
     let remarks = try fixture.read().remarks
-    #expect(remarks.contains("Car.numberPlate: the model Few has no such property (String): its values are not taken (125)"))
+    #expect(
+      remarks.contains("Car.numberPlate: the model Few has no such property (String): its values are not taken (125)"))
     #expect(remarks.contains { $0.hasPrefix("Car.owner: the model Few has no such property (a relationship)") })
     #expect(remarks.contains("Person: the model Few has no such entity: its rows are not taken (20)"))
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreDataStore
 
-/// The store's own files never change, whoever else uses them.
+/// The store's own files never change, also while another program uses them.
 @Suite struct StoreSnapshotTests {
   /// The names and contents of a folder's files.
   private func contents(_ folder: TemporaryDirectory) throws -> [String: Data] {
@@ -62,7 +62,8 @@ import Testing
     let fixture = try StoreFixture("WorldFacts.sqlite")
     let queue = try DatabaseQueue(path: fixture.path)
     try queue.inDatabase { database in
-      try database.execute(sql: "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN; UPDATE ZCOUNTRY SET ZNAME = 'lost'")
+      try database.execute(
+        sql: "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN; UPDATE ZCOUNTRY SET ZNAME = 'lost'")
       try FileManager.default.copyItem(atPath: fixture.path, toPath: fixture.folder.path + "/killed")
       try FileManager.default.copyItem(
         atPath: fixture.path + "-journal", toPath: fixture.folder.path + "/killed-journal")
@@ -82,6 +83,7 @@ import Testing
     #expect(FileManager.default.contents(atPath: snapshot.copy) == FileManager.default.contents(atPath: fixture.path))
     snapshot.remove()
     #expect(!FileManager.default.fileExists(atPath: snapshot.copy))
-    #expect(!FileManager.default.fileExists(atPath: URL(fileURLWithPath: snapshot.copy).deletingLastPathComponent().path))
+    #expect(
+      !FileManager.default.fileExists(atPath: URL(fileURLWithPath: snapshot.copy).deletingLastPathComponent().path))
   }
 }

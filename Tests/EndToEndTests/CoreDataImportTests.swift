@@ -165,26 +165,29 @@ import Testing
       """)
     let result = try app.run()
     #expect(result.status == 0, "\(result.errors)")
-    #expect(result.lines.filter { !$0.hasPrefix("IDMMediaFile.data: ") && !$0.hasPrefix("the mapping") } == [
-      "imported IDMNote 22 without text: the column has bytes, and the attribute is a string",
-      "skipped IDMTag 12: Z_PRIMARYKEY does not list the entity of the row",
-      "skipped IDMMediaFile 30: IDMMediaFile.data needs a value; data: its external file "
-        + "00000000-0000-0000-0000-000000000000 can't be read (No such file or directory)",
-      "skipped IDMNote 21: IDMNote.creationDate needs a value; creationDate: the column has a text, and the attribute "
-        + "is a date",
-      "skipped IDMTag 10: IDMTag.text has 0 bytes; the minimum is 1",
-      "skipped IDMTag 11: IDMTag.text needs a value",
-      "imported IDMNote 4 without tags: IDMTag 11 was not imported",
-      "imported IDMNote 20 without imageFile: there is no row IDMMediaFile 99",
-      "imported 11, changed 0, unchanged 0, skipped 5, incomplete 3",
-    ])
+    #expect(
+      result.lines.filter { !$0.hasPrefix("IDMMediaFile.data: ") && !$0.hasPrefix("the mapping") } == [
+        "imported IDMNote 22 without text: the column has bytes, and the attribute is a string",
+        "skipped IDMTag 12: Z_PRIMARYKEY does not list the entity of the row",
+        "skipped IDMMediaFile 30: IDMMediaFile.data needs a value; data: its external file "
+          + "00000000-0000-0000-0000-000000000000 can't be read (No such file or directory)",
+        "skipped IDMNote 21: IDMNote.creationDate needs a value; creationDate: the column has a text, and the attribute "
+          + "is a date",
+        "skipped IDMTag 10: IDMTag.text has 0 bytes; the minimum is 1",
+        "skipped IDMTag 11: IDMTag.text needs a value",
+        "imported IDMNote 4 without tags: IDMTag 11 was not imported",
+        "imported IDMNote 20 without imageFile: there is no row IDMMediaFile 99",
+        "imported 11, changed 0, unchanged 0, skipped 5, incomplete 3",
+      ])
     #expect(try app.members(app.object("IDMNote", "uniqueIdentifier == \"n4\""), "tags", "text") == ["red"])
     let json = try app.run("--json").json()
     #expect(json["unchanged"] == .integer(11) && json["skipped"] == .integer(5))
     #expect(json["problems"]?.arrayValue?.count == 8)
     #expect(json["remarks"]?[0]?["subject"] == .string("IDMMediaFile.data"))
     // When the app corrects them, they follow.
-    try app.change("UPDATE ZIDMTAG SET ZTEXT = 'corrected' WHERE Z_PK IN (10, 11); UPDATE ZIDMNOTE SET ZTEXT = 'text' WHERE Z_PK = 22")
+    try app.change(
+      "UPDATE ZIDMTAG SET ZTEXT = 'corrected' WHERE Z_PK IN (10, 11); UPDATE ZIDMNOTE SET ZTEXT = 'text' WHERE Z_PK = 22"
+    )
     #expect(try app.counts() == ["imported": 2, "changed": 2, "unchanged": 9, "skipped": 3, "incomplete": 1])
     #expect(
       try app.members(app.object("IDMNote", "uniqueIdentifier == \"n4\""), "tags", "text").compactMap(\.self).sorted()

@@ -75,8 +75,8 @@ import Testing
   ]
   /// A client links no Foundation: its tables of languages alone are larger than the rest of the program.
   private static let withEssentialsOnly: Set<String> = [
-    "GraphClient", "CommandLineIO", "CoreDataStore", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
-    "stickies",
+    "GraphClient", "CommandLineIO", "CoreDataStore", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles",
+    "StickiesTerminal", "stickies",
   ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",

@@ -36,7 +36,8 @@ struct ExternalStorage: Sendable {
       reader = try FileReader(folder + "/" + name, name: "its external file \(name)")
       guard reader.size <= Self.maximumFileSize else {
         throw Failure(
-          reason: "its external file \(name) has \(reader.size) bytes; at most \(Self.maximumFileSize) fit into a commit")
+          reason:
+            "its external file \(name) has \(reader.size) bytes; at most \(Self.maximumFileSize) fit into a commit")
       }
       return try reader.read(atMost: reader.size)
     } catch let failure as Failure {

@@ -68,7 +68,7 @@ struct StoreSnapshot {
     throw Refusal(.unavailable, "another program is writing \(name); quit it, and run this again")
   }
 
-  /// What changes when a file is written.
+  /// The attributes of a file that change when it is written.
   private struct FileState: Equatable {
     let numbers: [Int]
 

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// What a store has and the model does not: it becomes a remark with the number of values or rows that are not taken.
+/// Parts of a store that the model lacks: each becomes a remark with the number of values or rows that are not taken.
 extension StoreLayout {
   mutating func addUnusedTables() throws {
     for index in file.tables.indices {
@@ -50,7 +50,9 @@ extension StoreLayout {
         let rows = try file.database.statement(
           "SELECT count(*) FROM \(StoreDatabase.quoted(table)) WHERE \(StoreDatabase.quoted(column)) IS NOT NULL")
         guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
-        remark("\(table).\(column)", "no relationship of the model \(model.name) has this order: it is not taken", Int(count))
+        remark(
+          "\(table).\(column)", "no relationship of the model \(model.name) has this order: it is not taken", Int(count)
+        )
       }
     }
   }

@@ -204,7 +204,8 @@ package struct StoreLayout {
       while try rows.step() {
         guard let number = rows.integer(0), file.entity(number, isKindOf: owners[place].number) else {
           remark(
-            name(property), "which of the columns \(base)… belongs to it is not clear: \(wanted) has values of another "
+            name(property),
+            "which of the columns \(base)… belongs to it is not clear: \(wanted) has values of another "
               + "entity", 0)
           return nil
         }
@@ -263,7 +264,8 @@ package struct StoreLayout {
     }
     guard let join = join(of: property, relationship, owner, member) else {
       // The app may have a to-one without an inverse, whose other end is a to-many here.
-      if !isToMany(relationship.inverse) || join(of: inverse, self.relationship(property.number), member, owner) == nil {
+      if !isToMany(relationship.inverse) || join(of: inverse, self.relationship(property.number), member, owner) == nil
+      {
         remark(name(property), "the store has neither a table nor a column of this relationship", 0)
       }
       return
@@ -287,7 +289,8 @@ package struct StoreLayout {
     var sql = "SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) ORDER BY 1, \(order)2"
     if property.number == relationship.inverse {
       // Each row means both directions.
-      sql = "SELECT * FROM (SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) UNION "
+      sql =
+        "SELECT * FROM (SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) UNION "
         + "SELECT \(to), \(from) FROM \(StoreDatabase.quoted(join.table))) ORDER BY 1, 2"
     }
     lists.append(MemberList(property: property, ownerTable: ownerTable, memberTable: memberTable, sql: sql))
@@ -302,7 +305,8 @@ package struct StoreLayout {
     if !isOrdered { remark(name(property), "the store has no column \(order) with the order of the members", 0) }
     usedOrders.insert("\(file.tables[member].name).\(order)")
     let value = StoreDatabase.quoted(reference)
-    let sql = "SELECT \(value), Z_PK FROM \(quoted(member)) WHERE \(value) IS NOT NULL ORDER BY 1, "
+    let sql =
+      "SELECT \(value), Z_PK FROM \(quoted(member)) WHERE \(value) IS NOT NULL ORDER BY 1, "
       + (isOrdered ? "\(StoreDatabase.quoted(order)), 2" : "2")
     lists.append(MemberList(property: property, ownerTable: owner, memberTable: member, sql: sql))
   }

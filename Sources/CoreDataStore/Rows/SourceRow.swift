@@ -114,7 +114,8 @@ package final class SourceReader {
     if let known = statements[key.table] {
       statement = known
     } else {
-      let columns = (["Z_ENT", table.columns.contains("Z_OPT") ? "Z_OPT" : "NULL"]
+      let columns =
+        (["Z_ENT", table.columns.contains("Z_OPT") ? "Z_OPT" : "NULL"]
         + table.columns.map(StoreDatabase.quoted)).joined(separator: ", ")
       statement = try file.database.statement(
         "SELECT \(columns) FROM \(StoreDatabase.quoted(table.name)) WHERE Z_PK = ?")
@@ -161,7 +162,8 @@ package final class SourceReader {
       row.fields.append((column.property, .reference(StoreLayout.RowKey(table: column.table, key: key))))
     default:
       row.problems.append(
-        SourceRow.Problem(property: column.property, reason: "the column has \(stored.kind), and a row's key is expected")
+        SourceRow.Problem(
+          property: column.property, reason: "the column has \(stored.kind), and a row's key is expected")
       )
     }
   }

@@ -176,8 +176,8 @@ final class CoreDataImporter {
     return saved
   }
 
-  /// What is sent next after a refusal: the rows without those, or without the values, that it names. If it names
-  /// none, the rows are sent in halves, until one is left.
+  /// The rows to send after a refusal: without those, or without the values, that it names. If it names none, the
+  /// rows are sent in halves, until one is left.
   private func remaining(of part: [[RowKey]], _ items: [RowChanges.Item], after refusal: Refusal) -> [[[RowKey]]] {
     let byID = Dictionary(items.map { ($0.change.id, $0) }, uniquingKeysWith: { first, _ in first })
     var refused = [RowKey: String]()

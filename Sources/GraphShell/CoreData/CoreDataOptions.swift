@@ -69,7 +69,8 @@ struct CoreDataOptions: ParsableArguments {
       let path = mapping ?? file + ".import.jsonl"
       let record = try ImportMappingFile(path, source: store.uuid, target: shell.head.store)
       let importer = try CoreDataImporter(
-        shell, SourceReader(store, layout), record, batch: batch ?? Self.usualBatch, deletes: delete, progress: progress)
+        shell, SourceReader(store, layout), record, batch: batch ?? Self.usualBatch, deletes: delete, progress: progress
+      )
       let report = try await importer.run()
       show(report, layout.remarks, path, shell.output)
     }

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// What earlier imports of a store have sent: the object of each row, and a checksum of each value.
+/// The record of earlier imports of a store: the object of each row, and a checksum of each value that was sent.
 ///
 /// The file has a line for each event and is only ever extended, so that a killed import leaves at most one incomplete
 /// line. Before a commit of new objects a line says which rows it inserts. If no line says how it ended, the next import
@@ -13,7 +13,7 @@ struct ImportMapping {
     let key: Int64
   }
 
-  /// What was sent of a row.
+  /// The part of a row that was sent.
   struct Row: Hashable {
     var entity: String
     /// `Z_OPT` of the row when it was read.

@@ -54,7 +54,8 @@ final class ImportMappingFile {
     guard mapping.target == target else {
       throw Refusal(
         .notAllowed,
-        "the mapping \(path) belongs to another graph; name another file with --mapping to import the store into this one")
+        "the mapping \(path) belongs to another graph; name another file with --mapping to import the store into this one"
+      )
     }
   }
 

@@ -9,7 +9,7 @@ struct RowChanges {
   struct Item {
     let key: RowKey
     let change: Change
-    /// What the mapping records of the row when the commit has succeeded.
+    /// The record of the row in the mapping, once the commit has succeeded.
     let row: ImportMapping.Row
   }
 

@@ -61,7 +61,8 @@ struct GraphExport: AsyncParsableCommand {
 struct GraphImport: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: "import", abstract: "Import a file of graph export into a store without commits, or a Core Data store.",
+      commandName: "import",
+      abstract: "Import a file of graph export into a store without commits, or a Core Data store.",
       usage: """
         \(RunningProgram.current.name) graph import [<options>] <file>
         \(RunningProgram.current.name) graph import [<options>] --core-data <file> [--mapping <file>] [--delete]

@@ -76,7 +76,9 @@ import Testing
   }
 
   @Test func otherFileIsNotChanged() throws {
-    for text in ["hello", "hello\n", "{\"$graph\":\"x\"}\n", "{\"coreData\":\"S\",\"format\":2,\"store\":\"\(Self.target)\"}\n"] {
+    for text in [
+      "hello", "hello\n", "{\"$graph\":\"x\"}\n", "{\"coreData\":\"S\",\"format\":2,\"store\":\"\(Self.target)\"}\n",
+    ] {
       try text.write(toFile: path, atomically: true, encoding: .utf8)
       let refusal = try refusal()
       #expect(refusal.code == .malformed && refusal.message.contains("line 1"), "\(refusal.message)")
