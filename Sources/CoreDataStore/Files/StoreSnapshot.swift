@@ -30,9 +30,7 @@ struct StoreSnapshot {
     path = String(cString: real)
     free(real)
     try Self.checkHeader(path, name)
-    let temporary = getenv("TMPDIR").map { String(cString: $0) }
-    var template = Array((temporary.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp").utf8CString.dropLast())
-    template += Array("/core-data-XXXXXX".utf8CString)
+    var template = Array((Self.temporaryFolder + "/core-data-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
       throw Refusal(
         .unavailable,
@@ -52,6 +50,10 @@ struct StoreSnapshot {
   func remove() {
     for suffix in Self.suffixes + ["-shm"] { unlink(copy + suffix) }
     rmdir(folder)
+  }
+
+  private static var temporaryFolder: String {
+    if let folder = getenv("TMPDIR"), folder.pointee != 0 { String(cString: folder) } else { "/tmp" }
   }
 
   private static let suffixes = ["", "-wal", "-journal"]

@@ -285,8 +285,8 @@ package struct StoreLayout {
     guard isListed else { return }
     if relationship.isOrdered, let order = join.order { usedOrders.insert("\(join.table).\(order)") }
     let (from, to) = (StoreDatabase.quoted(join.owner), StoreDatabase.quoted(join.member))
-    let order = join.order.map { "\(StoreDatabase.quoted($0)), " } ?? ""
-    var sql = "SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) ORDER BY 1, \(order)2"
+    let order = (["1"] + [join.order].compactMap { $0.map(StoreDatabase.quoted) } + ["2"]).joined(separator: ", ")
+    var sql = "SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) ORDER BY \(order)"
     if property.number == relationship.inverse {
       // Each row means both directions.
       sql =

@@ -60,8 +60,8 @@ package struct CachedModel: Sendable {
     guard let name = archive.string("NSEntityName", of: object) else { return nil }
     let parent = archive.member("NSSuperentity", of: object).flatMap { archive.string("NSEntityName", of: $0) }
     var entity = Entity(name: name, parent: parent, isAbstract: archive.flag("NSIsAbstract", of: object))
-    let properties = archive.dictionary(archive.member("NSProperties", of: object))
-    for (name, property) in (properties ?? [:]).sorted(by: { $0.key < $1.key }) {
+    guard let properties = archive.dictionary(archive.member("NSProperties", of: object)) else { return entity }
+    for (name, property) in properties.sorted(by: { $0.key < $1.key }) {
       let isOptional = archive.flag("NSIsOptional", of: property)
       if let type = archive.member("NSAttributeType", of: property)?.integerValue {
         entity.attributes.append(
