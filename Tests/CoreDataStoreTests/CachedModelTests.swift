@@ -59,6 +59,37 @@ import Testing
     }
   }
 
+  @Test func modelIsWrittenAsContents() throws {
+    let cars = try #require(try StoreFixture("Cars.sqlite").read().file.model).contents
+    let lines = Set(cars.split(separator: "\n").map(String.init))
+    for line in [
+      "    <entity name=\"Car\">", "    <entity name=\"ExpensiveSportCar\" parentEntity=\"SportCar\">",
+      "        <attribute name=\"color\" optional=\"YES\" attributeType=\"Transformable\"/>",
+      "        <attribute name=\"currentDrivingSpeed\" optional=\"YES\" transient=\"YES\" attributeType=\"Integer 64\" "
+        + "defaultValueString=\"0\"/>",
+      "        <attribute name=\"isLimitedEdition\" optional=\"YES\" attributeType=\"Boolean\" "
+        + "defaultValueString=\"NO\"/>",
+      "        <attribute name=\"numberPlate\" attributeType=\"String\"/>",
+      "        <relationship name=\"owner\" optional=\"YES\" maxCount=\"1\" deletionRule=\"Nullify\" "
+        + "destinationEntity=\"Person\" inverseName=\"cars\" inverseEntity=\"Person\"/>",
+      "        <relationship name=\"cars\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Nullify\" "
+        + "destinationEntity=\"Car\" inverseName=\"owner\" inverseEntity=\"Car\"/>",
+      "                <constraint value=\"lastName\"/>",
+    ] {
+      #expect(lines.contains(line), "\(line)")
+    }
+    // Subentities do not repeat what they inherit.
+    #expect(cars.components(separatedBy: "name=\"numberPlate\"").count == 2)
+    #expect(cars.components(separatedBy: "<uniquenessConstraint>").count == 3)
+    let bookmarks = try #require(try StoreFixture("Bookmarks4.sqlite").read().file.model).contents
+    #expect(
+      bookmarks.contains(
+        "<relationship name=\"children\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Cascade\" ordered=\"YES\" "
+          + "destinationEntity=\"BookmarkEntity\" inverseName=\"parent\" inverseEntity=\"BookmarkEntity\"/>"))
+    let regions = try #require(try StoreFixture("Moody.moody").read().file.model).contents
+    #expect(regions.contains("<entity name=\"GeographicRegion\" isAbstract=\"YES\">"))
+  }
+
   @Test func unreadableModelIsNoObstacle() throws {
     let fixture = try StoreFixture("Cars.sqlite")
     try fixture.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'")

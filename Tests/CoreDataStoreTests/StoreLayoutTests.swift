@@ -174,6 +174,45 @@ import Testing
     #expect(store.remarks.contains { $0.hasPrefix("Z_2TAGS: the model OneWay has no relationship of this table") })
   }
 
+  /// A relationship that is its own inverse has one row for a pair, which means both directions.
+  @Test(arguments: ["REFLEXIVE", "Z_3FRIENDS1"])
+  func reflexiveRelationshipIsRead(column: String) throws {
+    let model = """
+      {"format": 1, "name": "Friends", "version": 1, "entities": [
+        {"name": "IDMTag", "relationships": [
+          {"name": "friends", "destination": "IDMTag", "inverse": "tagsOfFriends", "toMany": true},
+          {"name": "tagsOfFriends", "destination": "IDMTag", "inverse": "friends", "toMany": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute(
+      """
+      CREATE TABLE Z_3FRIENDS (Z_3FRIENDS INTEGER, \(column) INTEGER, PRIMARY KEY (Z_3FRIENDS, \(column)));
+      INSERT INTO Z_3FRIENDS VALUES (1, 2), (2, 7), (7, 2)
+      """)
+    let store = try fixture.read()
+    #expect(store.layout.lists.map(\.property.name) == ["friends"])
+    #expect(try store.members("IDMTag 1", "friends") == [2])
+    #expect(try store.members("IDMTag 2", "friends") == [1, 7])
+    #expect(try store.members("IDMTag 7", "friends") == [2])
+  }
+
+  /// The conversion of a model writes names without accents, and with an x where a name is reserved.
+  @Test func convertedNamesAreFound() throws {
+    let model = """
+      {"format": 1, "name": "Spelled", "version": 1, "entities": [
+        {"name": "xIDMNote", "attributes": [
+          {"name": "Ete_1", "type": "integer", "optional": true}, {"name": "text_", "type": "string", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN \"ZÉTÉ-1\" INTEGER; UPDATE ZIDMNOTE SET \"ZÉTÉ-1\" = Z_PK")
+    let store = try fixture.read()
+    #expect(store.counts == ["xIDMNote": 4])
+    #expect(try store.value("IDMNote 5", "Ete_1") == .integer(5))
+    #expect(try store.value("IDMNote 5", "text_") == .string("it's \"quoted\"; comma, tab\t"))
+  }
+
   @Test func frameworkEntitiesAreNotRead() throws {
     let fixture = try StoreFixture("Notes.sqlite")
     try fixture.execute(

@@ -261,6 +261,23 @@ import Testing
     try app.daemon.expectSound(["--schema", app.daemon.home.path + "/schema"])
   }
 
+  @Test func modelOfStoreIsPrinted() throws {
+    let stores = Fixtures.root + "/Schema/CoreDataStores/"
+    func run(_ name: String) throws -> Daemon.Result {
+      // There is no daemon.
+      try Daemon.run(
+        ["graph", "import", "--core-data", stores + name, "--print-model"], server: "unix:///nowhere", author: "a",
+        input: nil)
+    }
+    let cars = try run("Cars.sqlite")
+    #expect(cars.status == 0, "\(cars.errors)")
+    #expect(cars.lines.first == "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>")
+    #expect(cars.lines.contains("    <entity name=\"SportCar\" parentEntity=\"Car\">"))
+    #expect(cars.lines.last == "</model>")
+    let facts = try run("WorldFacts.sqlite")
+    #expect(facts.status == 4 && facts.errors.contains("does not contain its model"), "\(facts.errors)")
+  }
+
   @Test func mistakesAboutFilesAreExplained() throws {
     let app = try App("Notes.sqlite")
     let home = app.daemon.home.path

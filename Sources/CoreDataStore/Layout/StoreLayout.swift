@@ -287,8 +287,8 @@ package struct StoreLayout {
     let (from, to) = (StoreDatabase.quoted(join.owner), StoreDatabase.quoted(join.member))
     let order = (["1"] + [join.order].compactMap { $0.map(StoreDatabase.quoted) } + ["2"]).joined(separator: ", ")
     var sql = "SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) ORDER BY \(order)"
-    if property.number == relationship.inverse {
-      // Each row means both directions.
+    if join.isReflexive {
+      // The relationship is its own inverse in the app: a row means both directions.
       sql =
         "SELECT * FROM (SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) UNION "
         + "SELECT \(to), \(from) FROM \(StoreDatabase.quoted(join.table))) ORDER BY 1, 2"
@@ -317,6 +317,8 @@ package struct StoreLayout {
     let owner: String
     let member: String
     let order: String?
+    /// Whether both columns are of the same relationship.
+    let isReflexive: Bool
   }
 
   /// The join table of the inverse of a to-one that has no column; nil if there is none.
@@ -344,15 +346,18 @@ package struct StoreLayout {
         guard let column = JoinColumn(key), column.isNamed(name), isInTable(column.number, of: member) else { continue }
         let back = JoinColumn(other)
         if let back, !isInTable(back.number, of: owner) { continue }
-        // A reflexive relationship has a column without a number.
-        var score = back.map { $0.isNamed(inverse) ? 4 : 0 } ?? (name == inverse ? 2 : 0)
+        // A reflexive relationship has a column without a number, or with the same name.
+        let isReflexive = back.map { $0.isNamed(name) && !$0.isNamed(inverse) } ?? (other == "REFLEXIVE")
+        var score = back?.isNamed(inverse) == true ? 4 : isReflexive ? 3 : 0
         if back != nil, score == 0, isNameOfOther(back, besides: property, inverse) { continue }
         if column.name == name { score += 2 }
         if column.number == member.number { score += 1 }
         if back?.number == owner.number { score += 1 }
         guard best.map({ score > $0.score }) != false else { continue }
         let order = table.columns.first { $0 == "Z_FOK_" + key.dropFirst(2) }
-        best = (Join(table: table.name, owner: other, member: key, order: order), score)
+        best = (
+          Join(table: table.name, owner: other, member: key, order: order, isReflexive: isReflexive), score
+        )
       }
     }
     return best?.join

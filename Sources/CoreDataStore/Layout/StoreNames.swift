@@ -2,8 +2,9 @@ import GraphModel
 
 /// The names that a store has for the entities and properties of a model.
 ///
-/// They are equal, except where a name of the app is not possible in a model: then the caller gives it, or the model says
-/// under which name the property was known before, or it has an underscore behind it.
+/// They are equal, except where a name of the app is not possible in a model. Then the caller gives it, or the model says
+/// under which name the part was known before, or the name is the one that the conversion of a model makes: with an
+/// underscore behind it or an `x` before it, without accents.
 struct StoreNames {
   private var entities = [String: Entity]()
   private var properties = [PropertyNumber: String]()
@@ -16,9 +17,10 @@ struct StoreNames {
     }
     for entity in model.entities {
       let candidates = Self.candidates(entity.name, entity.renamed, given[entity.name])
-      if let name = candidates.first(where: { name in file.entities.contains { $0.name == name } }) {
-        entities[name] = entity
-      }
+      let name =
+        candidates.first { name in file.entities.contains { $0.name == name } }
+        ?? file.entities.map(\.name).first { given[entity.name] == nil && Self.isSpelled(entity.name, as: $0) }
+      if let name { entities[name] = entity }
     }
     for (stored, entity) in entities {
       let table = file.entities.first { $0.name == stored }?.table
@@ -28,11 +30,15 @@ struct StoreNames {
         guard property.owner == entity.number else { continue }
         let given = given[model.qualifiedName(of: property)]
         let candidates = Self.candidates(property.name, property.renamed, given)
-        properties[property.number] = candidates.first { name in
+        let known = candidates.first { name in
           let capitals = Self.capitals(name)
           return columns.contains("Z" + capitals)
             || file.joins.contains { $0.columns.contains { JoinColumn($0)?.isNamed(capitals) == true } }
         }
+        properties[property.number] =
+          known
+          ?? columns.filter { $0.hasPrefix("Z") && !$0.hasPrefix("Z_") }.map { String($0.dropFirst()) }
+          .first { given == nil && Self.isSpelled(property.name, as: $0) }
       }
     }
   }
@@ -54,6 +60,16 @@ struct StoreNames {
   private static func candidates(_ name: String, _ earlier: String?, _ given: String?) -> [String] {
     if let given { return [given] }
     return [name] + [earlier].compactMap(\.self) + (name.hasSuffix("_") ? [String(name.dropLast())] : [])
+      + (name.hasPrefix("x") ? [String(name.dropFirst())] : [])
+  }
+
+  /// Whether a name of a model is one of the app, without accents and with `_` for other characters.
+  private static func isSpelled(_ name: String, as stored: String) -> Bool {
+    let plain = stored.folded(.diacriticInsensitive).unicodeScalars.map { scalar in
+      scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? scalar : "_"
+    }
+    return stored.utf8.contains { $0 >= 0x80 }
+      && Self.capitals(name) == String(String.UnicodeScalarView(plain)).uppercased()
   }
 
   /// A member of a composite has a dot.

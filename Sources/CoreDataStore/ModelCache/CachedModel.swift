@@ -7,8 +7,10 @@ package struct CachedModel: Sendable {
     package var name: String
     package var parent: String?
     package var isAbstract: Bool
+    /// The attributes and relationships, with those of its parents.
     package var attributes = [Attribute]()
     package var relationships = [Relationship]()
+    package var unique = [[String]]()
   }
 
   package struct Attribute: Sendable {
@@ -17,6 +19,8 @@ package struct CachedModel: Sendable {
     package var type: Int64
     package var isOptional: Bool
     package var isTransient: Bool
+    /// The default of a number, a boolean or a string; nil for none, and for one of another type.
+    package var defaultValue: String?
 
     /// The type's name, as Xcode's model file has it.
     package var typeName: String { if let name = CachedModel.typeNames[type] { name } else { "type \(type)" } }
@@ -29,6 +33,10 @@ package struct CachedModel: Sendable {
     package var isToMany: Bool
     package var isOrdered: Bool
     package var isOptional: Bool
+    /// The number of its delete rule, as in `NSDeleteRule`.
+    package var deleteRule: Int64?
+    package var minimumCount: Int64?
+    package var maximumCount: Int64?
   }
 
   package var entities: [Entity]
@@ -66,16 +74,20 @@ package struct CachedModel: Sendable {
       if let type = archive.member("NSAttributeType", of: property)?.integerValue {
         entity.attributes.append(
           Attribute(
-            name: name, type: type, isOptional: isOptional, isTransient: archive.flag("NSIsTransient", of: property)))
+            name: name, type: type, isOptional: isOptional, isTransient: archive.flag("NSIsTransient", of: property),
+            defaultValue: archive.text("NSDefaultValue", of: property)))
       } else if let destination = archive.string("_NSDestinationEntityName", of: property) {
         // 0 is no maximum.
         let maximum = archive.member("NSMaxCount", of: property)?.integerValue
         entity.relationships.append(
           Relationship(
             name: name, destination: destination, inverse: archive.string("_NSInverseRelationshipName", of: property),
-            isToMany: maximum != 1, isOrdered: archive.flag("NSIsOrdered", of: property), isOptional: isOptional))
+            isToMany: maximum != 1, isOrdered: archive.flag("NSIsOrdered", of: property), isOptional: isOptional,
+            deleteRule: archive.member("NSDeleteRule", of: property)?.integerValue,
+            minimumCount: archive.member("NSMinCount", of: property)?.integerValue, maximumCount: maximum))
       }
     }
+    entity.unique = archive.lists("NSUniqueTuples", of: object)
     return entity
   }
 }
@@ -108,6 +120,25 @@ private struct KeyedArchive {
   func string(_ name: String, of object: PropertyList) -> String? {
     let value = member(name, of: object)
     return value?.stringValue ?? value.flatMap { member("NS.string", of: $0)?.stringValue }
+  }
+
+  /// A number, a boolean or a string as text.
+  func text(_ name: String, of object: PropertyList) -> String? {
+    switch member(name, of: object) {
+    case .bool(let flag): flag ? "YES" : "NO"
+    case .integer(let number): String(number)
+    case .real(let number): String(number)
+    default: string(name, of: object)
+    }
+  }
+
+  /// Lists of strings.
+  func lists(_ name: String, of object: PropertyList) -> [[String]] {
+    guard let lists = items(member(name, of: object)) else { return [] }
+    return lists.map { list in
+      guard let strings = items(self.object(list)) else { return [] }
+      return strings.compactMap { self.object($0)?.stringValue }
+    }
   }
 
   /// The members of an archived dictionary, also of Core Data's own kind, which has the keys in a mapping of its own.

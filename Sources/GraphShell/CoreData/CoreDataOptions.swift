@@ -31,12 +31,19 @@ struct CoreDataOptions: ParsableArguments {
       "With --core-data: an attribute whose bytes have no tag of external storage.", valueName: "entity.attribute"))
   var untagged: [String] = []
 
+  @Flag(
+    help: ArgumentHelp(
+      "With --core-data: print the model that the store contains, as the file contents of an .xcdatamodel, and import "
+        + "nothing."))
+  var printModel = false
+
   private static let usualBatch = 1_000
 
   func check(_ file: String) throws {
     guard isCoreData else {
-      if mapping != nil || delete || batch != nil || !rename.isEmpty || !untagged.isEmpty {
-        throw ValidationError("--mapping, --delete, --batch, --rename and --untagged require --core-data")
+      if mapping != nil || delete || batch != nil || !rename.isEmpty || !untagged.isEmpty || printModel {
+        throw ValidationError(
+          "--mapping, --delete, --batch, --rename, --untagged and --print-model require --core-data")
       }
       return
     }
@@ -62,6 +69,12 @@ struct CoreDataOptions: ParsableArguments {
   func run(_ file: String, _ options: CommonOptions) async throws {
     // Reads the store first, so that a mistake about the file needs no daemon.
     let store = try CoreDataFile(file)
+    if printModel {
+      guard let model = store.model else {
+        throw Refusal(.notFound, "\(file) does not contain its model; convert the .xcdatamodeld of the app instead")
+      }
+      return CommandFailure.printed(model.contents)
+    }
     try await options.withGraph { shell in
       let progress = ProgressLine(isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.runAgain)
       defer { progress.end() }
