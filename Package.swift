@@ -70,12 +70,14 @@ let package = Package(
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
+    // Reads the stores of apps that use Core Data, through SQLite's C library.
+    .target(name: "CoreDataStore", dependencies: ["GraphModel", sqlite]),
     // The commands of the shell for any model; the program adds its name, its connection and its own commands.
     .target(
       name: "GraphShell",
       dependencies: [
-        "CommandLineIO", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient",
-        arguments,
+        "CommandLineIO", "CoreDataStore", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica",
+        "GraphControllers", "GraphClient", arguments,
       ]),
     // The typed classes, the model itself, and the user's environment: what the daemon and its clients share.
     .target(name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"]),
@@ -179,8 +181,10 @@ let package = Package(
     .testTarget(
       name: "GraphShellTests",
       dependencies: [
-        "CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell", "GraphTesting", arguments,
+        "CommandLineIO", "CoreDataStore", "GraphModel", "GraphWire", "GraphClient", "GraphShell", "GraphTesting",
+        arguments,
       ]),
+    .testTarget(name: "CoreDataStoreTests", dependencies: ["GraphModel", "CoreDataStore", "GraphTesting", grdb]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(name: "StickiesModelTests", dependencies: ["GraphWire", "GraphTesting", "StickiesModel"]),
@@ -197,7 +201,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
-        "stickiesd", "stickies", "first-program", "company-guides", "company-shell",
+        "stickiesd", "stickies", "first-program", "company-guides", "company-shell", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

@@ -11,7 +11,7 @@ import Testing
     "GraphServer", "GraphClient", "GraphClientService", "GraphControllers", "CommandLineIO", "GraphShell",
     "GraphSimulation",
     "GraphStoreFaults", "GraphTesting", "StickiesModel", "StickiesFiles", "StickiesKit", "StickiesTerminal",
-    "TerminalApplication", "TerminalCells", "CoreDataModels",
+    "TerminalApplication", "TerminalCells", "CoreDataModels", "CoreDataStore",
   ]
 
   private static let documentedBySwift: Set<String> = [

@@ -28,8 +28,10 @@ import Testing
       "GraphStoreFaults",
     ],
     "CommandLineIO": ["GraphModel"],
+    "CoreDataStore": ["GraphModel"],
     "GraphShell": [
-      "CommandLineIO", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient",
+      "CommandLineIO", "CoreDataStore", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers",
+      "GraphClient",
     ],
     "StickiesModel": ["GraphModel", "GraphWire", "GraphReplica"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"],
@@ -59,6 +61,7 @@ import Testing
     "GraphStore": ["GRDB", "GRDBSQLite", "HeapModule", "Logging"],
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
     "GraphStoreFaults": ["GRDBSQLite"],
+    "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],
     "GraphClient": ["NIOCore", "NIOPosix", "Logging"],
     "GraphClientService": ["ServiceLifecycle"],
@@ -77,7 +80,7 @@ import Testing
   private static let withEssentialsOnly: Set<String> = [
     "GraphClient", "GraphClientService", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles",
     "StickiesTerminal",
-    "CoreDataModels", "stickies",
+    "CoreDataModels", "CoreDataStore", "stickies",
   ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Observation", "Synchronization", "Glibc", "Swift",

@@ -59,18 +59,32 @@ struct GraphExport: AsyncParsableCommand {
 }
 
 struct GraphImport: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Import a file of graph export into a store without commits.",
-    discussion: """
-      Objects keep their ids and all of their values. The import is one commit: if it fails, nothing is imported.
-      """)
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "import",
+      abstract: "Import a file of graph export into a store without commits, or a Core Data store.",
+      usage: """
+        \(RunningProgram.current.name) graph import [<options>] <file>
+        \(RunningProgram.current.name) graph import [<options>] --core-data <file> [--mapping <file>] [--delete]
+        """,
+      discussion: """
+        Objects of an export keep their ids and all of their values. The import is one commit: if it fails, nothing is \
+        imported. With --core-data the file is the SQLite store of an app, which is only read. The daemon serves the \
+        model of the app. A mapping file says which row became which object, so that a second run takes the changes \
+        only; rows that cannot be taken are listed.
+        """)
+  }
 
   @OptionGroup var options: CommonOptions
   @Argument(help: "The file; - is standard input.")
   var file: String
+  @OptionGroup var coreData: CoreDataOptions
+
+  func validate() throws { try coreData.check(file) }
 
   @MainActor
   func run() async throws {
+    if coreData.isCoreData { return try await coreData.run(file, options) }
     let descriptor = file == "-" ? 0 : open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw Refusal(.notFound, "\(file) can't be read (\(String(cString: strerror(errno))))")

@@ -33,6 +33,6 @@ enum CommandExamples {
     "graph undo": ["graph undo"], "graph redo": ["graph redo"], "graph restore": ["graph restore kx4a90qz"],
     "graph why": ["graph why kx4a90qz.name"], "graph diff": ["graph diff 5"],
     "graph follow": ["graph follow --since 0 --until-now"], "graph export": ["graph export all.jsonl --replace"],
-    "graph import": ["graph import all.jsonl"],
+    "graph import": ["graph import all.jsonl", "graph import --core-data App.sqlite"],
   ]
 }

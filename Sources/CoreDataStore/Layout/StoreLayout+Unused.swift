@@ -1,0 +1,73 @@
+import GraphModel
+
+/// Parts of a store that the model lacks: each becomes a remark with the number of values or rows that are not taken.
+extension StoreLayout {
+  mutating func addUnusedTables() throws {
+    for index in file.tables.indices {
+      let rows = try file.database.statement("SELECT Z_ENT, count(*) FROM \(quoted(index)) GROUP BY 1 ORDER BY 1")
+      while try rows.step() {
+        // A row of an unknown entity is reported by itself.
+        guard case .integer(let count) = rows.value(1), let number = rows.integer(0), let stored = file.entity(number)
+        else { continue }
+        guard let entity = columns[number]?.entity else {
+          remark(stored.name, "the model \(model.name) has no such entity: its rows are not taken", Int(count))
+          continue
+        }
+        if entity.isAbstract {
+          remark(stored.name, "the entity is abstract in the model \(model.name): its rows are not taken", Int(count))
+        }
+      }
+    }
+    for join in file.joins where !usedJoins.contains(join.name) {
+      let rows = try file.database.statement("SELECT count(*) FROM \(StoreDatabase.quoted(join.name))")
+      guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
+      remark(
+        join.name, "the model \(model.name) has no relationship of this table: its rows are not taken", Int(count))
+    }
+  }
+
+  mutating func addUnusedColumns() throws {
+    for (index, table) in file.tables.enumerated() {
+      for (place, column) in table.columns.enumerated() where !usedColumns[index].contains(place) {
+        // Z_PK and its like, and the entity of a reference, Z6_PARENT.
+        if column.hasPrefix("Z_") || !column.hasPrefix("Z") || column.dropFirst().first?.isNumber == true { continue }
+        let numbers = columns.filter { file.entity($0.key)?.table == index && !$0.value.entity.isAbstract }.map(\.key)
+        let list = numbers.sorted().map(String.init).joined(separator: ", ")
+        let rows = try file.database.statement(
+          "SELECT count(*) FROM \(quoted(index)) WHERE \(StoreDatabase.quoted(column)) IS NOT NULL "
+            + "AND Z_ENT IN (\(list))")
+        guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
+        let (name, type) = describe(column, of: table)
+        remark(
+          name, "the model \(model.name) has no such property\(type): its values are not taken", Int(count))
+      }
+    }
+  }
+
+  mutating func addUnusedOrders() throws {
+    for (table, columns) in file.tables.map({ ($0.name, $0.columns) }) + file.joins.map({ ($0.name, $0.columns) }) {
+      for column in columns where column.hasPrefix("Z_FOK_") && !usedOrders.contains("\(table).\(column)") {
+        let rows = try file.database.statement(
+          "SELECT count(*) FROM \(StoreDatabase.quoted(table)) WHERE \(StoreDatabase.quoted(column)) IS NOT NULL")
+        guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
+        remark(
+          "\(table).\(column)", "no relationship of the model \(model.name) has this order: it is not taken", Int(count)
+        )
+      }
+    }
+  }
+
+  /// The name of a column in the store's own model, and its type.
+  private func describe(_ column: String, of table: CoreDataFile.RowTable) -> (name: String, type: String) {
+    for stored in file.entities where stored.table.map({ file.tables[$0].name }) == table.name {
+      guard let entity = file.model?.entity(stored.name) else { continue }
+      if let attribute = entity.attributes.first(where: { "Z" + $0.name.uppercased() == column }) {
+        return ("\(stored.name).\(attribute.name)", " (\(attribute.typeName))")
+      }
+      if let relationship = entity.relationships.first(where: { "Z" + $0.name.uppercased() == column }) {
+        return ("\(stored.name).\(relationship.name)", " (a relationship)")
+      }
+    }
+    return ("\(table.root).\(column)", "")
+  }
+}

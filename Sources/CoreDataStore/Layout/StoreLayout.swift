@@ -1,0 +1,386 @@
+import GraphModel
+
+/// Where a store has the entities and properties of a graph's model, matched by name.
+///
+/// The column of a property is `Z` and its name in capitals. A to-one is such a column, with the key of the other row. A
+/// many-to-many has a table. An ordered to-many has its order beside the key of its inverse, in `Z_FOK_…`. Everything that
+/// is found on one side only becomes a remark, so that nothing is lost silently.
+package struct StoreLayout {
+  /// The identity of a row: its table, as the index in ``CoreDataFile/tables``, and its primary key.
+  package struct RowKey: Hashable, Comparable, Sendable {
+    package let table: Int
+    package let key: Int64
+
+    package init(table: Int, key: Int64) { (self.table, self.key) = (table, key) }
+
+    package static func < (left: RowKey, right: RowKey) -> Bool {
+      (left.table, left.key) < (right.table, right.key)
+    }
+  }
+
+  /// The columns of an entity's rows.
+  struct EntityColumns {
+    let entity: Entity
+    var attributes = [AttributeColumn]()
+    var references = [ReferenceColumn]()
+  }
+
+  struct AttributeColumn {
+    let property: Property
+    let attribute: Attribute
+    /// The index in the table's columns.
+    let column: Int
+    /// Whether the bytes begin with a tag of external storage.
+    let isTagged: Bool
+  }
+
+  struct ReferenceColumn {
+    let property: Property
+    let column: Int
+    /// The entity in the store of the rows at the other end.
+    let destination: CoreDataFile.StoredEntity
+    let table: Int
+  }
+
+  /// A to-many relationship whose members are set as a list.
+  package struct MemberList {
+    package let property: Property
+    /// The tables of the owners and of the members.
+    let ownerTable: Int
+    let memberTable: Int
+    /// A query whose rows are the keys of an owner and of a member, in the order of the list.
+    let sql: String
+  }
+
+  /// A difference between the store and the model.
+  package struct Remark: Hashable, Sendable {
+    /// The entity, and the property behind a dot.
+    package var subject: String
+    package var reason: String
+    /// The number of values or rows that are not taken; 0 if the remark is not about a loss.
+    package var count: Int
+  }
+
+  /// The columns by the number of an entity in the store.
+  private(set) var columns = [Int64: EntityColumns]()
+  package private(set) var lists = [MemberList]()
+  package private(set) var remarks = [Remark]()
+  let file: CoreDataFile
+  let model: Model
+  private let names: StoreNames
+  /// The attributes whose bytes are taken as they are, as `Entity.attribute`.
+  private let untagged: Set<String>
+  var usedColumns = [Set<Int>]()
+  var usedJoins = Set<String>()
+  /// The columns of orders, after the names of their tables.
+  var usedOrders = Set<String>()
+
+  /// - Parameters:
+  ///   - names: names of the app by those of the model, `Entity` or `Entity.property`, where they differ.
+  ///   - untagged: attributes whose bytes have no tag of external storage, as `Entity.attribute`.
+  /// - Throws: `Refusal` if no entity of the store is in the model, or the model lacks a name.
+  package init(
+    _ file: CoreDataFile, _ model: Model, names: [String: String] = [:], untagged: Set<String> = []
+  ) throws {
+    (self.file, self.model, self.untagged) = (file, model, untagged)
+    self.names = try StoreNames(file, model, given: names)
+    for name in untagged where StoreNames.property(name, in: model)?.attribute?.kind != .data {
+      throw Refusal(.malformed, "the model \(model.name) has no attribute \(name) of the type data")
+    }
+    usedColumns = file.tables.map { _ in [] }
+    var isFound = false
+    for stored in file.entities {
+      guard let entity = self.names.entity(stored.name) else { continue }
+      isFound = true
+      guard let table = stored.table else {
+        remark(stored.name, "the store has no table Z\(stored.name.uppercased()) of this entity", 0)
+        continue
+      }
+      try addColumns(stored, entity, table)
+    }
+    guard isFound else {
+      let names = file.entities.map(\.name).prefix(10).joined(separator: ", ")
+      throw Refusal(
+        .invalid,
+        "the model \(model.name) has no entity of this store (\(names)); start a daemon with the model of the app, as "
+          + "graph-generate convert writes it (--schema)")
+    }
+    for entity in model.entities {
+      for property in entity.relationships where property.owner == entity.number { try addList(property) }
+    }
+    try addUnusedTables()
+    try addUnusedColumns()
+    try addUnusedOrders()
+  }
+
+  /// The entity of the store with the name of one of the model.
+  private func stored(_ number: EntityNumber) -> CoreDataFile.StoredEntity? {
+    guard let entity = model.entity(number) else { preconditionFailure("a relationship's entity is in its model") }
+    return file.entities.first { names.entity($0.name)?.number == entity.number }
+  }
+
+  mutating func remark(_ subject: String, _ reason: String, _ count: Int) {
+    let remark = Remark(subject: subject, reason: reason, count: count)
+    // A property of a parent is looked up for each of its subentities.
+    if !remarks.contains(remark) { remarks.append(remark) }
+  }
+
+  // MARK: - Columns
+
+  private mutating func addColumns(_ stored: CoreDataFile.StoredEntity, _ entity: Entity, _ table: Int) throws {
+    var columns = EntityColumns(entity: entity)
+    for property in entity.properties {
+      switch property.kind {
+      case .attribute(let attribute):
+        // The graph computes these.
+        if attribute.isTransient || attribute.derivation != nil || attribute.assignment != nil { continue }
+        guard let column = try column(of: property, table) else { continue }
+        columns.attributes.append(
+          AttributeColumn(
+            property: property, attribute: attribute, column: column,
+            isTagged: attribute.kind == .data ? try isTagged(property, column, table) : false))
+      case .relationship(let relationship) where !relationship.isToMany:
+        guard let destination = self.stored(relationship.destination), let target = destination.table else {
+          remark(name(property), "the entity at its other end is not in the store", 0)
+          continue
+        }
+        guard hasReferenceColumn(property) || joinOfInverse(relationship) == nil else { continue }
+        // A one-way to-one of the app has a to-one here that is only its inverse.
+        if !hasReferenceColumn(property), !isToMany(relationship.inverse), hasReferenceColumn(relationship.inverse) {
+          continue
+        }
+        guard let column = try column(of: property, table) else { continue }
+        columns.references.append(
+          ReferenceColumn(property: property, column: column, destination: destination, table: target))
+      case .relationship: continue
+      }
+    }
+    self.columns[stored.number] = columns
+  }
+
+  private func name(_ property: Property) -> String { model.qualifiedName(of: property) }
+
+  private func isToMany(_ number: PropertyNumber) -> Bool { relationship(number).isToMany }
+
+  private func relationship(_ number: PropertyNumber) -> Relationship {
+    guard let relationship = model.property(number)?.relationship else {
+      preconditionFailure("an inverse is a relationship of the model")
+    }
+    return relationship
+  }
+
+  private func columnName(_ property: Property) -> String { "Z" + names.capitals(property) }
+
+  private func hasReferenceColumn(_ number: PropertyNumber) -> Bool {
+    guard let property = model.property(number) else { preconditionFailure("an inverse is in its model") }
+    return hasReferenceColumn(property)
+  }
+
+  private func hasReferenceColumn(_ property: Property) -> Bool {
+    guard let table = stored(property.owner)?.table else { return false }
+    return file.tables[table].columns.contains(columnName(property))
+  }
+
+  /// The column of a property.
+  /// - Returns: nil if there is none, or if it is not clear which; a remark says so.
+  private mutating func column(of property: Property, _ table: Int) throws -> Int? {
+    let columns = file.tables[table].columns
+    let base = columnName(property)
+    // Siblings may have properties of the same name; Core Data numbers the further columns.
+    let owners = namesakes(of: property)
+    guard let place = owners.firstIndex(where: { names.entity($0.name)?.number == property.owner }) else {
+      remark(name(property), "the store has no entity of this property", 0)
+      return nil
+    }
+    let wanted = place == 0 ? base : base + String(place)
+    guard let column = columns.firstIndex(of: wanted) else {
+      remark(name(property), "the store has no column \(wanted) of this property", 0)
+      return nil
+    }
+    if owners.count > 1 {
+      // Which column belongs to which entity is known from examples only, so the rows have to agree.
+      let rows = try file.database.statement(
+        "SELECT DISTINCT Z_ENT FROM \(quoted(table)) WHERE \(StoreDatabase.quoted(wanted)) IS NOT NULL")
+      while try rows.step() {
+        guard let number = rows.integer(0), file.entity(number, isKindOf: owners[place].number) else {
+          remark(
+            name(property),
+            "which of the columns \(base)… belongs to it is not clear: \(wanted) has values of another "
+              + "entity", 0)
+          return nil
+        }
+      }
+    }
+    usedColumns[table].insert(column)
+    return column
+  }
+
+  /// The entities of the store that declare a property of the same name in the same table, in the order of their numbers.
+  private func namesakes(of property: Property) -> [CoreDataFile.StoredEntity] {
+    let name = columnName(property)
+    guard let owner = model.entity(property.owner), let root = model.entity(owner.root) else {
+      preconditionFailure("a property's entity is in its model")
+    }
+    let declaring = root.family.compactMap { model.entity($0) }.filter { entity in
+      entity.properties.contains { $0.owner == entity.number && columnName($0) == name && !$0.isToMany }
+    }
+    return file.entities.filter { stored in declaring.contains { $0 === names.entity(stored.name) } }
+  }
+
+  func quoted(_ table: Int) -> String { StoreDatabase.quoted(file.tables[table].name) }
+
+  /// Whether the bytes of a column begin with a tag: if a value refers to a file, or if all values have a tag.
+  private mutating func isTagged(_ property: Property, _ column: Int, _ table: Int) throws -> Bool {
+    if untagged.contains(name(property)) { return false }
+    let value = StoreDatabase.quoted(file.tables[table].columns[column])
+    let rows = try file.database.statement(
+      """
+      SELECT count(*), total(substr(\(value), 1, 1) = x'01'), \
+      total(substr(\(value), 1, 1) = x'02' AND length(\(value)) IN (37, 38) AND substr(\(value), 10, 1) = x'2d') \
+      FROM \(quoted(table)) WHERE typeof(\(value)) = 'blob' AND length(\(value)) > 0
+      """)
+    guard try rows.step(), case .integer(let count) = rows.value(0), case .real(let inline) = rows.value(1),
+      case .real(let files) = rows.value(2)
+    else { return false }
+    guard files > 0 || (inline > 0 && Int64(inline) == count) else { return false }
+    remark(
+      name(property),
+      "the first byte of its values is read as a tag of external storage (in files: \(Int64(files)), in the store: "
+        + "\(Int64(inline))); if it is data, name the attribute with --untagged", 0)
+    return true
+  }
+
+  // MARK: - Lists
+
+  private mutating func addList(_ property: Property) throws {
+    guard let relationship = property.relationship, relationship.isToMany,
+      let owner = stored(property.owner), let ownerTable = owner.table,
+      let member = stored(relationship.destination), let memberTable = member.table,
+      let inverse = model.property(relationship.inverse)
+    else { return }
+    if !isToMany(relationship.inverse), hasReferenceColumn(inverse) {
+      guard relationship.isOrdered else { return }
+      return try addOrder(property, inverse, ownerTable, memberTable)
+    }
+    guard let join = join(of: property, relationship, owner, member) else {
+      // The app may have a to-one without an inverse, whose other end is a to-many here.
+      if !isToMany(relationship.inverse) || join(of: inverse, self.relationship(property.number), member, owner) == nil
+      {
+        remark(name(property), "the store has neither a table nor a column of this relationship", 0)
+      }
+      return
+    }
+    usedJoins.insert(join.table)
+    let isListed: Bool
+    if relationship.isOrdered {
+      isListed = true
+      if join.order == nil { remark(name(property), "the store has no order of the members", 0) }
+    } else if isToMany(relationship.inverse) {
+      // Of two sides without an order one is enough.
+      let isFirst = relationship.storage == .members
+      isListed = isFirst && !self.relationship(relationship.inverse).isOrdered
+    } else {
+      isListed = true
+    }
+    guard isListed else { return }
+    if relationship.isOrdered, let order = join.order { usedOrders.insert("\(join.table).\(order)") }
+    let (from, to) = (StoreDatabase.quoted(join.owner), StoreDatabase.quoted(join.member))
+    let order = (["1"] + [join.order].compactMap { $0.map(StoreDatabase.quoted) } + ["2"]).joined(separator: ", ")
+    var sql = "SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) ORDER BY \(order)"
+    if join.isReflexive {
+      // The relationship is its own inverse in the app: a row means both directions.
+      sql =
+        "SELECT * FROM (SELECT \(from), \(to) FROM \(StoreDatabase.quoted(join.table)) UNION "
+        + "SELECT \(to), \(from) FROM \(StoreDatabase.quoted(join.table))) ORDER BY 1, 2"
+    }
+    lists.append(MemberList(property: property, ownerTable: ownerTable, memberTable: memberTable, sql: sql))
+  }
+
+  /// Adds an ordered relationship whose members have the key of their owner, and their place beside it.
+  private mutating func addOrder(_ property: Property, _ inverse: Property, _ owner: Int, _ member: Int) throws {
+    guard let column = try column(of: inverse, member) else { return }
+    let reference = file.tables[member].columns[column]
+    let order = "Z_FOK_" + reference.dropFirst()
+    let isOrdered = file.tables[member].columns.contains(order)
+    if !isOrdered { remark(name(property), "the store has no column \(order) with the order of the members", 0) }
+    usedOrders.insert("\(file.tables[member].name).\(order)")
+    let value = StoreDatabase.quoted(reference)
+    let sql =
+      "SELECT \(value), Z_PK FROM \(quoted(member)) WHERE \(value) IS NOT NULL ORDER BY 1, "
+      + (isOrdered ? "\(StoreDatabase.quoted(order)), 2" : "2")
+    lists.append(MemberList(property: property, ownerTable: owner, memberTable: member, sql: sql))
+  }
+
+  private struct Join {
+    let table: String
+    /// The columns with the keys of the owners and of the members.
+    let owner: String
+    let member: String
+    let order: String?
+    /// Whether both columns are of the same relationship.
+    let isReflexive: Bool
+  }
+
+  /// The join table of the inverse of a to-one that has no column; nil if there is none.
+  private func joinOfInverse(_ relationship: Relationship) -> Join? {
+    let inverse = self.relationship(relationship.inverse)
+    guard inverse.isToMany, let property = model.property(relationship.inverse), let owner = stored(property.owner),
+      let member = stored(inverse.destination)
+    else { return nil }
+    return join(of: property, inverse, owner, member)
+  }
+
+  /// The join table of a relationship. Its column for the members has the relationship's name and the number of the
+  /// members' entity; the other column has those of the inverse, or a name of Core Data's own.
+  private func join(
+    of property: Property, _ relationship: Relationship, _ owner: CoreDataFile.StoredEntity,
+    _ member: CoreDataFile.StoredEntity
+  ) -> Join? {
+    let name = names.capitals(property)
+    guard let inverse = model.property(relationship.inverse).map(names.capitals) else { return nil }
+    var best: (join: Join, score: Int)?
+    for table in file.joins {
+      let keys = table.columns.filter { !$0.hasPrefix("Z_FOK_") }
+      for (place, key) in keys.enumerated() {
+        let other = keys[1 - place]
+        guard let column = JoinColumn(key), column.isNamed(name), isInTable(column.number, of: member) else { continue }
+        let back = JoinColumn(other)
+        if let back, !isInTable(back.number, of: owner) { continue }
+        // A reflexive relationship has a column without a number, or with the same name.
+        let isReflexive = back.map { $0.isNamed(name) && !$0.isNamed(inverse) } ?? (other == "REFLEXIVE")
+        var score = back?.isNamed(inverse) == true ? 4 : isReflexive ? 3 : 0
+        if back != nil, score == 0, isNameOfOther(back, besides: property, inverse) { continue }
+        if column.name == name { score += 2 }
+        if column.number == member.number { score += 1 }
+        if back?.number == owner.number { score += 1 }
+        guard best.map({ score > $0.score }) != false else { continue }
+        let order = table.columns.first { $0 == "Z_FOK_" + key.dropFirst(2) }
+        best = (
+          Join(table: table.name, owner: other, member: key, order: order, isReflexive: isReflexive), score
+        )
+      }
+    }
+    return best?.join
+  }
+
+  /// Whether a column belongs to another relationship of the model, so that its table does too.
+  private func isNameOfOther(_ column: JoinColumn?, besides property: Property, _ inverse: String) -> Bool {
+    guard let column else { return false }
+    return model.entities.contains { entity in
+      entity.relationships.contains { other in
+        let name = names.capitals(other)
+        return other.number != property.number && name != inverse && column.isNamed(name)
+      }
+    }
+  }
+
+  /// Whether the entity with a number has its rows in the table of another one.
+  private func isInTable(_ number: Int64, of other: CoreDataFile.StoredEntity) -> Bool {
+    guard let entity = file.entity(number) else { return false }
+    return entity.table == other.table
+  }
+}
+
+extension Property {
+  fileprivate var isToMany: Bool { relationship?.isToMany == true }
+}

@@ -1,0 +1,89 @@
+/// The model as the file `contents` of an `.xcdatamodel`, from which `graph-generate convert` makes a model file.
+///
+/// A store has no rules of values, indexes or fetch requests, and this text has none either.
+extension CachedModel {
+  /// The text of the file.
+  package var contents: String {
+    var lines = [
+      "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>",
+      "<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\">",
+    ]
+    for entity in entities {
+      let names = ancestors(of: entity).flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }
+      let inherited = Set(names)
+      lines.append(
+        Self.element(
+          "entity",
+          [("name", entity.name), ("parentEntity", entity.parent), ("isAbstract", entity.isAbstract ? "YES" : nil)],
+          indent: 4, isOpen: true))
+      lines += entity.attributes.filter { !inherited.contains($0.name) }.map(Self.line)
+      lines += entity.relationships.filter { !inherited.contains($0.name) }.map(line)
+      lines += Self.constraints(entity.unique)
+      lines.append("    </entity>")
+    }
+    return lines.joined(separator: "\n") + "\n</model>\n"
+  }
+
+  private func ancestors(of entity: Entity) -> [Entity] {
+    var ancestors = [Entity]()
+    var next = entity.parent.flatMap(self.entity)
+    // A damaged model may have a circle.
+    while let parent = next, ancestors.count < entities.count {
+      ancestors.append(parent)
+      next = parent.parent.flatMap(self.entity)
+    }
+    return ancestors
+  }
+
+  private static func line(_ attribute: Attribute) -> String {
+    element(
+      "attribute",
+      [
+        ("name", attribute.name), ("optional", attribute.isOptional ? "YES" : nil),
+        ("transient", attribute.isTransient ? "YES" : nil), ("attributeType", attribute.typeName),
+        ("defaultValueString", attribute.type == dateType ? nil : attribute.defaultValue),
+      ], indent: 8)
+  }
+
+  private static let dateType: Int64 = 900
+
+  private static let deleteRules: [Int64: String] = [0: "No Action", 1: "Nullify", 2: "Cascade", 3: "Deny"]
+
+  private func line(_ relationship: Relationship) -> String {
+    func count(_ number: Int64?) -> String? { number.flatMap { $0 > 0 ? String($0) : nil } }
+    return Self.element(
+      "relationship",
+      [
+        ("name", relationship.name), ("optional", relationship.isOptional ? "YES" : nil),
+        ("toMany", relationship.isToMany ? "YES" : nil), ("minCount", count(relationship.minimumCount)),
+        ("maxCount", count(relationship.maximumCount)),
+        ("deletionRule", relationship.deleteRule.flatMap { Self.deleteRules[$0] }),
+        ("ordered", relationship.isOrdered ? "YES" : nil), ("destinationEntity", relationship.destination),
+        ("inverseName", relationship.inverse),
+        ("inverseEntity", relationship.inverse == nil ? nil : relationship.destination),
+      ], indent: 8)
+  }
+
+  private static func constraints(_ unique: [[String]]) -> [String] {
+    if unique.isEmpty { return [] }
+    let lines = unique.flatMap { names in
+      ["            <uniquenessConstraint>"]
+        + names.map { element("constraint", [("value", $0)], indent: 16) }
+        + ["            </uniquenessConstraint>"]
+    }
+    return ["        <uniquenessConstraints>"] + lines + ["        </uniquenessConstraints>"]
+  }
+
+  /// An element with the attributes that have a value.
+  private static func element(
+    _ name: String, _ attributes: [(name: String, value: String?)], indent: Int, isOpen: Bool = false
+  ) -> String {
+    let text = attributes.compactMap { attribute in attribute.value.map { " \(attribute.name)=\"\(escaped($0))\"" } }
+    return String(repeating: " ", count: indent) + "<\(name)\(text.joined())\(isOpen ? "" : "/")>"
+  }
+
+  private static func escaped(_ text: String) -> String {
+    let marks: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "\n": "&#10;"]
+    return text.map { marks[$0, default: String($0)] }.joined()
+  }
+}

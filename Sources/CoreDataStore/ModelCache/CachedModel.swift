@@ -1,0 +1,167 @@
+import GraphModel
+
+/// The data model that Core Data keeps in a store, in the table `Z_MODELCACHE`: a compressed keyed archive of an
+/// NSManagedObjectModel. Stores of before 2016 have none.
+package struct CachedModel: Sendable {
+  package struct Entity: Sendable {
+    package var name: String
+    package var parent: String?
+    package var isAbstract: Bool
+    /// The attributes and relationships, with those of its parents.
+    package var attributes = [Attribute]()
+    package var relationships = [Relationship]()
+    package var unique = [[String]]()
+  }
+
+  package struct Attribute: Sendable {
+    package var name: String
+    /// The number of its type, as in `NSAttributeType`.
+    package var type: Int64
+    package var isOptional: Bool
+    package var isTransient: Bool
+    /// The default of a number, a boolean or a string; nil for none, and for one of another type.
+    package var defaultValue: String?
+
+    /// The type's name, as Xcode's model file has it.
+    package var typeName: String { if let name = CachedModel.typeNames[type] { name } else { "type \(type)" } }
+  }
+
+  package struct Relationship: Sendable {
+    package var name: String
+    package var destination: String
+    package var inverse: String?
+    package var isToMany: Bool
+    package var isOrdered: Bool
+    package var isOptional: Bool
+    /// The number of its delete rule, as in `NSDeleteRule`.
+    package var deleteRule: Int64?
+    package var minimumCount: Int64?
+    package var maximumCount: Int64?
+  }
+
+  package var entities: [Entity]
+
+  /// The maximum size of a model in bytes, decompressed.
+  private static let maximumSize = 64 << 20
+
+  private static let typeNames: [Int64: String] = [
+    0: "Undefined", 100: "Integer 16", 200: "Integer 32", 300: "Integer 64", 400: "Decimal", 500: "Double",
+    600: "Float", 700: "String", 800: "Boolean", 900: "Date", 1000: "Binary", 1100: "UUID", 1200: "URI",
+    1800: "Transformable", 2000: "ObjectID", 2100: "Composite",
+  ]
+
+  /// Reads the content of `Z_MODELCACHE`; nil if it can't be read.
+  package init?(content: [UInt8]) {
+    guard let bytes = try? Inflate.decompress(content, limit: Self.maximumSize),
+      let list = try? PropertyList(parsing: bytes), let archive = KeyedArchive(list),
+      let model = archive.object(list["$top"]?["root"]),
+      let entities = archive.dictionary(archive.member("NSEntities", of: model))
+    else { return nil }
+    self.entities = entities.values.compactMap { Self.entity($0, archive) }.sorted { $0.name < $1.name }
+    guard !self.entities.isEmpty else { return nil }
+  }
+
+  /// The entity of a name.
+  package func entity(_ name: String) -> Entity? { entities.first { $0.name == name } }
+
+  private static func entity(_ object: PropertyList, _ archive: KeyedArchive) -> Entity? {
+    guard let name = archive.string("NSEntityName", of: object) else { return nil }
+    let parent = archive.member("NSSuperentity", of: object).flatMap { archive.string("NSEntityName", of: $0) }
+    var entity = Entity(name: name, parent: parent, isAbstract: archive.flag("NSIsAbstract", of: object))
+    guard let properties = archive.dictionary(archive.member("NSProperties", of: object)) else { return entity }
+    for (name, property) in properties.sorted(by: { $0.key < $1.key }) {
+      let isOptional = archive.flag("NSIsOptional", of: property)
+      if let type = archive.member("NSAttributeType", of: property)?.integerValue {
+        entity.attributes.append(
+          Attribute(
+            name: name, type: type, isOptional: isOptional, isTransient: archive.flag("NSIsTransient", of: property),
+            defaultValue: archive.text("NSDefaultValue", of: property)))
+      } else if let destination = archive.string("_NSDestinationEntityName", of: property) {
+        // 0 is no maximum.
+        let maximum = archive.member("NSMaxCount", of: property)?.integerValue
+        entity.relationships.append(
+          Relationship(
+            name: name, destination: destination, inverse: archive.string("_NSInverseRelationshipName", of: property),
+            isToMany: maximum != 1, isOrdered: archive.flag("NSIsOrdered", of: property), isOptional: isOptional,
+            deleteRule: archive.member("NSDeleteRule", of: property)?.integerValue,
+            minimumCount: archive.member("NSMinCount", of: property)?.integerValue, maximumCount: maximum))
+      }
+    }
+    entity.unique = archive.lists("NSUniqueTuples", of: object)
+    return entity
+  }
+}
+
+/// The objects of a keyed archive (NSKeyedArchiver), which refer to each other by number.
+private struct KeyedArchive {
+  private let objects: [PropertyList]
+
+  init?(_ list: PropertyList) {
+    guard let objects = list["$objects"]?.arrayValue else { return nil }
+    self.objects = objects
+  }
+
+  /// The object that a reference names, or the value itself; nil for null.
+  func object(_ value: PropertyList?) -> PropertyList? {
+    guard let value else { return nil }
+    guard let number = value.referenceValue else { return value }
+    guard objects.indices.contains(number) else { return nil }
+    if objects[number].stringValue == "$null" { return nil }
+    return objects[number]
+  }
+
+  func member(_ name: String, of object: PropertyList) -> PropertyList? { self.object(object[name]) }
+
+  func flag(_ name: String, of object: PropertyList) -> Bool {
+    member(name, of: object)?.integerValue.map { $0 != 0 } == true
+  }
+
+  /// A string, which may be mutable.
+  func string(_ name: String, of object: PropertyList) -> String? {
+    let value = member(name, of: object)
+    return value?.stringValue ?? value.flatMap { member("NS.string", of: $0)?.stringValue }
+  }
+
+  /// A number, a boolean or a string as text.
+  func text(_ name: String, of object: PropertyList) -> String? {
+    switch member(name, of: object) {
+    case .bool(let flag): flag ? "YES" : "NO"
+    case .integer(let number): String(number)
+    case .real(let number): String(number)
+    default: string(name, of: object)
+    }
+  }
+
+  /// Lists of strings.
+  func lists(_ name: String, of object: PropertyList) -> [[String]] {
+    guard let lists = items(member(name, of: object)) else { return [] }
+    return lists.map { list in
+      guard let strings = items(self.object(list)) else { return [] }
+      return strings.compactMap { self.object($0)?.stringValue }
+    }
+  }
+
+  /// The members of an archived dictionary, also of Core Data's own kind, which has the keys in a mapping of its own.
+  func dictionary(_ object: PropertyList?) -> [String: PropertyList]? {
+    guard let object else { return nil }
+    let keys: [PropertyList]?
+    let values: [PropertyList]?
+    if object["NS.keys"] != nil {
+      (keys, values) = (items(object["NS.keys"]), items(object["NS.objects"]))
+    } else {
+      keys = items(member("searchMapping", of: object).flatMap { member("keys", of: $0) })
+      values = items(member("values", of: object))
+    }
+    guard let keys, let values else { return nil }
+    var members = [String: PropertyList]()
+    for (key, value) in zip(keys, values) {
+      if let name = self.object(key)?.stringValue, let value = self.object(value) { members[name] = value }
+    }
+    return members
+  }
+
+  /// The items of an array, plain or archived.
+  private func items(_ value: PropertyList?) -> [PropertyList]? {
+    value?.arrayValue ?? value?["NS.objects"]?.arrayValue
+  }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import GraphModel
+
+/// Converts the values of columns into those of attributes.
+package enum AttributeConversion {
+  /// The reason why a value can't be converted.
+  package struct Failure: Error, Hashable {
+    package let reason: String
+  }
+
+  /// The value of an attribute.
+  /// - Throws: `Failure` if the column has a value of another type; nothing is guessed.
+  package static func value(_ stored: StoreValue, _ attribute: Attribute) throws(Failure) -> Value {
+    switch (attribute.kind, stored) {
+    case (_, .null): return .null
+    case (.bool, .integer(0)): return .bool(false)
+    case (.bool, .integer(1)): return .bool(true)
+    case (.bool, .integer(let number)): throw Failure(reason: "\(number) is not a boolean: 0 or 1 is expected")
+    case (.integer, .integer(let number)): return .integer(number)
+    case (.integer, .real(let number)):
+      guard let whole = Int64(exactly: number) else { throw Failure(reason: "\(number) is not a whole number") }
+      return .integer(whole)
+    case (.double, .integer(let number)): return .double(Double(number))
+    case (.double, .real(let number)):
+      guard number.isFinite else { throw Failure(reason: "it is infinite") }
+      return .double(number)
+    case (.decimal, _): return .decimal(try decimal(stored))
+    case (.date, .integer(let seconds)): return .date(try date(whole: seconds, microseconds: 0))
+    case (.date, .real(let seconds)): return .date(try date(seconds))
+    case (.uuid, .blob(let bytes)):
+      guard let id = UniqueID(bytes: bytes) else {
+        throw Failure(reason: "a UUID has 16 bytes, and this value \(bytes.count)")
+      }
+      return .uuid(id)
+    case (.data, .blob(let bytes)): return .data(bytes)
+    case (.string, .text(let bytes)), (.text, .text(let bytes)), (.uri, .text(let bytes)),
+      (.enumeration, .text(let bytes)), (.uuid, .text(let bytes)):
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw Failure(reason: "the text is not valid UTF-8")
+      }
+      return try value(ofText: text, attribute)
+    default: throw Failure(reason: "the column has \(stored.kind), and the attribute is \(attribute.kind.article)")
+    }
+  }
+
+  private static func value(ofText text: String, _ attribute: Attribute) throws(Failure) -> Value {
+    switch attribute.kind {
+    case .string, .text: return .string(text)
+    default:
+      guard let value = Value(json: .string(text), kind: attribute.kind, cases: attribute.cases) else {
+        throw Failure(reason: "\"\(text.excerpt)\" is not \(attribute.kind.article)")
+      }
+      return value
+    }
+  }
+
+  // MARK: - Dates
+
+  /// Seconds between 1970 and 2001, the beginning of Core Data's dates.
+  private static let referenceDate: Int64 = 978_307_200
+
+  /// The nearest microsecond to a number of seconds since 2001; of two, the later one.
+  package static func date(_ seconds: Double) throws(Failure) -> Timestamp {
+    let floor = seconds.rounded(.down)
+    guard let whole = Int64(exactly: floor) else { throw Failure(reason: "\(seconds) seconds are no date") }
+    // The difference is exact. The product is not, if the fraction has many digits: `rest` is its rounding error.
+    let fraction = seconds - floor
+    let product = fraction * 1_000_000
+    let rest = (-product).addingProduct(fraction, 1_000_000)
+    let below = product.rounded(.down)
+    let isUpper = product - below > 0.5 || (product - below == 0.5 && rest >= 0)
+    return try date(whole: whole, microseconds: Int64(below) + (isUpper ? 1 : 0))
+  }
+
+  private static func date(whole: Int64, microseconds: Int64) throws(Failure) -> Timestamp {
+    let (unix, overflow1) = whole.addingReportingOverflow(referenceDate)
+    let (product, overflow2) = unix.multipliedReportingOverflow(by: 1_000_000)
+    let (sum, overflow3) = product.addingReportingOverflow(microseconds)
+    if overflow1 || overflow2 || overflow3 { throw Failure(reason: "\(whole) seconds are no date") }
+    return sum
+  }
+
+  // MARK: - Decimals
+
+  /// The decimal of a number, which SQLite stores as a floating-point number: the one of at most 15 digits that is
+  /// nearest. Those are the digits that survive.
+  package static func decimal(_ stored: StoreValue) throws(Failure) -> DecimalValue {
+    let text: String
+    switch stored {
+    case .integer(let number): text = String(number)
+    case .real(let number):
+      guard number.isFinite else { throw Failure(reason: "it is infinite") }
+      var bytes = [CChar](repeating: 0, count: 40)
+      let count = withVaList([number]) { vsnprintf(&bytes, 40, "%.15g", $0) }
+      assert(count > 0 && count < 40, "fifteen digits, a sign, a point and an exponent fit")
+      text = String(decoding: bytes.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    case .text(let bytes): text = String(decoding: bytes, as: UTF8.self)
+    case .null, .blob: throw Failure(reason: "the column has \(stored.kind), and the attribute is a decimal")
+    }
+    guard let decimal = DecimalValue(text) else { throw Failure(reason: "\"\(text.excerpt)\" is not a decimal") }
+    return decimal
+  }
+}
+
+extension Attribute.Kind {
+  /// As in `a date`.
+  fileprivate var article: String {
+    switch self {
+    case .integer, .enumeration: "an \(rawValue)"
+    default: "a \(rawValue)"
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import GraphModel
+
+/// The record of earlier imports of a store: the object of each row, and a checksum of each value that was sent.
+///
+/// The file has a line for each event and is only ever extended, so that a killed import leaves at most one incomplete
+/// line. Before a commit of new objects a line says which rows it inserts. If no line says how it ended, the next import
+/// looks for it in the log of the graph.
+struct ImportMapping {
+  /// The identity of a row: the name of its root entity, and its primary key. The numbers of entities change between
+  /// the versions of an app's model, the names of tables do not.
+  struct Key: Hashable {
+    let root: String
+    let key: Int64
+  }
+
+  /// The part of a row that was sent.
+  struct Row: Hashable {
+    var entity: String
+    /// `Z_OPT` of the row when it was read.
+    var version: Int64
+    /// A checksum of each value that was sent, by the property's name; none for null and for no members.
+    var sums = [String: UInt64]()
+  }
+
+  /// A commit of new objects whose outcome is not known yet.
+  struct Sending {
+    let replica: UniqueID
+    /// The revision before it, or an earlier one.
+    let after: Revision
+    let rows: [(key: Key, row: Row)]
+  }
+
+  /// The `Z_UUID` of the store.
+  let source: String
+  /// The id of the graph's store.
+  let target: UniqueID
+  private(set) var rows = [Key: (id: UniqueID, row: Row)]()
+  private(set) var sending: Sending?
+  /// The newest revision that an import has made.
+  private(set) var revision: Revision = 0
+
+  static let format: Int64 = 1
+
+  init(source: String, target: UniqueID) { (self.source, self.target) = (source, target) }
+
+  // MARK: - Lines
+
+  /// An event of the file.
+  enum Line {
+    case sending(Sending)
+    case row(Key, id: UniqueID, Row)
+    /// The row's object was deleted.
+    case gone(Key)
+    /// The commit that was being sent has ended; nil if it was refused.
+    case settled(Revision?)
+  }
+
+  mutating func apply(_ line: Line) {
+    switch line {
+    case .sending(let sending): self.sending = sending
+    case .row(let key, let id, let row): rows[key] = (id, row)
+    case .gone(let key): rows[key] = nil
+    case .settled(let made):
+      sending = nil
+      if let made { revision = max(revision, made) }
+    }
+  }
+
+  var head: String {
+    JSON.object([
+      .init("coreData", .string(source)), .init("format", .integer(Self.format)),
+      .init("store", .string(target.description)),
+    ]).text
+  }
+
+  /// A line that can't be read.
+  struct ParseError: Error {
+    let reason: String
+  }
+
+  init(head: [UInt8]) throws(ParseError) {
+    let json = try Self.json(head)
+    guard let source = json["coreData"]?.stringValue, let format = json["format"]?.integerValue,
+      let target = json["store"]?.stringValue.flatMap({ UniqueID($0) })
+    else { throw ParseError(reason: "it is not the mapping of an import") }
+    guard format == Self.format else {
+      throw ParseError(reason: "it has format \(format); this program reads format \(Self.format)")
+    }
+    self.init(source: source, target: target)
+  }
+
+  private static func json(_ bytes: [UInt8]) throws(ParseError) -> JSON {
+    do {
+      return try JSON(parsing: bytes)
+    } catch {
+      throw ParseError(reason: "\(error)")
+    }
+  }
+}
+
+extension ImportMapping.Line {
+  var text: String {
+    let member: JSON.Member
+    switch self {
+    case .sending(let sending):
+      member = .init(
+        "sending",
+        .object([
+          .init("replica", .string(sending.replica.description)), .init("after", .integer(sending.after)),
+          .init("rows", .array(sending.rows.map { .object(Self.members($0.key, $0.row)) })),
+        ]))
+    case .row(let key, let id, let row):
+      return JSON.object([.init("id", .string(id.description))] + Self.members(key, row)).text
+    case .gone(let key): member = .init("gone", Self.json(key))
+    case .settled(let revision): member = .init("settled", revision.map(JSON.integer) ?? .null)
+    }
+    return JSON.object([member]).text
+  }
+
+  init(_ bytes: [UInt8]) throws(ImportMapping.ParseError) {
+    let json: JSON
+    do {
+      json = try JSON(parsing: bytes)
+    } catch {
+      throw ImportMapping.ParseError(reason: "\(error)")
+    }
+    if json["row"] != nil {
+      guard let id = json["id"]?.stringValue.flatMap({ UniqueID($0) }) else { throw Self.unknown }
+      let (key, row) = try Self.row(json)
+      self = .row(key, id: id, row)
+    } else if let key = json["gone"] {
+      self = .gone(try Self.key(key))
+    } else if let revision = json["settled"] {
+      self = .settled(revision.integerValue)
+    } else if let sending = json["sending"] {
+      guard let replica = sending["replica"]?.stringValue.flatMap({ UniqueID($0) }),
+        let after = sending["after"]?.integerValue, let items = sending["rows"]?.arrayValue
+      else { throw Self.unknown }
+      var rows = [(key: ImportMapping.Key, row: ImportMapping.Row)]()
+      for item in items { rows.append(try Self.row(item)) }
+      self = .sending(ImportMapping.Sending(replica: replica, after: after, rows: rows))
+    } else {
+      throw Self.unknown
+    }
+  }
+
+  private static let unknown = ImportMapping.ParseError(reason: "it is not an event of an import")
+
+  private static func json(_ key: ImportMapping.Key) -> JSON { .array([.string(key.root), .integer(key.key)]) }
+
+  private static func key(_ json: JSON) throws(ImportMapping.ParseError) -> ImportMapping.Key {
+    guard let parts = json.arrayValue, parts.count == 2, let root = parts[0].stringValue,
+      let key = parts[1].integerValue
+    else { throw unknown }
+    return ImportMapping.Key(root: root, key: key)
+  }
+
+  private static func members(_ key: ImportMapping.Key, _ row: ImportMapping.Row) -> [JSON.Member] {
+    [
+      .init("row", json(key)), .init("entity", .string(row.entity)), .init("version", .integer(row.version)),
+      .init(
+        "sums",
+        .object(
+          row.sums.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .string(String($0.value, radix: 16))) })),
+    ]
+  }
+
+  private static func row(
+    _ json: JSON
+  ) throws(ImportMapping.ParseError) -> (key: ImportMapping.Key, row: ImportMapping.Row) {
+    guard let place = json["row"], let entity = json["entity"]?.stringValue,
+      let version = json["version"]?.integerValue, let sums = json["sums"]?.members
+    else { throw unknown }
+    var row = ImportMapping.Row(entity: entity, version: version)
+    for sum in sums {
+      guard let value = sum.value.stringValue.flatMap({ UInt64($0, radix: 16) }) else { throw unknown }
+      row.sums[sum.name] = value
+    }
+    return (try key(place), row)
+  }
+}

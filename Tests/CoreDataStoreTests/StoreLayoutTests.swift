@@ -1,0 +1,229 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+@testable import CoreDataStore
+
+/// How the names of a model are found in a store, and what is reported where they are not.
+@Suite struct StoreLayoutTests {
+  @Test func whatModelLacksIsReportedWithItsCount() throws {
+    let model = """
+      {"format": 1, "name": "Few", "version": 1, "entities": [
+        {"name": "IDMNote", "attributes": [{"name": "text", "type": "string", "optional": true}]}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(store.counts == ["IDMNote": 4])
+    #expect(
+      store.remarks == [
+        "IDMMediaFile: the model Few has no such entity: its rows are not taken (2)",
+        "IDMTag: the model Few has no such entity: its rows are not taken (3)",
+        "Z_2TAGS: the model Few has no relationship of this table: its rows are not taken (4)",
+        "IDMNote.ZIMAGEFILE: the model Few has no such property: its values are not taken (2)",
+        "IDMNote.ZCREATIONDATE: the model Few has no such property: its values are not taken (4)",
+        "IDMNote.ZUNIQUEIDENTIFIER: the model Few has no such property: its values are not taken (4)",
+      ])
+  }
+
+  @Test func missingPropertyHasItsNameInModelOfStore() throws {
+    let model = """
+      {"format": 1, "name": "Few", "version": 1, "entities": [
+        {"name": "Car", "attributes": [{"name": "maker", "type": "string", "optional": true}]},
+        {"name": "SportCar", "parent": "Car"}, {"name": "ExpensiveSportCar", "parent": "SportCar"}
+      ]}
+      """
+    var fixture = try StoreFixture("Cars.sqlite", model: model)
+    fixture.names = [:]
+    let remarks = try fixture.read().remarks
+    #expect(
+      remarks.contains("Car.numberPlate: the model Few has no such property (String): its values are not taken (125)"))
+    #expect(remarks.contains { $0.hasPrefix("Car.owner: the model Few has no such property (a relationship)") })
+    #expect(remarks.contains("Person: the model Few has no such entity: its rows are not taken (20)"))
+  }
+
+  @Test func orderThatModelLacksIsReported() throws {
+    let model = """
+      {"format": 1, "name": "Plain", "version": 1, "entities": [
+        {"name": "BookmarkEntity", "attributes": [{"name": "title", "type": "string", "optional": true}],
+         "relationships": [
+           {"name": "children", "destination": "BookmarkEntity", "inverse": "parent", "toMany": true},
+           {"name": "parent", "destination": "BookmarkEntity", "inverse": "children"}]}
+      ]}
+      """
+    let store = try StoreFixture("Bookmarks4.sqlite", model: model).read()
+    #expect(
+      store.remarks.contains(
+        "ZBOOKMARKENTITY.Z_FOK_PARENT: no relationship of the model Plain has this order: it is not taken (8)"))
+    #expect(try store.reference("BookmarkEntity 2", "parent") == "BookmarkEntity 5")
+  }
+
+  @Test func modelWithoutAnyEntityOfStoreIsRefused() throws {
+    let fixture = try StoreFixture("Notes.sqlite", model: try Fixtures.company().source)
+    let refusal = try #require(throws: Refusal.self) { try fixture.read() }
+    #expect(refusal.code == .invalid)
+    #expect(refusal.message.contains("has no entity of this store (IDMMediaFile, IDMNote, IDMTag)"))
+  }
+
+  @Test func missingTableAndColumnAreReported() throws {
+    let fixture = try StoreFixture("Notes.sqlite")
+    try fixture.execute("ALTER TABLE ZIDMNOTE DROP COLUMN ZTEXT; DROP TABLE ZIDMTAG; DROP TABLE Z_2TAGS")
+    let store = try fixture.read()
+    #expect(store.counts == ["IDMMediaFile": 2, "IDMNote": 4])
+    #expect(store.remarks.contains("IDMNote.text: the store has no column ZTEXT of this property (0)"))
+    #expect(store.remarks.contains("IDMTag: the store has no table ZIDMTAG of this entity (0)"))
+    #expect(try store.content("IDMNote 1", "text") == nil)
+  }
+
+  @Test func missingJoinTableIsReported() throws {
+    let fixture = try StoreFixture("Notes.sqlite")
+    try fixture.execute("DROP TABLE Z_2TAGS")
+    let store = try fixture.read()
+    #expect(
+      store.remarks.contains("IDMNote.tags: the store has neither a table nor a column of this relationship (0)"))
+    #expect(store.layout.lists.isEmpty)
+  }
+
+  /// Core Data numbers a name that is taken, and may name the table after either side.
+  @Test func joinTableIsFoundUnderOtherNames() throws {
+    let fixture = try StoreFixture("Notes.sqlite")
+    try fixture.execute(
+      """
+      CREATE TABLE Z_3NOTES (Z_2NOTES1 INTEGER, Z_3TAGS INTEGER, PRIMARY KEY (Z_2NOTES1, Z_3TAGS));
+      INSERT INTO Z_3NOTES SELECT Z_2NOTES, Z_3TAGS FROM Z_2TAGS;
+      DROP TABLE Z_2TAGS
+      """)
+    let store = try fixture.read()
+    #expect(try store.members("IDMNote 1", "tags") == [1, 2])
+  }
+
+  @Test func entityNumbersAreReadFromStore() throws {
+    let fixture = try StoreFixture("Notes.sqlite")
+    try fixture.execute(
+      """
+      UPDATE Z_PRIMARYKEY SET Z_ENT = Z_ENT + 40; UPDATE ZIDMNOTE SET Z_ENT = 42; UPDATE ZIDMTAG SET Z_ENT = 43;
+      UPDATE ZIDMMEDIAFILE SET Z_ENT = 41; ALTER TABLE Z_2TAGS RENAME TO Z_42TAGS;
+      ALTER TABLE Z_42TAGS RENAME COLUMN Z_2NOTES TO Z_42NOTES; ALTER TABLE Z_42TAGS RENAME COLUMN Z_3TAGS TO Z_43TAGS
+      """)
+    let store = try fixture.read()
+    #expect(store.counts == ["IDMMediaFile": 2, "IDMNote": 4, "IDMTag": 3])
+    #expect(try store.members("IDMNote 1", "tags") == [1, 2])
+  }
+
+  @Test func siblingsWithPropertyOfSameNameHaveNumberedColumns() throws {
+    let model = """
+      {"format": 1, "name": "Siblings", "version": 1, "entities": [
+        {"name": "GeographicRegion", "abstract": true},
+        {"name": "Continent", "parent": "GeographicRegion", "attributes": [
+          {"name": "size", "type": "integer", "optional": true}]},
+        {"name": "Country", "parent": "GeographicRegion", "attributes": [
+          {"name": "size", "type": "string", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Moody.moody", model: model)
+    try fixture.execute(
+      """
+      ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE1 VARCHAR;
+      UPDATE ZGEOGRAPHICREGION SET ZSIZE = 5 WHERE Z_ENT = 2; UPDATE ZGEOGRAPHICREGION SET ZSIZE1 = 'big' WHERE Z_ENT = 3
+      """)
+    var store = try fixture.read()
+    #expect(try store.value("GeographicRegion 1", "size") == .integer(5))
+    #expect(try store.value("GeographicRegion 21", "size") == .string("big"))
+    // A value of the wrong entity shows that the order is another one.
+    try fixture.execute("UPDATE ZGEOGRAPHICREGION SET ZSIZE = 5 WHERE Z_PK = 21")
+    store = try fixture.read()
+    #expect(try store.content("GeographicRegion 1", "size") == nil)
+    #expect(store.remarks.contains { $0.contains("which of the columns ZSIZE… belongs to it is not clear") })
+  }
+
+  @Test func renamedEntityAndPropertyAreFound() throws {
+    let model = """
+      {"format": 1, "name": "Renamed", "version": 1, "entities": [
+        {"name": "Note", "attributes": [
+          {"name": "body", "type": "string", "optional": true}, {"name": "creationDate_", "type": "date"}]}
+      ]}
+      """
+    var fixture = try StoreFixture("Notes.sqlite", model: model)
+    fixture.names = ["Note": "IDMNote", "Note.body": "text"]
+    let store = try fixture.read()
+    #expect(try store.value("IDMNote 1", "body") == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(try store.value("IDMNote 1", "creationDate_") == .date(978_307_200_000_000))
+    fixture.names = ["Note.text": "body"]
+    let refusal = try #require(throws: Refusal.self) { try fixture.read() }
+    #expect(refusal.code == .malformed && refusal.message.contains("no entity or property Note.text"))
+  }
+
+  /// A to-many without an inverse has a table, whose other column Core Data names.
+  @Test func oneWayToManyIsRead() throws {
+    let model = """
+      {"format": 1, "name": "OneWay", "version": 1, "entities": [
+        {"name": "IDMNote", "relationships": [
+          {"name": "labels", "destination": "IDMTag", "inverse": "notesOfLabels", "toMany": true}]},
+        {"name": "IDMTag", "relationships": [
+          {"name": "notesOfLabels", "destination": "IDMNote", "inverse": "labels", "toMany": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute(
+      """
+      CREATE TABLE Z_2LABELS (Z_2UNNAMED INTEGER, Z_3LABELS INTEGER, PRIMARY KEY (Z_2UNNAMED, Z_3LABELS));
+      INSERT INTO Z_2LABELS VALUES (1, 7), (5, 2)
+      """)
+    let store = try fixture.read()
+    #expect(try store.members("IDMNote 1", "labels") == [7])
+    #expect(try store.members("IDMNote 5", "labels") == [2])
+    #expect(store.remarks.contains { $0.hasPrefix("Z_2TAGS: the model OneWay has no relationship of this table") })
+  }
+
+  /// A relationship that is its own inverse has one row for a pair, which means both directions.
+  @Test(arguments: ["REFLEXIVE", "Z_3FRIENDS1"])
+  func reflexiveRelationshipIsRead(column: String) throws {
+    let model = """
+      {"format": 1, "name": "Friends", "version": 1, "entities": [
+        {"name": "IDMTag", "relationships": [
+          {"name": "friends", "destination": "IDMTag", "inverse": "tagsOfFriends", "toMany": true},
+          {"name": "tagsOfFriends", "destination": "IDMTag", "inverse": "friends", "toMany": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute(
+      """
+      CREATE TABLE Z_3FRIENDS (Z_3FRIENDS INTEGER, \(column) INTEGER, PRIMARY KEY (Z_3FRIENDS, \(column)));
+      INSERT INTO Z_3FRIENDS VALUES (1, 2), (2, 7), (7, 2)
+      """)
+    let store = try fixture.read()
+    #expect(store.layout.lists.map(\.property.name) == ["friends"])
+    #expect(try store.members("IDMTag 1", "friends") == [2])
+    #expect(try store.members("IDMTag 2", "friends") == [1, 7])
+    #expect(try store.members("IDMTag 7", "friends") == [2])
+  }
+
+  /// The conversion of a model writes names without accents, and with an x where a name is reserved.
+  @Test func convertedNamesAreFound() throws {
+    let model = """
+      {"format": 1, "name": "Spelled", "version": 1, "entities": [
+        {"name": "xIDMNote", "attributes": [
+          {"name": "Ete_1", "type": "integer", "optional": true}, {"name": "text_", "type": "string", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN \"ZÉTÉ-1\" INTEGER; UPDATE ZIDMNOTE SET \"ZÉTÉ-1\" = Z_PK")
+    let store = try fixture.read()
+    #expect(store.counts == ["xIDMNote": 4])
+    #expect(try store.value("IDMNote 5", "Ete_1") == .integer(5))
+    #expect(try store.value("IDMNote 5", "text_") == .string("it's \"quoted\"; comma, tab\t"))
+  }
+
+  @Test func frameworkEntitiesAreNotRead() throws {
+    let fixture = try StoreFixture("Notes.sqlite")
+    try fixture.execute(
+      """
+      INSERT INTO Z_PRIMARYKEY VALUES (16001, 'CHANGE', 0, 7), (16002, 'TRANSACTION', 0, 7);
+      CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZENTITY INTEGER);
+      INSERT INTO ACHANGE VALUES (1, 16001, 1, 2)
+      """)
+    let store = try fixture.read()
+    #expect(store.file.entities.count == 3)
+    #expect(store.counts == ["IDMMediaFile": 2, "IDMNote": 4, "IDMTag": 3])
+    #expect(store.layout.remarks.map(\.subject) == ["IDMMediaFile.data"])
+  }
+}

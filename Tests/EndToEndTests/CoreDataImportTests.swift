@@ -1,0 +1,310 @@
+import Foundation
+import GRDB
+import GraphModel
+import GraphTesting
+import Testing
+
+/// `stickies graph import --core-data`: stores of real apps, a second run, rows that can't be taken, kills.
+@Suite struct CoreDataImportTests {
+  /// A daemon with the model of a store, and a copy of the store.
+  private final class App {
+    let daemon: Daemon
+    let path: String
+    var mapping: String { path + ".import.jsonl" }
+
+    init(_ name: String) throws {
+      daemon = try Daemon()
+      let stores = Fixtures.root + "/Schema/CoreDataStores/"
+      let base = String(name.prefix { $0 != "." })
+      let folder = daemon.home.path + "/app"
+      let schema = daemon.home.path + "/schema"
+      for path in [folder, schema] {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      }
+      try FileManager.default.copyItem(atPath: stores + base + ".json", toPath: schema + "/1.json")
+      for file in [name, name + "-wal", ".\(base)_SUPPORT"]
+      where FileManager.default.fileExists(atPath: stores + file) {
+        try FileManager.default.copyItem(atPath: stores + file, toPath: folder + "/" + file)
+      }
+      path = folder + "/" + name
+      try daemon.start(["--schema", schema])
+    }
+
+    func change(_ sql: String) throws {
+      let queue = try DatabaseQueue(path: path)
+      try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+      try queue.close()
+    }
+
+    func run(_ arguments: String...) throws -> Daemon.Result {
+      try Daemon.run(
+        ["graph", "import", "--core-data", path] + arguments, server: daemon.socket.description, author: "ann@test",
+        input: nil)
+    }
+
+    /// Runs an import that succeeds, and returns its counts.
+    func counts(_ arguments: String..., place: SourceLocation = #_sourceLocation) throws -> [String: Int64] {
+      let result = try Daemon.run(
+        ["graph", "import", "--core-data", path, "--json"] + arguments, server: daemon.socket.description,
+        author: "ann@test", input: nil)
+      #expect(result.status == 0, "\(result.errors)", sourceLocation: place)
+      let members = try #require(try result.json().members, sourceLocation: place)
+      return Dictionary(
+        uniqueKeysWithValues: members.compactMap { member in
+          member.value.integerValue.flatMap { $0 == 0 ? nil : (member.name, $0) }
+        })
+    }
+
+    /// The only object that matches.
+    func object(_ entity: String, _ predicate: String, place: SourceLocation = #_sourceLocation) throws -> JSON {
+      let found = try daemon.run("graph", "fetch", entity, "--where", predicate, "--json").json()
+      #expect(found.arrayValue?.count == 1, sourceLocation: place)
+      let id = try #require(found[0]?["id"]?.stringValue, sourceLocation: place)
+      return try daemon.run("graph", "show", id, "--json").json()
+    }
+
+    func count(_ entity: String) throws -> String { try daemon.run("graph", "fetch", entity, "--count").output }
+
+    /// The values of a property of an object's members, in order.
+    func members(_ object: JSON, _ list: String, _ property: String) throws -> [String?] {
+      try #require(object[list]?.arrayValue).map { id in
+        try daemon.run("graph", "show", try #require(id.stringValue), "--json").json()[property]?.stringValue
+      }
+    }
+
+    func revision() throws -> Int64? { try daemon.run("status", "--json").json()["revision"]?.integerValue }
+  }
+
+  @Test func storeIsImportedAndUnchanged() throws {
+    let app = try App("Cars.sqlite")
+    let before = FileManager.default.contents(atPath: app.path)
+    let result = try app.run("--rename", "Person.identifier=id")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == "imported 145, changed 0, unchanged 0, skipped 0\nthe mapping is \(app.mapping)\n")
+    #expect(FileManager.default.contents(atPath: app.path) == before)
+    #expect(try app.count("Car") == "125\n")
+    #expect(try app.count("SportCar") == "10\n")
+    #expect(try app.count("Person") == "20\n")
+    let car = try app.object("Car", "numberPlate == \"170\"")
+    #expect(car["maker"] == .string("FIAT") && car["model"] == .string("Panda"))
+    let owner = try app.object("Person", "ANY cars.numberPlate == \"170\"")
+    #expect(car["owner"] == owner["id"])
+    let person = try app.object("Person", "firstName == \"Victoria\" AND lastName == \"Coster\"")
+    #expect(person["identifier"] == .string("fefe4176-912d-429f-9c83-662fff641115"))
+    #expect(person["updatedAt"] == .string("2021-04-07T15:52:49.638733Z"))
+    // Nothing is new to it, and one undo takes everything back.
+    let revision = try app.revision()
+    #expect(try app.counts("--rename", "Person.identifier=id") == ["unchanged": 145])
+    #expect(try app.revision() == revision)
+    #expect(try app.daemon.run("graph", "undo").status == 0)
+    #expect(try app.count("Car") == "0\n")
+    #expect(app.daemon.stop() == 0)
+  }
+
+  @Test func orderedListsAreImportedFromWriteAheadLog() throws {
+    let app = try App("Bookmarks4.sqlite")
+    #expect(try app.counts() == ["imported": 10])
+    let root = try app.object("BookmarkEntity", "title == \"bookmarks_root\"")
+    #expect(try app.members(root, "children", "title") == ["1", "2", "3", "4", "5"])
+    let favorites = try app.object("BookmarkEntity", "title == \"favorites_root\"")
+    #expect(try app.members(favorites, "favorites", "title") == ["5", "4", "33", "32", "2"])
+    // The app moves the first to the end.
+    try app.change("UPDATE Z_1FAVORITES SET Z_FOK_1FAVORITES = 9000 WHERE Z_1FAVORITES = 8")
+    #expect(try app.counts() == ["changed": 1, "unchanged": 9])
+    let moved = try app.object("BookmarkEntity", "title == \"favorites_root\"")
+    #expect(try app.members(moved, "favorites", "title") == ["4", "33", "32", "2", "5"])
+    #expect(app.daemon.stop() == 0)
+    try app.daemon.expectSound(["--schema", app.daemon.home.path + "/schema"])
+  }
+
+  @Test(arguments: [("Bookmarks1.sqlite", 10), ("WorldFacts.sqlite", 252), ("Moody.moody", 9), ("Notes.sqlite", 9)])
+  func otherStoresAreImportedTwice(name: String, rows: Int64) throws {
+    let app = try App(name)
+    #expect(try app.counts() == ["imported": rows])
+    #expect(try app.counts() == ["unchanged": rows])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  @Test func secondRunTakesChangesOnly() throws {
+    let app = try App("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    // Another client changes values that the app does not.
+    let tag = try #require(try app.object("IDMTag", "text == \"blue\"")["id"]?.stringValue)
+    #expect(try app.daemon.run("graph", "update", tag, "text=azure", author: "ben@test").status == 0)
+    try app.change(
+      """
+      UPDATE ZIDMNOTE SET ZTEXT = 'changed', Z_OPT = 2 WHERE Z_PK = 1;
+      UPDATE ZIDMNOTE SET ZIMAGEFILE = NULL WHERE Z_PK = 2;
+      DELETE FROM Z_2TAGS WHERE Z_2NOTES = 1 AND Z_3TAGS = 2; DELETE FROM ZIDMTAG WHERE Z_PK = 7;
+      INSERT INTO ZIDMTAG VALUES (9, 3, 1, 'new'); INSERT INTO Z_2TAGS VALUES (4, 9)
+      """)
+    #expect(try app.counts() == ["imported": 1, "changed": 3, "unchanged": 5, "kept": 1])
+    let first = try app.object("IDMNote", "uniqueIdentifier == \"n1\"")
+    #expect(first["text"] == .string("changed"))
+    #expect(try app.members(first, "tags", "text") == ["red"])
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n2\"")["imageFile"] == .null)
+    #expect(try app.members(app.object("IDMNote", "uniqueIdentifier == \"n4\""), "tags", "text") == ["new"])
+    // Values of others stay, and so does the object of the deleted row, until the option says otherwise.
+    #expect(try app.object("IDMTag", "text == \"azure\"")["id"] == .string(tag))
+    #expect(try app.count("IDMTag") == "4\n")
+    #expect(try app.run().output.contains("1 row no longer in the store: the objects stay; --delete deletes them\n"))
+    #expect(try app.counts("--delete") == ["unchanged": 9, "deleted": 1])
+    #expect(try app.count("IDMTag") == "3\n")
+    #expect(try app.counts("--delete") == ["unchanged": 9])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  @Test func rowsThatCanNotBeTakenAreReported() throws {
+    let app = try App("Notes.sqlite")
+    try app.change(
+      """
+      INSERT INTO ZIDMTAG VALUES (10, 3, 1, ''), (11, 3, 1, NULL), (12, 9, 1, 'odd');
+      INSERT INTO ZIDMNOTE VALUES (20, 2, 1, 99, 5, 'dangling', 'n20'), (21, 2, 1, 1, 'today', 'no date', 'n21');
+      INSERT INTO ZIDMNOTE VALUES (22, 2, 1, NULL, 5, x'FF00', 'n22'); INSERT INTO Z_2TAGS VALUES (4, 11), (4, 1);
+      INSERT INTO ZIDMMEDIAFILE VALUES (30, 1, 1, 'gone', CAST('\u{2}00000000-0000-0000-0000-000000000000' AS BLOB))
+      """)
+    let result = try app.run()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(
+      result.lines.filter { !$0.hasPrefix("IDMMediaFile.data: ") && !$0.hasPrefix("the mapping") } == [
+        "imported IDMNote 22 without text: the column has bytes, and the attribute is a string",
+        "skipped IDMTag 12: Z_PRIMARYKEY does not list the entity of the row",
+        "skipped IDMMediaFile 30: IDMMediaFile.data needs a value; data: its external file "
+          + "00000000-0000-0000-0000-000000000000 can't be read (No such file or directory)",
+        "skipped IDMNote 21: IDMNote.creationDate needs a value; creationDate: the column has a text, and the attribute "
+          + "is a date",
+        "skipped IDMTag 10: IDMTag.text has 0 bytes; the minimum is 1",
+        "skipped IDMTag 11: IDMTag.text needs a value",
+        "imported IDMNote 4 without tags: IDMTag 11 was not imported",
+        "imported IDMNote 20 without imageFile: there is no row IDMMediaFile 99",
+        "imported 11, changed 0, unchanged 0, skipped 5, incomplete 3",
+      ])
+    #expect(try app.members(app.object("IDMNote", "uniqueIdentifier == \"n4\""), "tags", "text") == ["red"])
+    let json = try app.run("--json").json()
+    #expect(json["unchanged"] == .integer(11) && json["skipped"] == .integer(5))
+    #expect(json["problems"]?.arrayValue?.count == 8)
+    #expect(json["remarks"]?[0]?["subject"] == .string("IDMMediaFile.data"))
+    // When the app corrects them, they follow.
+    try app.change(
+      "UPDATE ZIDMTAG SET ZTEXT = 'corrected' WHERE Z_PK IN (10, 11); UPDATE ZIDMNOTE SET ZTEXT = 'text' WHERE Z_PK = 22"
+    )
+    #expect(try app.counts() == ["imported": 2, "changed": 2, "unchanged": 9, "skipped": 3, "incomplete": 1])
+    #expect(
+      try app.members(app.object("IDMNote", "uniqueIdentifier == \"n4\""), "tags", "text").compactMap(\.self).sorted()
+        == ["corrected", "red"])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  @Test func objectThatWasDeletedInTheGraphIsReported() throws {
+    let app = try App("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    let id = try #require(try app.object("IDMNote", "uniqueIdentifier == \"n5\"")["id"]?.stringValue)
+    #expect(try app.daemon.run("graph", "delete", id).status == 0)
+    #expect(try app.counts() == ["unchanged": 9])
+    try app.change("UPDATE ZIDMNOTE SET ZTEXT = 'late' WHERE Z_PK = 5")
+    let result = try app.run()
+    #expect(
+      result.output.contains("skipped IDMNote 5: its object was deleted in the graph since the last import\n"),
+      "\(result.output)")
+    #expect(try app.count("IDMNote") == "3\n")
+    #expect(app.daemon.stop() == 0)
+  }
+
+  @Test func takenUniqueKeyIsReported() throws {
+    let app = try App("Cars.sqlite")
+    #expect(try app.daemon.run("graph", "insert", "Car", "numberPlate=170").status == 0)
+    let result = try app.run("--rename", "Person.identifier=id", "--json")
+    let json = try result.json()
+    #expect(json["imported"] == .integer(144) && json["skipped"] == .integer(1), "\(result.output)")
+    #expect(json["problems"]?[0]?["entity"] == .string("Car") && json["problems"]?[0]?["row"] == .integer(1))
+    #expect(try app.count("Car") == "125\n")
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// However often an import is killed, each row is one object in the end.
+  @Test func killedImportNeitherDoublesNorLosesRows() throws {
+    let app = try App("Notes.sqlite")
+    try app.change(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 899)
+      INSERT INTO ZIDMNOTE SELECT i, 2, 1, 1 + i % 2, i * 1.25, 'text ' || i, 'm' || i FROM n;
+      INSERT INTO Z_2TAGS SELECT Z_PK, 1 + Z_PK % 2 FROM ZIDMNOTE WHERE Z_PK >= 100
+      """)
+    var kills = 0
+    for round in 0..<12 {
+      let process = Process()
+      process.executableURL = Daemon.binary("stickies")
+      process.arguments = [
+        "graph", "import", "--core-data", app.path, "--batch", "5", "--server", app.daemon.socket.description,
+      ]
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      process.standardInput = FileHandle.nullDevice
+      try process.run()
+      // The first rounds end before the first commit, later ones anywhere in between.
+      usleep(UInt32(60_000 + 35_000 * round))
+      if process.isRunning { kills += 1 }
+      Foundation.kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+    #expect(kills > 0)
+    let result = try app.run()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try app.count("IDMNote") == "804\n")
+    #expect(try app.count("IDMTag") == "3\n")
+    #expect(try app.counts() == ["unchanged": 809])
+    let rows = try app.daemon.run("graph", "fetch", "IDMNote", "--json").json()
+    let names = try #require(rows.arrayValue).compactMap { $0["uniqueIdentifier"]?.stringValue }
+    #expect(Set(names).count == 804)
+    #expect(try app.members(app.object("IDMNote", "uniqueIdentifier == \"m101\""), "tags", "text") == ["blue"])
+    #expect(app.daemon.stop() == 0)
+    try app.daemon.expectSound(["--schema", app.daemon.home.path + "/schema"])
+  }
+
+  @Test func modelOfStoreIsPrinted() throws {
+    let stores = Fixtures.root + "/Schema/CoreDataStores/"
+    func run(_ name: String) throws -> Daemon.Result {
+      // There is no daemon.
+      try Daemon.run(
+        ["graph", "import", "--core-data", stores + name, "--print-model"], server: "unix:///nowhere", author: "a",
+        input: nil)
+    }
+    let cars = try run("Cars.sqlite")
+    #expect(cars.status == 0, "\(cars.errors)")
+    #expect(cars.lines.first == "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>")
+    #expect(cars.lines.contains("    <entity name=\"SportCar\" parentEntity=\"Car\">"))
+    #expect(cars.lines.last == "</model>")
+    let facts = try run("WorldFacts.sqlite")
+    #expect(facts.status == 4 && facts.errors.contains("does not contain its model"), "\(facts.errors)")
+  }
+
+  @Test func mistakesAboutFilesAreExplained() throws {
+    let app = try App("Notes.sqlite")
+    let home = app.daemon.home.path
+    func run(_ words: String...) throws -> Daemon.Result {
+      try Daemon.run(
+        ["graph", "import"] + words, server: app.daemon.socket.description, author: "ann@test", input: nil)
+    }
+    #expect(try run("--core-data", home + "/none").status == 4)
+    try "text".write(toFile: home + "/text", atomically: true, encoding: .utf8)
+    let text = try run("--core-data", home + "/text")
+    #expect(text.status == 2 && text.errors.contains("is not a SQLite database, or it is encrypted"), "\(text.errors)")
+    let foreign = try run("--core-data", app.daemon.data + "/graph.sqlite")
+    #expect(foreign.status == 2 && foreign.errors.contains("not a Core Data store"), "\(foreign.errors)")
+    #expect(try run("--core-data", "-").status == 64)
+    #expect(try run(app.path, "--delete").status == 64)
+    #expect(try run("--core-data", app.path, "--rename", "x").status == 64)
+    #expect(try run("--core-data", app.path, "--rename", "Nothing=x").status == 64)
+    let unwritable = try run("--core-data", app.path, "--mapping", home + "/no/such/file")
+    #expect(unwritable.status == 1 && unwritable.errors.contains("--mapping"), "\(unwritable.errors)")
+    // The mapping of another store, and of another graph.
+    #expect(try run("--core-data", app.path, "--mapping", home + "/mapping").status == 0)
+    let cars = Fixtures.root + "/Schema/CoreDataStores/Cars.sqlite"
+    let others = try run("--core-data", cars, "--mapping", home + "/mapping")
+    #expect(others.status == 2 && others.errors.contains("has no entity of this store"), "\(others.errors)")
+    let other = try App("Notes.sqlite")
+    let elsewhere = try other.run("--mapping", home + "/mapping")
+    #expect(elsewhere.status == 2 && elsewhere.errors.contains("belongs to another graph"), "\(elsewhere.errors)")
+    #expect(app.daemon.stop() == 0 && other.daemon.stop() == 0)
+  }
+}

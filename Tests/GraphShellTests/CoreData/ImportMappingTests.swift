@@ -1,0 +1,116 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import Testing
+
+@testable import GraphShell
+
+/// The file of an import's mapping: read again, cut off, locked, of another store.
+@Suite struct ImportMappingTests {
+  private static let target = UniqueID(high: 1, low: 2)
+  private let folder: TemporaryDirectory
+  private var path: String { folder.path + "/mapping" }
+
+  init() throws { folder = try TemporaryDirectory() }
+
+  private func open(source: String = "S", target: UniqueID = Self.target) throws -> ImportMappingFile {
+    try ImportMappingFile(path, source: source, target: target)
+  }
+
+  private func refusal(source: String = "S", target: UniqueID = Self.target) throws -> Refusal {
+    try #require(throws: Refusal.self) { try open(source: source, target: target) }
+  }
+
+  private let red = ImportMapping.Key(root: "Tag", key: 1)
+  private let blue = ImportMapping.Key(root: "Tag", key: 2)
+  private let row = ImportMapping.Row(entity: "Tag", version: 3, sums: ["name": 0xFEDC_BA98_7654_3210, "color": 7])
+  private let id = UniqueID(high: 9, low: 8)
+
+  private func contents() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+  @Test func eventsAreReadAgain() throws {
+    do {
+      let file = try open()
+      try file.record([.sending(.init(replica: id, after: 4, rows: [(red, row), (blue, row)]))])
+      #expect(file.mapping.sending?.rows.count == 2)
+      try file.record([.row(red, id: id, row), .row(blue, id: id, row), .settled(5)])
+      try file.record([.gone(blue), .settled(nil)])
+    }
+    let mapping = try open().mapping
+    #expect(mapping.rows.count == 1)
+    #expect(mapping.rows[red]?.id == id && mapping.rows[red]?.row == row)
+    #expect(mapping.sending == nil && mapping.revision == 5)
+    #expect(mapping.source == "S" && mapping.target == Self.target)
+  }
+
+  @Test func unsettledCommitIsKept() throws {
+    try open().record([.sending(.init(replica: id, after: 4, rows: [(red, row)]))])
+    let sending = try #require(try open().mapping.sending)
+    #expect(sending.replica == id && sending.after == 4)
+    #expect(sending.rows.map(\.key) == [red] && sending.rows.map(\.row) == [row])
+  }
+
+  /// Wherever a kill cuts the file off, the complete lines count.
+  @Test func incompleteLineIsDropped() throws {
+    try open().record([.row(red, id: id, row), .settled(5)])
+    let text = try contents()
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count == 4)
+    let head = lines[0].utf8.count + 1
+    for count in 0..<text.utf8.count {
+      try Data(text.utf8.prefix(count)).write(to: URL(fileURLWithPath: path))
+      let mapping = try open().mapping
+      #expect(mapping.rows.isEmpty == (count < head + lines[1].utf8.count + 1), "\(count) bytes")
+      #expect(mapping.revision == 0)
+      // The next event does not continue the incomplete line.
+      try open().record([.settled(7)])
+      #expect(try open().mapping.revision == 7)
+    }
+  }
+
+  @Test func mappingOfAnotherStoreOrGraphIsRefused() throws {
+    _ = try open()
+    #expect(try refusal(source: "T").message.contains("belongs to another Core Data store (S), and this one is T"))
+    #expect(try refusal(target: UniqueID(high: 1, low: 3)).message.contains("belongs to another graph"))
+    #expect(try refusal(source: "T").code == .notAllowed)
+  }
+
+  @Test func otherFileIsNotChanged() throws {
+    for text in [
+      "hello", "hello\n", "{\"$graph\":\"x\"}\n", "{\"coreData\":\"S\",\"format\":2,\"store\":\"\(Self.target)\"}\n",
+    ] {
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+      let refusal = try refusal()
+      #expect(refusal.code == .malformed && refusal.message.contains("line 1"), "\(refusal.message)")
+      #expect(try contents() == text)
+    }
+    #expect(try refusal().message.contains("it has format 2; this program reads format 1"))
+  }
+
+  @Test func unreadableLineIsNamed() throws {
+    try open().record([.settled(5)])
+    for line in ["{\"row\":[\"Tag\",1]}", "{\"gone\":[1]}", "{", "{\"unknown\":1}", "{\"sending\":{\"after\":1}}"] {
+      let text = try contents()
+      try (text + line + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+      #expect(try refusal().message.contains("line 3 of the mapping"), "\(line)")
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+  }
+
+  @Test func mappingInUseIsRefused() throws {
+    let file = try open()
+    #expect(try refusal().message == "another import is using the mapping \(path)")
+    withExtendedLifetime(file) {}
+  }
+
+  @Test func fileThatCanNotBeWrittenIsRefused() throws {
+    let missing = try #require(throws: Refusal.self) {
+      try ImportMappingFile(folder.path + "/no/mapping", source: "S", target: Self.target)
+    }
+    #expect(missing.code == .unavailable && missing.message.contains("--mapping"))
+    let device = try #require(throws: Refusal.self) {
+      try ImportMappingFile("/dev/null", source: "S", target: Self.target)
+    }
+    #expect(device.message.contains("is not a regular file"))
+  }
+}
