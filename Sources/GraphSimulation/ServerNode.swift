@@ -89,7 +89,6 @@ struct ServerNode {
     hub.forgetsRemovals = bug == .lostRemoval
   }
 
-<<<<<<< HEAD
   /// Commits some of the waiting requests in groups, as the writer and the finishing thread do: each group is prepared
   /// before the earlier ones are finished.
   /// - Parameters:
@@ -108,7 +107,12 @@ struct ServerNode {
       do {
         var results = try prepared.get().finish()
         if bug == .unreportedBatch {
-          for index in results.indices { results[index].record?.summary?.entities = [] }
+          for index in results.indices {
+            guard var record = results[index].record, var summary = record.summary else { continue }
+            summary.entities = []
+            record.summary = summary
+            results[index].record = record
+          }
         }
         // A batch is the last request.
         if case .batch? = batch.last?.1 {
@@ -118,21 +122,6 @@ struct ServerNode {
       } catch {
         let failure = error as? StoreFailure ?? StoreFailure(.inputOutput, "\(error)", advice: "")
         inbox.append(.commitFailed(batch.map(\.0), failure))
-=======
-  /// Commits some of the waiting requests as one batch, as the writer does.
-  mutating func write(count: Int, now: Timestamp, faultPlan: BatchFaultPlan) {
-    let batch = Array(commits.prefix(count))
-    commits.removeFirst(batch.count)
-    do {
-      var results = try store.commit(batch.map { withFaultPlan($0.1, $0.0, faultPlan) }, now: now)
-      if bug == .unreportedBatch {
-        for index in results.indices {
-          guard var record = results[index].record, var summary = record.summary else { continue }
-          summary.entities = []
-          record.summary = summary
-          results[index].record = record
-        }
->>>>>>> h32
       }
     }
   }
