@@ -23,8 +23,3 @@ extension ObjectPath where Object: Project {
   }
   var steps: ToManyPath<Step, Cardinality> { ToManyPath(self, toMany: FixtureModel.property("steps")) }
 }
-
-/// A step of the company's model.
-final class Step: ManagedObject {
-  override class var entityName: String { "Step" }
-}
