@@ -82,13 +82,14 @@ public struct CoreDataConversion: Sendable {
     var linker = VersionLinker(drafts, logs, names)
     let files = try linker.run()
     precondition(files.count == bundle.versions.count, "each version has a model file")
-    let draftNames = linker.names
-    versions = zip(zip(bundle.versions, sources), zip(linker.drafts, files)).map { version, converted in
-      Version(
-        number: converted.0.number, sourceName: version.0.name,
-        isCurrent: bundle.versions.count == 1 || version.0.name == bundle.current,
-        source: version.1, text: converted.1.text, model: converted.1.model,
-        entities: converted.0.entities.map { Self.entity($0, converted.0.number, draftNames) })
+    let converted = linker
+    versions = bundle.versions.indices.map { index in
+      let (version, draft) = (bundle.versions[index], converted.drafts[index])
+      return Version(
+        number: draft.number, sourceName: version.name,
+        isCurrent: bundle.versions.count == 1 || version.name == bundle.current, source: sources[index],
+        text: files[index].text, model: files[index].model,
+        entities: draft.entities.map { Self.entity($0, draft.number, converted.names) })
     }
     self.name = names.model
     let lines = linker.logs.flatMap { $0.findings.sorted { $0.place < $1.place } }
