@@ -128,9 +128,9 @@ extension GraphClient: GraphReader {
   /// The ids of the objects of a class that satisfy a predicate, in order, without their values.
   public func identifiers<Object: ManagedObject>(
     of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], limit: Int? = nil
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil
   ) async throws -> [ObjectID] {
-    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, by: sort))
     return try await identifiers(of: try entity(of: type), where: condition, sort: order, limit: limit)
   }
 
@@ -140,17 +140,17 @@ extension GraphClient: GraphReader {
   ///   - prefetch: relationships to load with each page: `[\.board.owner, \.tags]`.
   public func pages<Object: ManagedObject>(
     of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], size: Int,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], size: Int,
     prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) throws -> PageSequence<Object> {
-    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, by: sort))
     let tree = RelationshipTree(type, prefetch)
     return pages(of: try entity(of: type), where: condition, sort: order, size: size, prefetch: tree)
   }
 
   /// Reads all objects of a class page by page.
   public func pages<Object: ManagedObject>(
-    of type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey], size: Int,
+    of type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], size: Int,
     prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) throws -> PageSequence<Object> {
     try pages(of: type, where: { _ in .always }, sort: sort, size: size, prefetch: prefetch)
@@ -177,9 +177,9 @@ extension GraphClient: GraphReader {
   /// The same with a predicate and an order that the compiler checks.
   public func faults<Object: ManagedObject>(
     of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], limit: Int? = nil
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil
   ) async throws -> [Object] {
-    let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, by: sort))
     return try await faults(of: type, where: predicate, sort: order, limit: limit)
   }
 

@@ -103,6 +103,7 @@ extension GraphError {
     case .notFound, .pruned: self = .notFound(refusal.message)
     case .malformed, .limit, .notAllowed: self = .notAllowed(refusal.message)
     case .unavailable: self = .unavailable(refusal.message)
+    case .cancelled: self = .cancelled
     }
   }
 }

@@ -11,7 +11,7 @@ struct ClassGenerator {
       "// Generated from the model \(model.name), version \(model.version). Change the model file instead.",
       "import GraphModel", "import GraphReplica", "",
       comment(model.documentation, model.name),
-      "public enum \(model.name)Model {",
+      "public enum \(model.name)Model: ServedModel {",
       "  /// The model file that the program was built with.",
     ]
     let literal = rawLiteral(model.source, indent: "    ")

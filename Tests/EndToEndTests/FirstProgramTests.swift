@@ -9,13 +9,13 @@ import Testing
     let program = try String(contentsOfFile: Fixtures.root + "/docs/examples/first-program/main.swift", encoding: .utf8)
     let block = try #require(readme.firstMatch(of: #/```swift\n([^`]*)```/#)).output.1
     #expect(String(block) == program)
-    #expect(program.split(separator: "\n").count <= 10)
+    #expect(program.split(separator: "\n").count <= 12)
   }
 
   @Test func programListsYellowNotesAndWritesOne() throws {
     let daemon = try Daemon()
     try daemon.start()
-    try daemon.run("add", "Buy milk")
+    try daemon.run("add", "Buy milk", "--tag", "phone")
     try daemon.run("add", "Not this one", "--color", "pink")
     let process = Process()
     process.executableURL = Daemon.binary("first-program")
@@ -24,9 +24,11 @@ import Testing
     ]) { $1 }
     let result = try process.result()
     #expect(result.status == 0, "\(result.errors)")
-    #expect(result.output == "1 Buy milk\nsaved as #3\n")
+    #expect(result.output == "[\"Buy milk\"]\n")
     let note = try daemon.run("show", "3", "--json").json()
     #expect(note["text"]?.stringValue == "Written from Swift")
     #expect(note["color"]?.stringValue == "yellow")
+    let tagged = try daemon.run("list", "--tag", "phone", "--json").output
+    #expect(tagged.contains("Buy milk") && tagged.contains("Written from Swift"))
   }
 }

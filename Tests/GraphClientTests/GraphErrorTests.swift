@@ -27,6 +27,7 @@ import Testing
       case .invalid, .unique: "a title"
       case .denied: "the object can't be deleted: another object refers to it; delete or change them first"
       case .notFound, .malformed, .limit, .pruned, .unavailable, .notAllowed: "a sentence"
+      case .cancelled: "the request was cancelled"
       }
     #expect("\(kind)" == expected)
     let isKind =
@@ -38,7 +39,7 @@ import Testing
       case (.denied, .denied(let objects)): objects == [id]
       case (.notFound, .notFound), (.pruned, .notFound): true
       case (.malformed, .notAllowed), (.limit, .notAllowed), (.notAllowed, .notAllowed): true
-      case (.unavailable, .unavailable): true
+      case (.unavailable, .unavailable), (.cancelled, .cancelled): true
       default: false
       }
     #expect(isKind, "\(code) became \(kind)")

@@ -21,7 +21,7 @@ final class LiveQuery<Object: ManagedObject>: RunningQuery, ResultsControllerDel
 
   @MainActor
   init(_ request: ResultsRequest, of client: GraphClient) {
-    source = LiveQuerySource(request, in: client.context) { [weak client] in client?.perform() }
+    source = LiveQuerySource(request, in: client.context)
     controller = ResultsController(source, in: client.context)
     controller.delegate = self
   }

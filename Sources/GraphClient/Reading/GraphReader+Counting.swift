@@ -41,7 +41,7 @@ extension GraphReader {
   ///   - prefetch: relationships to load with it: `[\.board.owner, \.tags]`.
   public func fetchOne<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [],
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [],
     prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> Object? {
     try await fetch(type, where: predicate, sort: sort, limit: 1, prefetch: prefetch).first
@@ -49,7 +49,7 @@ extension GraphReader {
 
   /// Reads the first object of an order into the context: `fetchOne(Person.self, sort: [\.hired.descending])`.
   public func fetchOne<Object: ManagedObject>(
-    _ type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey],
+    _ type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey],
     prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> Object? {
     try await fetch(type, sort: sort, limit: 1, prefetch: prefetch).first

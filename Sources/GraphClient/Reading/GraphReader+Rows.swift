@@ -23,13 +23,13 @@ extension GraphReader {
   ///   enumeration.
   public func rows<Object: ManagedObject, each Output>(
     of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
-    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], distinct: Bool = false, limit: Int? = nil,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], distinct: Bool = false, limit: Int? = nil,
     @RowBuilder columns: (ObjectPath<Object, ExactlyOne>) -> TypedRow<repeat each Output>
   ) async throws -> [(repeat each Output)] {
     precondition(!distinct || sort.isEmpty, "distinct rows are ordered by their columns")
     let row = TypedRow(type, columns)
     var fetch = wireFetch(
-      try entity(of: type), GraphPredicate(type, where: predicate), [SortKey](type, sort), limit)
+      try entity(of: type), GraphPredicate(type, where: predicate), [SortKey](type, by: sort), limit)
     (fetch.result, fetch.distinct) = (.rows, distinct)
     return try await tuples(of: row, fetch)
   }

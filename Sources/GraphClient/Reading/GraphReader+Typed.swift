@@ -10,20 +10,20 @@ extension GraphReader {
   ///   - prefetch: relationships to load with them: `[\.board.owner, \.tags]`.
   public func fetch<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [], limit: Int? = nil,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil,
     prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> [Object] {
-    let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, by: sort))
     let tree = RelationshipTree(type, prefetch)
     return try await fetch(type, where: predicate, sort: order, limit: limit, prefetch: tree)
   }
 
   /// Reads all objects of a class into the context, or the first of them.
   public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey], limit: Int? = nil,
+    _ type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], limit: Int? = nil,
     prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> [Object] {
-    let (order, tree) = ([SortKey](type, sort), RelationshipTree(type, prefetch))
+    let (order, tree) = ([SortKey](type, by: sort), RelationshipTree(type, prefetch))
     return try await fetch(type, where: .always, sort: order, limit: limit, prefetch: tree)
   }
 

@@ -4,7 +4,7 @@ import GraphModel
 import GraphReplica
 
 /// Boards of sticky notes, with tags and links between notes.
-public enum StickiesModel {
+public enum StickiesModel: ServedModel {
   /// The model file that the program was built with.
   public static let source = #"""
     {
