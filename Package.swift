@@ -190,7 +190,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
-        "stickiesd", "stickies", "first-program", "company-guides", "company-shell",
+        "stickiesd", "stickies", "first-program", "company-guides", "company-shell", "graph-generate",
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(
