@@ -8,25 +8,17 @@ extension ClassGenerator {
     let name: String
     let documentation: String
     let type: String
-    let pattern: String
-    let read: (value: String, none: String)
-    let write: String
-  }
-
-  private func members(of composite: Composite) -> [Member] {
-    composite.members.map { member in
-      let type = type(member.attribute, isOptional: member.isOptional)
-      let isOptional = type.hasSuffix("?")
-      return Member(
-        name: "`\(member.name)`", documentation: comment(member.documentation, member.name, "  "), type: type,
-        pattern: swift(member.attribute).pattern, read: reading(member.attribute, isOptional: isOptional),
-        write: writing(member.attribute, isOptional: isOptional))
-    }
+    let attribute: Attribute
+    var isOptional: Bool { type.hasSuffix("?") }
   }
 
   func source(of composite: Composite) -> String {
-    let members = members(of: composite)
-    let parameters = members.map { "\($0.name): \($0.type)" + ($0.type.hasSuffix("?") ? " = nil" : "") }
+    let members = composite.members.map { member in
+      Member(
+        name: "`\(member.name)`", documentation: comment(member.documentation, member.name, "  "),
+        type: type(member.attribute, isOptional: member.isOptional), attribute: member.attribute)
+    }
+    let parameters = members.map { "\($0.name): \($0.type)" + ($0.isOptional ? " = nil" : "") }
     var lines = [comment(composite.documentation, composite.name)]
     lines += ["public struct \(composite.name): Hashable, Sendable {"]
     for member in members { lines += [member.documentation, "  public var \(member.name): \(member.type)", ""] }
@@ -37,24 +29,13 @@ extension ClassGenerator {
     for member in members { lines += ["    self.\(member.name) = \(member.name)"] }
     lines += ["  }", "", "  init(_ object: ManagedObject, _ numbers: [PropertyNumber]) {"]
     for (index, member) in members.enumerated() {
-      lines += [
-        "    if case \(member.pattern) = object.loadedValue(numbers[\(index)]) {",
-        "      self.\(member.name) = \(member.read.value)",
-        "    } else {",
-        "      self.\(member.name) = \(member.read.none)",
-        "    }",
-      ]
+      let value = "object.loadedValue(numbers[\(index)])"
+      lines += ["    self.\(member.name) = " + reading(member.attribute, from: value, isOptional: member.isOptional)]
     }
-    lines += [
-      "  }", "", "  func write(to object: ManagedObject, _ numbers: [PropertyNumber]) {",
-      "    func set(_ index: Int, _ value: Value) {",
-      "      if object.value(numbers[index]) != value { object.setValue(value, for: numbers[index]) }",
-      "    }",
-    ]
+    lines += ["  }", "", "  func write(to object: ManagedObject, _ numbers: [PropertyNumber]) {"]
     for (index, member) in members.enumerated() {
-      lines += [
-        "    set(\(index), { newValue in \(member.write) }(self.\(member.name)))"
-      ]
+      let new = writing(member.attribute, "self.\(member.name)", isOptional: member.isOptional)
+      lines += ["    object.updateValue(\(new), for: numbers[\(index)])"]
     }
     return (lines + ["  }", "}"]).joined(separator: "\n")
   }

@@ -6,15 +6,15 @@ extension ClassGenerator {
     guard let entity = model.entity(request.entity)?.name else { return "" }
     var (parameters, arguments, labels) = ([String](), [String](), Set<String>())
     for (name, type) in zip(request.variables, request.types) {
-      let (swift, kind) = swift(type)
+      let (swift, wrap, kind) = swift(type)
       // A variable's name may begin with a digit, a parameter's may not.
       var label = name.first?.isNumber == true ? "_" + name : name
       while !labels.insert(label).inserted { label += "_" }
       let isList = request.lists.contains(name)
       let isOptional = request.nullables.contains(name)
-      parameters.append("`\(label)`: \(isList ? "[\(swift.type)]" : swift.type + (isOptional ? "?" : ""))")
-      let each = "`\(label)`.map { .\(swift.wrap)($0\(swift.unit)) }"
-      let value = isList ? each : isOptional ? "\(each) ?? .null" : ".\(swift.wrap)(`\(label)`\(swift.unit))"
+      parameters.append("`\(label)`: \(isList ? "[\(swift)]" : swift + (isOptional ? "?" : ""))")
+      let each = "`\(label)`.map { \(wrap("$0")) }"
+      let value = isList ? each : isOptional ? "\(each) ?? .null" : wrap("`\(label)`")
       arguments.append("\"\(name)\": .\(isList ? "list" : "value")(\(value), .\(kind))")
     }
     // Every class already has a member of this name.
@@ -31,19 +31,19 @@ extension ClassGenerator {
       """
   }
 
-  /// The Swift type of a variable, how it is wrapped in a `Value`, and its type in predicates.
-  private func swift(_ type: GraphValueType) -> (swift: (type: String, wrap: String, unit: String), kind: String) {
+  /// The Swift type of a variable, the expression of the `Value` of a constant, and its type in predicates.
+  private func swift(_ type: GraphValueType) -> (swift: String, wrap: (String) -> String, kind: String) {
     switch type {
-    case .bool: (("Bool", "bool", ""), "bool")
-    case .integer: (("Int64", "integer", ""), "integer")
-    case .duration: (("TimeSpan", "integer", ".microseconds"), "duration")
-    case .double: (("Double", "double", ""), "double")
-    case .decimal: (("DecimalValue", "decimal", ""), "decimal")
-    case .string, .null: (("String", "string", ""), "string")
-    case .date: (("Timestamp", "date", ""), "date")
-    case .uuid: (("UniqueID", "uuid", ""), "uuid")
-    case .data: (("[UInt8]", "data", ""), "data")
-    case .object(let entity): (("ObjectID", "object", ""), "object(\(entity))")
+    case .bool: ("Bool", { ".bool(\($0))" }, "bool")
+    case .integer: ("Int", { ".integer(Int64(\($0)))" }, "integer")
+    case .duration: ("TimeSpan", { ".integer(\($0).microseconds)" }, "duration")
+    case .double: ("Double", { ".double(\($0))" }, "double")
+    case .decimal: ("Decimal", { "\($0).attributeValue" }, "decimal")
+    case .string, .null: ("String", { ".string(\($0))" }, "string")
+    case .date: ("Date", { "\($0).attributeValue" }, "date")
+    case .uuid: ("UUID", { "\($0).attributeValue" }, "uuid")
+    case .data: ("Data", { "\($0).attributeValue" }, "data")
+    case .object(let entity): ("ObjectID", { ".object(\($0))" }, "object(\(entity))")
     }
   }
 }

@@ -20,19 +20,27 @@ extension ClassGenerator {
     switch attribute.defaultValue {
     case .null, .object, .objects: break
     case .bool(let value): return "\(value)"
-    case .integer(let value), .date(let value): return "\(value)"
+    case .integer(let value): return "\(value)"
+    case .date(let value): return "Date(microseconds: \(value))"
     case .double(let value): return "\(value)"
-    case .decimal(let value): return "DecimalValue(\(literal(value.description))) ?? 0"
-    case .string(let value): return attribute.kind == .enumeration ? ".`\(value)`" : literal(value)
-    case .uuid(let value): return "UniqueID(high: \(value.high), low: \(value.low))"
-    case .data(let value): return "[\(value.map { "\($0)" }.joined(separator: ", "))]"
+    case .decimal(let value): return "Decimal(DecimalValue(\(literal(value.description))) ?? 0)"
+    case .string(let value):
+      return switch attribute.kind {
+      case .enumeration: ".`\(value)`"
+      case .uri: "URL(string: \(literal(value)))"
+      default: literal(value)
+      }
+    case .uuid(let value): return "UUID(UniqueID(high: \(value.high), low: \(value.low)))"
+    case .data(let value): return "Data([\(value.map { "\($0)" }.joined(separator: ", "))] as [UInt8])"
     }
     return switch attribute.kind {
     case .bool: "false"
-    case .integer, .double, .decimal, .date: "0"
-    case .uuid: ".zero"
-    case .data: "[]"
-    case .string, .text, .uri, .json: "\"\""
+    case .integer, .double, .decimal: "0"
+    case .date: "Date(microseconds: 0)"
+    case .uuid: "UUID(UniqueID.zero)"
+    case .data: "Data()"
+    case .uri: "nil"
+    case .string, .text, .json: "\"\""
     case .enumeration: ".`\(attribute.cases.first ?? "")`"
     }
   }

@@ -10,6 +10,8 @@ struct ClassGenerator {
       "// swift-format-ignore-file",
       "// Generated from the model \(model.name), version \(model.version). Change the model file instead.",
       "import GraphModel", "import GraphReplica", "",
+      "#if canImport(FoundationEssentials)", "  import FoundationEssentials", "#else", "  import Foundation", "#endif",
+      "",
       comment(model.documentation, model.name),
       "public enum \(model.name)Model: ServedModel {",
       "  /// The model file that the program was built with.",
@@ -81,54 +83,64 @@ struct ClassGenerator {
       .map { $0.isEmpty ? "\(indent)///" : "\(indent)/// \($0)" }.joined(separator: "\n")
   }
 
-  /// An attribute's Swift type, the pattern to read it from a `Value`, the expression for writing it, and the
-  /// fallback.
-  func swift(_ attribute: Attribute) -> (type: String, pattern: String, wrap: String, none: String) {
-    let none = fallback(attribute)
-    return switch attribute.kind {
-    case .bool: ("Bool", ".bool(let value)", ".bool(newValue)", none)
-    case .integer: ("Int64", ".integer(let value)", ".integer(newValue)", none)
-    case .double: ("Double", ".double(let value)", ".double(newValue)", none)
-    case .decimal: ("DecimalValue", ".decimal(let value)", ".decimal(newValue)", none)
-    case .date: ("Timestamp", ".date(let value)", ".date(newValue)", none)
-    case .uuid: ("UniqueID", ".uuid(let value)", ".uuid(newValue)", none)
-    case .data: ("[UInt8]", ".data(let value)", ".data(newValue)", none)
-    case .string, .text, .uri, .json: ("String", ".string(let value)", ".string(newValue)", none)
-    case .enumeration:
-      (attribute.enumeration ?? "String", ".string(let value)", ".string(newValue.rawValue)", none)
+  /// An attribute's Swift type, and the case of `Value` that has it; no case for the types of Foundation.
+  func swift(_ attribute: Attribute) -> (type: String, wrap: String?) {
+    switch attribute.kind {
+    case .bool: ("Bool", "bool")
+    case .integer: ("Int", "integer")
+    case .double: ("Double", "double")
+    case .string, .text, .json: ("String", "string")
+    case .enumeration: (attribute.enumeration ?? "String", "string")
+    case .decimal: ("Decimal", nil)
+    case .date: ("Date", nil)
+    case .uuid: ("UUID", nil)
+    case .data: ("Data", nil)
+    case .uri: ("URL", nil)
     }
   }
 
-  /// The type, with a question mark if it is optional.
+  /// The type, with a question mark if it is optional. A URL always is: there is none for an attribute without a value.
   func type(_ attribute: Attribute, isOptional: Bool) -> String {
     let type = swift(attribute).type
-    return isOptional && !type.hasSuffix("?") ? type + "?" : type
+    return isOptional || attribute.kind == .uri ? type + "?" : type
   }
 
-  /// The expressions to read an attribute: for the `value` that the pattern binds, and for a missing value.
-  func reading(_ attribute: Attribute, isOptional: Bool) -> (value: String, none: String) {
-    let form = swift(attribute)
-    let none = isOptional ? "nil" : form.none
-    guard attribute.kind == .enumeration else { return ("value", none) }
-    let read = "\(form.type)(rawValue: value)"
-    return (isOptional ? read : "\(read) ?? \(none)", none)
+  /// The expression that reads an attribute.
+  /// - Parameter source: the expression of its `Value`.
+  func reading(_ attribute: Attribute, from source: String, isOptional: Bool) -> String {
+    let (type, wrap) = swift(attribute)
+    let none = isOptional ? "nil" : fallback(attribute)
+    guard let wrap else { return isOptional ? "\(type)(\(source))" : "\(type)(\(source)) ?? \(none)" }
+    let value =
+      switch attribute.kind {
+      case .integer: "Int(value)"
+      case .enumeration: "\(type)(rawValue: value)" + (isOptional ? "" : " ?? \(none)")
+      default: "value"
+      }
+    return "if case .\(wrap)(let value) = \(source) { \(value) } else { \(none) }"
   }
 
-  /// The expression that wraps `newValue` in a `Value`.
-  func writing(_ attribute: Attribute, isOptional: Bool) -> String {
-    let wrapped = swift(attribute).wrap
-    return isOptional ? "newValue.map { newValue in \(wrapped) } ?? .null" : wrapped
+  /// The expression that `setValue` takes for an attribute's new value.
+  /// - Parameter name: the expression of the new value.
+  func writing(_ attribute: Attribute, _ name: String, isOptional: Bool) -> String {
+    guard let wrap = swift(attribute).wrap else { return name }
+    let each = isOptional ? "$0" : name
+    let value =
+      switch attribute.kind {
+      case .integer: "Int64(\(each))"
+      case .enumeration: "\(each).rawValue"
+      default: each
+      }
+    return isOptional ? "\(name).map { .\(wrap)(\(value)) } ?? .null" : ".\(wrap)(\(value))"
   }
 
   private func declaration(_ property: Property, _ attribute: Attribute) -> String {
-    let form = swift(attribute)
     let number = property.number
     let type = type(attribute, isOptional: property.isOptional)
     let isOptional = type.hasSuffix("?")
-    let read = reading(attribute, isOptional: isOptional)
-    var body = "    get { if case \(form.pattern) = loadedValue(\(number)) { \(read.value) } else { \(read.none) } }"
+    var body = "    get { \(reading(attribute, from: "loadedValue(\(number))", isOptional: isOptional)) }"
     if attribute.assignment != .sequence, !attribute.isDerived {
-      body += "\n    set { setValue(\(writing(attribute, isOptional: isOptional)), for: \(number)) }"
+      body += "\n    set { setValue(\(writing(attribute, "newValue", isOptional: isOptional)), for: \(number)) }"
     }
     return "  public var `\(name(of: property))`: \(type) {\n\(body)\n  }"
   }

@@ -55,7 +55,7 @@ import Testing
 
   private static let fetches = [
     // Nothing is before nothing; but there are projects without a client.
-    ("Project.overdue(now: nil, client: nil)", "Project.overdue(now: 1, client: nil)")
+    ("Project.overdue(now: nil, client: nil)", "Project.overdue(now: Date.distantPast, client: nil)")
   ]
 
   @Test func invalidTypedPredicatesDoNotCompile() throws {
@@ -66,7 +66,8 @@ import Testing
       + Self.orders.map { ("[SortKey](Person.self, [", $0, "])") } + Self.fetches.map { ("", $0, "") }
     // Behind the imports each mistake, and below it what was meant.
     let lines = pairs.flatMap { head, pair, end in [pair.0, pair.1].map { "_ = " + head + $0 + end } }
-    let program = (["import GraphModel; import GraphReplica"] + lines + [""]).joined(separator: "\n")
+    let imports = "import FoundationEssentials; import GraphModel; import GraphReplica"
+    let program = ([imports] + lines + [""]).joined(separator: "\n")
     let result = try compiler.check([
       "main.swift": program, "Generated.swift": compiler.classes(ofSchema: "Company"),
     ])

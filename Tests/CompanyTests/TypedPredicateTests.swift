@@ -1,3 +1,4 @@
+import Foundation
 import GraphModel
 import GraphReplica
 import Testing
@@ -92,6 +93,53 @@ import Testing
     try expectSame(Project.self, "updated - opened BETWEEN {hours(0.5), days(2)}") {
       ($0.updated - $0.opened).isIn(TimeSpan.hours(0.5)...TimeSpan.days(2))
     }
+  }
+
+  /// Constants have the types of the classes' properties.
+  @Test func constantsMayBeOfFoundation() throws {
+    let (march, april) = (
+      Date(microseconds: RFC3339.timestamp("2026-03-01") ?? 0), Date(microseconds: RFC3339.timestamp("2026-04-01") ?? 0)
+    )
+    let (few, many): (Int, Int) = (20, 30)
+    let ticket = UUID(UniqueID(high: 1, low: 2))
+    let pay = try #require(Decimal(string: "1000.5"))
+    try expectSame(Person.self, "vacationDays == 20") { $0.vacationDays == few }
+    try expectSame(Person.self, "vacationDays != 20") { $0.vacationDays != few }
+    try expectSame(Person.self, "vacationDays < 20") { $0.vacationDays < few }
+    try expectSame(Person.self, "vacationDays <= 20") { $0.vacationDays <= few }
+    try expectSame(Person.self, "vacationDays > 20") { $0.vacationDays > few }
+    try expectSame(Person.self, "vacationDays >= 20") { $0.vacationDays >= few }
+    try expectSame(Person.self, "vacationDays IN {20, 30}") { $0.vacationDays.isIn([few, many]) }
+    try expectSame(Person.self, "vacationDays BETWEEN {20, 30}") { $0.vacationDays.isIn(few...many) }
+    try expectSame(Person.self, #"hired >= "2026-03-01""#) { $0.hired >= march }
+    try expectSame(Person.self, #"hired BETWEEN {"2026-03-01", "2026-04-01"}"#) { $0.hired.isBetween(march, april) }
+    try expectSame(Person.self, "salary > 1000.5") { $0.salary > pay }
+    try expectSame(Person.self, #"photo == "AQI=""#) { $0.photo == Data([1, 2] as [UInt8]) }
+    let link = try #require(URL(string: "https://a.example"))
+    try expectSame(Person.self, #"homepage == "https://a.example""#) { $0.homepage == link }
+    try expectSame(Project.self, #"ticket == "00000000-0000-0001-0000-000000000002""#) { $0.ticket == ticket }
+  }
+
+  @Test func attributesAreOfFoundation() throws {
+    let context = ObjectContext(
+      model: model, replica: Replica(id: .zero, author: "", program: "", model: model.hash),
+      classes: CompanyModel.classes)
+    let (person, project) = (Person(in: context), Project(in: context))
+    let march = try Date("2026-03-01T00:00:00Z", strategy: .iso8601)
+    let ticket = UUID()
+    (person.hired, person.salary, person.vacationDays) = (march, 1_000.5, 12)
+    (person.photo, person.homepage) = (Data([1, 2] as [UInt8]), URL(string: "https://a.example"))
+    (project.ticket, project.due) = (ticket, march)
+    let (hired, salary) = (try #require(RFC3339.timestamp("2026-03-01")), try #require(DecimalValue("1000.5")))
+    #expect(person["hired"] == .date(hired) && person["salary"] == .decimal(salary))
+    #expect(person["vacationDays"] == .integer(12) && person["photo"] == .data([1, 2]))
+    #expect(person["homepage"] == .string("https://a.example"))
+    #expect(person.hired == march && person.salary == 1_000.5 && person.vacationDays == 12)
+    #expect(project.ticket == ticket && project.due == march && project.starts == nil)
+    person.address = Address(street: "Main Street", zip: "12345", city: "Springfield")
+    #expect(person["address.zip"] == .string("12345") && person.address?.city == "Springfield")
+    person.address = nil
+    #expect(person["address.zip"] == .null)
   }
 
   @Test func textOperatorsMatchParsedPredicates() throws {
@@ -275,7 +323,7 @@ import Testing
       classes: CompanyModel.classes)
     let contractor = Contractor(in: context)
     for name in ["dayRate", "vacationDays", "settings"] { contractor[name] = .null }
-    #expect(contractor.dayRate == DecimalValue("640.00"))
+    #expect(contractor.dayRate == 640)
     #expect(contractor.vacationDays == 25)
     #expect(contractor.settings == "{}")
     #expect(contractor.address == nil)
@@ -288,7 +336,7 @@ import Testing
   }
 
   @Test func fetchRequestsOfTheModelAreFunctions() throws {
-    let march = try #require(RFC3339.timestamp("2026-03-01"))
+    let march = Date(microseconds: try #require(RFC3339.timestamp("2026-03-01")))
     let request = try Project.overdue(now: march, client: "Acme \"& Sons\"").request(in: model)
     #expect(
       request.predicate

@@ -73,14 +73,14 @@ import Testing
 
   /// Foundation is the toolchain's; the pure targets do without it.
   private static let withoutFoundation: Set<String> = [
-    "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphControllers", "TerminalApplication",
-    "TerminalCells",
+    "GraphModel", "GraphWire", "GraphHub", "GraphControllers", "TerminalApplication", "TerminalCells",
   ]
   /// A client links no Foundation: its tables of languages alone are larger than the rest of the program.
   private static let withEssentialsOnly: Set<String> = [
+    // For the types of attributes in generated classes.
+    "GraphReplica",
     "GraphClient", "GraphClientService", "CommandLineIO", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles",
-    "StickiesTerminal",
-    "CoreDataModels", "CoreDataStore", "stickies",
+    "StickiesTerminal", "CoreDataModels", "CoreDataStore", "stickies",
   ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Observation", "Synchronization", "Glibc", "Swift",
@@ -129,7 +129,10 @@ import Testing
 
   /// The module of every import, in any form: `@testable import X`, `import struct X.Y`, `public import X`.
   private static func imports(_ text: String) -> [String] {
-    text.split(separator: "\n").compactMap { line in
+    // Where there is no FoundationEssentials, its types are in Foundation.
+    let fallback =
+      #/#if canImport\(FoundationEssentials\)\s+(import FoundationEssentials)\s+#else\s+import Foundation\s+#endif/#
+    return text.replacing(fallback) { $0.output.1 }.split(separator: "\n").compactMap { line in
       var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
       guard let place = words.firstIndex(of: "import"),
         words[..<place].allSatisfy({

@@ -14,7 +14,7 @@ struct DraftLoader {
   /// - Throws: mistakes in parts that a model can't do without.
   mutating func repair() throws(CoreDataModelError) {
     while true {
-      let mistakes: [ModelError.Mistake]
+      let mistakes: [ModelError.Problem]
       do {
         let text = ModelFileText.text(ModelFileBuilder(draft: draft, names: names).json)
         _ = try Model(parsing: text.utf8)
@@ -23,7 +23,7 @@ struct DraftLoader {
         mistakes = error.mistakes
       }
       var removed = false
-      var remaining = [CoreDataModelError.Mistake]()
+      var remaining = [CoreDataModelError.Problem]()
       var gone = Set<String>()
       // Later parts first, so that the numbers in the paths of earlier ones stay correct.
       for mistake in mistakes.reversed() {
@@ -113,8 +113,8 @@ struct DraftLoader {
 
   /// A mistake in the place of the part to which the path leads.
   private func mistake(
-    _ path: [(name: String, number: Int?)], _ mistake: ModelError.Mistake
-  ) -> CoreDataModelError.Mistake {
+    _ path: [(name: String, number: Int?)], _ mistake: ModelError.Problem
+  ) -> CoreDataModelError.Problem {
     var (place, subject) = (draft.place, "")
     if let first = path.first, first.name == "entities", let number = first.number,
       draft.entities.indices.contains(number)
@@ -131,7 +131,7 @@ struct DraftLoader {
     }
     let member = path.last.flatMap { $0.number == nil ? $0.name : nil }
     let words = [subject, member.map { "its \($0)" }].compactMap { $0 }.filter { !$0.isEmpty }
-    return CoreDataModelError.Mistake(
+    return CoreDataModelError.Problem(
       file: log.file, place: place,
       reason: "\(words.joined(separator: ": ")) \(mistake.reason); a model file does not allow this")
   }

@@ -3,6 +3,12 @@
 import GraphModel
 import GraphReplica
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Boards of sticky notes, with tags and links between notes.
 public enum StickiesModel: ServedModel {
   /// The model file that the program was built with.
@@ -139,9 +145,9 @@ open class Board: ManagedObject {
   }
 
   /// When the board was made.
-  public var `created`: Timestamp {
-    get { if case .date(let value) = loadedValue(2) { value } else { 0 } }
-    set { setValue(.date(newValue), for: 2) }
+  public var `created`: Date {
+    get { Date(loadedValue(2)) ?? Date(microseconds: 0) }
+    set { setValue(newValue, for: 2) }
   }
 
   /// The notes that stick to the board.
@@ -231,26 +237,26 @@ open class Note: ManagedObject {
   }
 
   /// A short name for the note, given by the server and never used twice.
-  public var `number`: Int64 {
-    get { if case .integer(let value) = loadedValue(15) { value } else { 0 } }
+  public var `number`: Int {
+    get { if case .integer(let value) = loadedValue(15) { Int(value) } else { 0 } }
   }
 
   /// When the note was written.
-  public var `created`: Timestamp {
-    get { if case .date(let value) = loadedValue(11) { value } else { 0 } }
-    set { setValue(.date(newValue), for: 11) }
+  public var `created`: Date {
+    get { Date(loadedValue(11)) ?? Date(microseconds: 0) }
+    set { setValue(newValue, for: 11) }
   }
 
   /// When the note last changed.
-  public var `updated`: Timestamp {
-    get { if case .date(let value) = loadedValue(21) { value } else { 0 } }
-    set { setValue(.date(newValue), for: 21) }
+  public var `updated`: Date {
+    get { Date(loadedValue(21)) ?? Date(microseconds: 0) }
+    set { setValue(newValue, for: 21) }
   }
 
   /// Where an imported note came from; no two notes share an origin.
   public var `origin`: String? {
     get { if case .string(let value) = loadedValue(16) { value } else { nil } }
-    set { setValue(newValue.map { newValue in .string(newValue) } ?? .null, for: 16) }
+    set { setValue(newValue.map { .string($0) } ?? .null, for: 16) }
   }
 
   /// The board that the note sticks to.

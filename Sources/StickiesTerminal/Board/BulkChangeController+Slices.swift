@@ -26,7 +26,7 @@ extension BulkChangeController {
     var again: ([(Note) -> Void]) -> Void = { _ in }
     var done = 0
     /// The number of the last note that was processed. Notes that could not be changed are not visited again.
-    var last: Int64 = 0
+    var last = 0
   }
 
   /// Changes each selected note.

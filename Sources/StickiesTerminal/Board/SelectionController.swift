@@ -80,7 +80,7 @@ final class SelectionController: BoardPart {
       case .success(let notes):
         guard let newest = notes.first?.number else { return mode.selection.clear() }
         let all = SelectAllState(
-          of: part, board: pages.page.board, filter: filter, newest: newest, in: context, listener: allListener)
+          of: part, board: pages.page.board, filter: filter, newest: Int64(newest), in: context, listener: allListener)
         busy.requests.count(all.selected(.all(except: [], also: []))) { [weak self] in
           self?.select(all, of: part, under: shown, $0)
         }

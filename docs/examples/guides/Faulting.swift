@@ -1,3 +1,4 @@
+import Foundation
 import GraphClient
 
 @MainActor
@@ -13,7 +14,7 @@ func faulting(at server: ServerAddress) async throws {
     let project = Project(in: writer.context)
     department.code = "D\(number)"
     person.name = ["Ann", "Bob", "Cleo"][number - 1]
-    person.hired = RFC3339.timestamp("2026-01-0\(number)") ?? 0
+    person.hired = try Date("2026-01-0\(number)T00:00:00Z", strategy: .iso8601)
     person.department = department
     project.title = "Project \(number)"
     project.department = department

@@ -1,3 +1,4 @@
+import Foundation
 import GraphClient
 
 @MainActor
@@ -13,8 +14,8 @@ func fetching(at server: ServerAddress) async throws {
   for (number, name) in ["Ann", "Bob", "Cleo", "Dan", "Eve"].enumerated() {
     let person = Person(in: client.context)
     person.name = name
-    person.hired = RFC3339.timestamp("202\(number)-01-01") ?? 0
-    person.vacationDays = Int64(25 + number)
+    person.hired = try Date("202\(number)-01-01T00:00:00Z", strategy: .iso8601)
+    person.vacationDays = 25 + number
     person.remote = number > 1
     person.department = departments[number % 2]
   }
@@ -67,10 +68,12 @@ func fetching(at server: ServerAddress) async throws {
 
   // A question that the model names: its variables are the parameters.
   let (bridge, acme) = (Project(in: client.context), Client(in: client.context))
-  (bridge.title, bridge.due, bridge.department) = ("Bridge", RFC3339.timestamp("2026-05-01") ?? 0, departments[0])
+  (bridge.title, bridge.department) = ("Bridge", departments[0])
+  bridge.due = try Date("2026-05-01T00:00:00Z", strategy: .iso8601)
   (acme.name, bridge.client) = ("Acme", acme)
   try await client.save()
-  let overdue = try await client.fetch(Project.overdue(now: RFC3339.timestamp("2026-06-01") ?? 0, client: "Acme"))
+  let june = try Date("2026-06-01T00:00:00Z", strategy: .iso8601)
+  let overdue = try await client.fetch(Project.overdue(now: june, client: "Acme"))
   let large = try await client.fetch(Department.largeDepartments())
   print("overdue:", overdue.map(\.title), "large:", large.map(\.code))
 

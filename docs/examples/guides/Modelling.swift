@@ -1,3 +1,4 @@
+import Foundation
 import GraphClient
 
 @MainActor
@@ -12,11 +13,11 @@ func modelling(at server: ServerAddress) async throws {
 
   engineering.code = "ENG"
   ann.name = "Ann"
-  ann.hired = RFC3339.timestamp("2020-03-01") ?? 0
+  ann.hired = try Date("2020-03-01T00:00:00Z", strategy: .iso8601)
   ann.department = engineering
   bob.name = "Bob"
   bob.agency = "Lend & Co"
-  bob.hired = RFC3339.timestamp("2026-09-01") ?? 0
+  bob.hired = try Date("2026-09-01T00:00:00Z", strategy: .iso8601)
   bob.department = engineering
   bob.manager = ann  // the inverse is kept: Ann's reports have him
   bridge.title = "Bridge"
