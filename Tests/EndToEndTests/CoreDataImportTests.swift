@@ -195,6 +195,33 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  @Test func appWinsOverAnotherClientExceptWithADelete() throws {
+    let app = try App("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    let note = try #require(try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["id"]?.stringValue)
+    let tag = try #require(try app.object("IDMTag", "text == \"unused\"")["id"]?.stringValue)
+    #expect(try app.daemon.run("graph", "update", note, "text=theirs", author: "ben@test").status == 0)
+    #expect(try app.daemon.run("graph", "update", tag, "text=used", author: "ben@test").status == 0)
+    try app.change("UPDATE ZIDMNOTE SET ZTEXT = 'mine' WHERE Z_PK = 1; DELETE FROM ZIDMTAG WHERE Z_PK = 7")
+    let counts = try app.counts("--delete")
+    #expect(counts == ["changed": 1, "unchanged": 7, "overwritten": 1, "skipped": 1])
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["text"] == .string("mine"))
+    #expect(try app.object("IDMTag", "text == \"used\"")["id"] == .string(tag))
+    #expect(app.daemon.stop() == 0)
+  }
+
+  @Test func namesOfFilesAreCompleted() throws {
+    let daemon = try Daemon()
+    for words in [["--core-data", ""], ["--core-data", "App.sqlite", "--mapping", ""]] {
+      let result = try Daemon.run(
+        ["complete", "--", "graph", "import"] + words, server: daemon.socket.description, author: "a", input: nil)
+      #expect(result.lines == [":files"], "\(words): \(result.output)")
+    }
+    let options = try Daemon.run(
+      ["complete", "--", "graph", "import", "--co"], server: daemon.socket.description, author: "a", input: nil)
+    #expect(options.output.hasPrefix("--core-data"), "\(options.output)")
+  }
+
   @Test func objectThatWasDeletedInTheGraphIsReported() throws {
     let app = try App("Notes.sqlite")
     #expect(try app.counts() == ["imported": 9])

@@ -13,17 +13,17 @@ import GraphWire
 final class CoreDataImporter {
   typealias RowKey = StoreLayout.RowKey
 
-  private let shell: CommandContext
-  private let reader: SourceReader
-  private let mapping: ImportMappingFile
+  let shell: CommandContext
+  let reader: SourceReader
+  let mapping: ImportMappingFile
   private let progress: ProgressLine
   /// The most rows of a commit.
-  private let batch: Int
+  let batch: Int
   private let deletes: Bool
-  private var changes: RowChanges
-  private var report = ImportReport()
+  var changes: RowChanges
+  var report = ImportReport()
   /// The newest revision that this import knows.
-  private var newest: Revision
+  var newest: Revision
 
   /// The most bytes of a commit, about; a single row may have more.
   private static let bytesInOneCommit = 4 << 20
@@ -52,9 +52,13 @@ final class CoreDataImporter {
     }
     if let sending = mapping.mapping.sending { try await settle(sending) }
     let (groups, differing) = try compare()
+    // Deletes come first, because they release unique keys. The deny rule may require the updates before them.
+    let gone = try goneRows()
+    let denied = deletes ? try await delete(gone, isLast: false) : []
     try await insert(groups)
     try await update(differing)
-    try await delete()
+    if !denied.isEmpty { _ = try await delete(denied, isLast: true) }
+    if !deletes { report.kept += gone.count }
     progress.end()
     return report
   }
@@ -152,7 +156,9 @@ final class CoreDataImporter {
     var lines = [ImportMapping.Line]()
     for item in items {
       let id = try invariant(ids[item.change.id], "an insert has a permanent id")
-      lines.append(.row(changes.mappingKey(item.key), id: id.key, item.row))
+      var row = item.row
+      row.revision = committed.revision
+      lines.append(.row(changes.mappingKey(item.key), id: id.key, row))
     }
     try mapping.record(lines + [.settled(committed.revision)])
   }
@@ -168,13 +174,16 @@ final class CoreDataImporter {
     return [Array(parts[middle...]), Array(parts[..<middle])]
   }
 
-  private func commit(_ changes: [Change], policy: MergePolicy) async throws -> SaveResult {
+  func commit(_ changes: [Change], policy: MergePolicy) async throws -> SaveResult {
     let undo = UndoGroup(scope: shell.client.context.replica.id, group: 1, name: "Import")
     let saved = try await shell.client.commit(changes, policy: policy, undo: undo)
     newest = max(newest, saved.committed.revision)
-    report.overwritten += saved.committed.conflicts.count { $0.kind == .changed && $0.mineWon }
+    report.overwritten += saved.committed.conflicts.count { $0.kind == .changed && $0.mineWon && !isOwn($0) }
     return saved
   }
+
+  /// Whether a conflict is with an import's own commit, which may change the other end of a relationship.
+  func isOwn(_ conflict: Conflict) -> Bool { mapping.mapping.commits.contains(conflict.revision) }
 
   /// The rows to send after a refusal: without those, or without the values, that it names. If it names none, the
   /// rows are sent in halves, until one is left.
@@ -273,6 +282,7 @@ final class CoreDataImporter {
         continue
       }
       var row = item.row
+      row.revision = committed.revision
       for id in gone {
         for property in item.properties(referringTo: id, shell.model) {
           report.omit(property.name, of: changes.mappingKey(item.key), row.entity, Self.deletedTarget)
@@ -284,112 +294,6 @@ final class CoreDataImporter {
       if changed.contains(item.key) { report.updated += 1 }
     }
     try mapping.record(lines + [.settled(committed.revision)])
-  }
-
-  // MARK: - Deletes
-
-  /// Deletes the objects of rows that the store no longer has, or counts them.
-  private func delete() async throws {
-    var gone = [(key: ImportMapping.Key, id: ObjectID)]()
-    for (key, known) in mapping.mapping.rows {
-      guard let row = reader.key(root: key.root, key: key.key), !changes.existing.contains(row),
-        let entity = shell.model.entity(named: known.row.entity), try !reader.exists(row)
-      else { continue }
-      gone.append((key, ObjectID(key: known.id, entity: entity.number)))
-    }
-    guard deletes else {
-      report.kept += gone.count
-      return
-    }
-    gone.sort { ($0.key.root, $0.key.key) < ($1.key.root, $1.key.key) }
-    var parts = stride(from: 0, to: gone.count, by: batch).map { gone[$0..<min($0 + batch, gone.count)] }
-    parts.reverse()
-    while let part = parts.popLast() {
-      do {
-        // Others may have changed an object since the last import: then it stays.
-        let saved = try await commit(
-          part.map { Change(.delete, $0.id, base: mapping.mapping.revision) }, policy: .storeTrump)
-        let kept = Set(saved.committed.conflicts.filter { $0.kind == .changed && !$0.mineWon }.map(\.id))
-        for item in part where kept.contains(item.id) {
-          report.skip(item.key, name(item.id), "it was deleted in the app, but changed in the graph: its object stays")
-        }
-        let deleted = part.filter { !kept.contains($0.id) }
-        try mapping.record(deleted.map { .gone($0.key) } + [.settled(saved.committed.revision)])
-        report.deleted += deleted.count
-      } catch let refusal as Refusal where refusal.isAboutContents {
-        guard let only = part.first, part.count == 1 else {
-          let middle = part.startIndex + part.count / 2
-          parts += [part[middle...], part[..<middle]]
-          continue
-        }
-        report.skip(only.key, name(only.id), "it was deleted in the app, and its object stays: \(refusal.message)")
-      }
-    }
-  }
-
-  private func name(_ id: ObjectID) -> String { shell.model.entityName(id.entity) }
-
-  // MARK: - An interrupted import
-
-  /// The most commits of the log in one request.
-  private static let commitsInOneRequest: Revision = 500
-
-  /// Resolves a commit whose outcome an interrupted import did not learn.
-  private func settle(_ sending: ImportMapping.Sending) async throws {
-    // The daemon may still be writing what the killed import sent last.
-    var revision = try await self.revision(of: sending)
-    if revision == nil {
-      try await Task.sleep(for: Self.timeInFlight)
-      revision = try await self.revision(of: sending)
-    }
-    if let revision {
-      try await record(sending, of: revision)
-    } else {
-      try mapping.record([.settled(nil)])
-    }
-  }
-
-  private static let timeInFlight = Duration.milliseconds(500)
-
-  /// The revision of a commit that an earlier import sent; nil if the log does not have it.
-  /// - Throws: a refusal `pruned` if the log no longer shows it.
-  private func revision(of sending: ImportMapping.Sending) async throws -> Revision? {
-    let status = try await shell.client.status()
-    let head = status.head.revision
-    newest = max(newest, head)
-    var after = max(sending.after, status.oldest)
-    while after < head {
-      let through = min(after + Self.commitsInOneRequest, head)
-      let commits = try await shell.client.log(
-        LogRequest(
-          after: after, limit: UInt64(Self.commitsInOneRequest), through: through, oldestFirst: true, changes: 0))
-      if let commit = commits.first(where: { $0.transaction.replica == sending.replica }) { return commit.revision }
-      after = through
-    }
-    guard sending.after >= status.oldest else {
-      throw Refusal(
-        .pruned,
-        "an earlier import was interrupted while it sent \(Output.count(sending.rows.count, "row")), and the history up "
-          + "to revision \(status.oldest), which recorded whether they arrived, was pruned; import into an empty graph "
-          + "with another --mapping")
-    }
-    return nil
-  }
-
-  /// Records the ids of a commit of the log. Ids rise in the order of a commit's inserts.
-  private func record(_ sending: ImportMapping.Sending, of revision: Revision) async throws {
-    let entry = try await shell.client.log(after: revision - 1, through: revision, limit: 1).first
-    let inserted: [ObjectID] =
-      if let entry { entry.changes.filter { $0.kind == .inserted }.map(\.id).sorted() } else { [] }
-    let isEqual = inserted.map { shell.model.entityName($0.entity) } == sending.rows.map(\.row.entity)
-    guard isEqual else {
-      throw Refusal(
-        .conflict,
-        "revision \(revision) does not have the rows that an interrupted import sent; import into an empty graph with "
-          + "another --mapping")
-    }
-    let lines = zip(sending.rows, inserted).map { ImportMapping.Line.row($0.key, id: $1.key, $0.row) }
-    try mapping.record(lines + [.settled(revision)])
   }
 }
 
@@ -416,7 +320,7 @@ extension Entity {
 
 extension Refusal {
   /// Whether the daemon refuses these objects, and may accept others.
-  fileprivate var isAboutContents: Bool {
+  var isAboutContents: Bool {
     switch code {
     case .invalid, .unique, .denied, .conflict, .limit, .malformed, .notFound: true
     case .unavailable, .notAllowed, .pruned: false

@@ -18,6 +18,8 @@ struct ImportMapping {
     var entity: String
     /// `Z_OPT` of the row when it was read.
     var version: Int64
+    /// The revision of the commit that sent it last; 0 before its answer.
+    var revision: Revision = 0
     /// A checksum of each value that was sent, by the property's name; none for null and for no members.
     var sums = [String: UInt64]()
   }
@@ -36,6 +38,8 @@ struct ImportMapping {
   let target: UniqueID
   private(set) var rows = [Key: (id: UniqueID, row: Row)]()
   private(set) var sending: Sending?
+  /// The commits of all imports.
+  private(set) var commits = Set<Revision>()
   /// The newest revision that an import has made.
   private(set) var revision: Revision = 0
 
@@ -62,7 +66,10 @@ struct ImportMapping {
     case .gone(let key): rows[key] = nil
     case .settled(let made):
       sending = nil
-      if let made { revision = max(revision, made) }
+      if let made {
+        commits.insert(made)
+        revision = max(revision, made)
+      }
     }
   }
 
@@ -158,6 +165,7 @@ extension ImportMapping.Line {
   private static func members(_ key: ImportMapping.Key, _ row: ImportMapping.Row) -> [JSON.Member] {
     [
       .init("row", json(key)), .init("entity", .string(row.entity)), .init("version", .integer(row.version)),
+      .init("revision", .integer(row.revision)),
       .init(
         "sums",
         .object(
@@ -169,9 +177,10 @@ extension ImportMapping.Line {
     _ json: JSON
   ) throws(ImportMapping.ParseError) -> (key: ImportMapping.Key, row: ImportMapping.Row) {
     guard let place = json["row"], let entity = json["entity"]?.stringValue,
-      let version = json["version"]?.integerValue, let sums = json["sums"]?.members
+      let version = json["version"]?.integerValue, let revision = json["revision"]?.integerValue,
+      let sums = json["sums"]?.members
     else { throw unknown }
-    var row = ImportMapping.Row(entity: entity, version: version)
+    var row = ImportMapping.Row(entity: entity, version: version, revision: revision)
     for sum in sums {
       guard let value = sum.value.stringValue.flatMap({ UInt64($0, radix: 16) }) else { throw unknown }
       row.sums[sum.name] = value

@@ -129,7 +129,7 @@ struct RowChanges {
       guard !edits.isEmpty else { continue }
       let id = ObjectID(key: known.id, entity: row.entity.number)
       items.append(
-        Item(key: key, change: Change(.update, id, base: mapping.revision, edits: edits), row: record))
+        Item(key: key, change: Change(.update, id, base: known.row.revision, edits: edits), row: record))
     }
     return items
   }

@@ -23,7 +23,8 @@ import Testing
 
   private let red = ImportMapping.Key(root: "Tag", key: 1)
   private let blue = ImportMapping.Key(root: "Tag", key: 2)
-  private let row = ImportMapping.Row(entity: "Tag", version: 3, sums: ["name": 0xFEDC_BA98_7654_3210, "color": 7])
+  private let row = ImportMapping.Row(
+    entity: "Tag", version: 3, revision: 5, sums: ["name": 0xFEDC_BA98_7654_3210, "color": 7])
   private let id = UniqueID(high: 9, low: 8)
 
   private func contents() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }

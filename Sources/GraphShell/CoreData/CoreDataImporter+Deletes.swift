@@ -1,0 +1,71 @@
+import CoreDataStore
+import GraphModel
+
+/// Deletes of objects whose rows the app has deleted.
+extension CoreDataImporter {
+  /// A row that the store no longer has, with its object.
+  struct GoneRow {
+    let key: ImportMapping.Key
+    let id: ObjectID
+    /// The revision of the last commit that sent it.
+    var base: Revision
+  }
+
+  func goneRows() throws -> [GoneRow] {
+    var gone = [GoneRow]()
+    for (key, known) in mapping.mapping.rows {
+      guard let row = reader.key(root: key.root, key: key.key), !changes.existing.contains(row),
+        let entity = shell.model.entity(named: known.row.entity), try !reader.exists(row)
+      else { continue }
+      gone.append(GoneRow(key: key, id: ObjectID(key: known.id, entity: entity.number), base: known.row.revision))
+    }
+    return gone.sorted { ($0.key.root, $0.key.key) < ($1.key.root, $1.key.key) }
+  }
+
+  /// Deletes the objects of rows. An object that others have changed since its row was last sent stays.
+  /// - Parameter isLast: whether refused deletes are reported.
+  /// - Returns: the rows whose deletes were refused.
+  func delete(_ gone: [GoneRow], isLast: Bool) async throws -> [GoneRow] {
+    var parts = [[GoneRow]]()
+    for start in stride(from: 0, to: gone.count, by: batch) {
+      parts.append(Array(gone[start..<min(start + batch, gone.count)]))
+    }
+    parts.reverse()
+    var refused = [GoneRow]()
+    while let part = parts.popLast() {
+      do {
+        let saved = try await commit(part.map { Change(.delete, $0.id, base: $0.base) }, policy: .storeTrump)
+        var kept = [ObjectID: Conflict]()
+        for conflict in saved.committed.conflicts where conflict.kind == .changed && !conflict.mineWon {
+          kept[conflict.id] = conflict
+        }
+        let deleted = part.filter { kept[$0.id] == nil }
+        try mapping.record(deleted.map { .gone($0.key) } + [.settled(saved.committed.revision)])
+        report.deleted += deleted.count
+        var again = [GoneRow]()
+        for row in part {
+          guard let conflict = kept[row.id] else { continue }
+          if isOwn(conflict), conflict.revision > row.base {
+            again.append(GoneRow(key: row.key, id: row.id, base: conflict.revision))
+          } else {
+            report.skip(row.key, name(row.id), "it was deleted in the app, but changed in the graph: its object stays")
+          }
+        }
+        if !again.isEmpty { parts.append(again) }
+      } catch let refusal as Refusal where refusal.isAboutContents {
+        if part.count > 1 {
+          let middle = part.count / 2
+          parts += [Array(part[middle...]), Array(part[..<middle])]
+          continue
+        }
+        refused += part
+        for row in part where isLast {
+          report.skip(row.key, name(row.id), "it was deleted in the app, and its object stays: \(refusal.message)")
+        }
+      }
+    }
+    return refused
+  }
+
+  private func name(_ id: ObjectID) -> String { shell.model.entityName(id.entity) }
+}
