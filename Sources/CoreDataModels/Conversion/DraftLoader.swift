@@ -23,7 +23,7 @@ struct DraftLoader {
         mistakes = error.mistakes
       }
       var removed = false
-      var remaining = [CoreDataModelError.Problem]()
+      var remaining = [CoreDataModelError.Mistake]()
       var gone = Set<String>()
       // Later parts first, so that the numbers in the paths of earlier ones stay correct.
       for mistake in mistakes.reversed() {
@@ -114,7 +114,7 @@ struct DraftLoader {
   /// A mistake in the place of the part to which the path leads.
   private func mistake(
     _ path: [(name: String, number: Int?)], _ mistake: ModelError.Problem
-  ) -> CoreDataModelError.Problem {
+  ) -> CoreDataModelError.Mistake {
     var (place, subject) = (draft.place, "")
     if let first = path.first, first.name == "entities", let number = first.number,
       draft.entities.indices.contains(number)
@@ -131,7 +131,7 @@ struct DraftLoader {
     }
     let member = path.last.flatMap { $0.number == nil ? $0.name : nil }
     let words = [subject, member.map { "its \($0)" }].compactMap { $0 }.filter { !$0.isEmpty }
-    return CoreDataModelError.Problem(
+    return CoreDataModelError.Mistake(
       file: log.file, place: place,
       reason: "\(words.joined(separator: ": ")) \(mistake.reason); a model file does not allow this")
   }
