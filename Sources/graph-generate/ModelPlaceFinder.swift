@@ -18,7 +18,7 @@ struct ModelPlaceFinder {
   }
 
   /// `FILE:LINE:COLUMN: error: …`
-  func message(_ mistake: ModelError.Mistake, in path: String) -> String {
+  func message(_ mistake: ModelError.Problem, in path: String) -> String {
     // The place of a file that is not valid JSON.
     if let place = mistake.path.wholeMatch(of: #/line (\d+), column (\d+)/#) {
       return "\(path):\(place.1):\(place.2): error: \(mistake.reason)"
