@@ -139,7 +139,7 @@ let package = Package(
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(
-      name: "CoreDataModelsTests", dependencies: ["GraphModel", "CoreDataModels", "graph-generate"],
+      name: "CoreDataModelsTests", dependencies: ["GraphModel", "CoreDataModels"],
       exclude: ["Fixtures"]),
     .testTarget(
       name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", "wire-generate", protobuf]),
@@ -201,7 +201,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
-        "stickiesd", "stickies", "first-program", "company-guides", "company-shell", "graph-generate", grdb,
+        "stickiesd", "stickies", "first-program", "company-guides", "company-shell", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

@@ -40,7 +40,7 @@ final class FinishingThread: Sendable {
 
   func enqueue(_ group: Group) { change { $0.groups.append(group) } }
 
-  /// Finishes the groups in the mailbox, then ends; blocks until then. No group is added any more.
+  /// Finishes the groups in the mailbox, then ends; blocks until then. The caller adds no group after this call.
   func stop() {
     change { $0.isStopping = true }
     stopped.wait()

@@ -76,7 +76,7 @@ extension FixtureModel: ServedModel {
   @Test func modelConnectsWithItsClasses() async throws {
     try await ServedGraph.serve { graph in
       let client = try await FixtureModel.connect(to: graph.address, author: "bob")
-      let project = try graph.insert("one", into: client)
+      let project = graph.insert("one", into: client)
       try await client.save()
       #expect(try await client.log(limit: 1).map(\.author) == ["bob"])
       #expect(client.context.model.hash == graph.model.hash && !project.id.isTemporary)

@@ -48,7 +48,7 @@ import Testing
     #expect(try run.killed().names() == ["a"])
   }
 
-  /// The same transaction again, while the first one waits for the disk: its outcome may be told only when it is durable.
+  /// The same transaction again, while the first one waits for the disk: it is answered only when it is durable.
   @Test func repeatedTransactionWaitsForTheFirst() throws {
     let run = try PreparedRun()
     let request = try run.request("a")

@@ -323,7 +323,7 @@ extension Refusal {
   var isAboutContents: Bool {
     switch code {
     case .invalid, .unique, .denied, .conflict, .limit, .malformed, .notFound: true
-    case .unavailable, .notAllowed, .pruned: false
+    case .unavailable, .notAllowed, .pruned, .cancelled: false
     }
   }
 }
