@@ -48,7 +48,11 @@ struct ClassGenerator {
   }
 
   private func source(of entity: Entity) -> String {
-    let parent = entity.parent.flatMap { model.entity($0)?.name } ?? "ManagedObject"
+    var parent = "ManagedObject"
+    if let number = entity.parent {
+      guard let known = model.entity(number) else { preconditionFailure("a model has the parents of its entities") }
+      parent = known.name
+    }
     let composites = entity.composites.filter { $0.owner == entity.number }
     let members = Set(composites.flatMap(\.members))
     // The server sets the positions of ordered relationships; clients see them as the order of the objects.
@@ -90,13 +94,18 @@ struct ClassGenerator {
     case .integer: ("Int", "integer")
     case .double: ("Double", "double")
     case .string, .text, .json: ("String", "string")
-    case .enumeration: (attribute.enumeration ?? "String", "string")
+    case .enumeration: (enumeration(attribute), "string")
     case .decimal: ("Decimal", nil)
     case .date: ("Date", nil)
     case .uuid: ("UUID", nil)
     case .data: ("Data", nil)
     case .uri: ("URL", nil)
     }
+  }
+
+  private func enumeration(_ attribute: Attribute) -> String {
+    guard let name = attribute.enumeration else { preconditionFailure("an attribute of a case names its enumeration") }
+    return name
   }
 
   /// The type, with a question mark if it is optional. A URL always is: there is none for an attribute without a value.

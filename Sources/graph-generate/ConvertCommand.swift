@@ -42,6 +42,7 @@ struct ConvertCommand {
       FileHandle.standardError.write(Data("\(error)\n".utf8))
       exit(1)
     }
+    precondition(!conversion.versions.isEmpty, "a model has a version")
     let folder = if let output { output } else { "Schema/\(conversion.name)" }
     write(conversion, to: folder)
     for finding in conversion.findings { print(finding) }

@@ -115,7 +115,7 @@ extension SQLiteStore {
 
   /// Sets whether SQLite syncs each COMMIT; outside of transactions only. If such a sync fails, the COMMIT fails, and
   /// SQLite writes its pages again later.
-  private func setSyncing(_ isOn: Bool, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
+  func setSyncing(_ isOn: Bool, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
     if gathered.isSyncing == isOn { return }
     try writer.connection.run(isOn ? Self.full : Self.normal)
     gathered.isSyncing = isOn
@@ -146,7 +146,7 @@ extension SQLiteStore {
 
   /// Begins the log behind a state that SQLite holds durably. If that fails, SQLite syncs each commit until the next
   /// attempt.
-  private func begin(_ gathered: GatheredCommits, _ writer: StoreWriter) {
+  func begin(_ gathered: GatheredCommits, _ writer: StoreWriter) {
     let now = options.monotonicNanoseconds()
     if !checkpointSpace.isLow, gathered.log.mayBegin(at: now) {
       do {
@@ -166,7 +166,7 @@ extension SQLiteStore {
     }
   }
 
-  private func setMark(_ isNeeded: Bool, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
+  func setMark(_ isNeeded: Bool, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
     if gathered.log.isMarked == isNeeded { return }
     // Set although the write may fail: a mark that is wrongly set makes the next start read the log.
     gathered.log.isMarked = true
@@ -314,26 +314,11 @@ extension SQLiteStore {
     begin(gathered, writer)
   }
 
-  /// Makes what a start has found durable in SQLite.
-  ///
-  /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced again,
-  /// which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
-  private func makeDurableAtStart(_ writer: StoreWriter) throws {
-    try pool.writeWithoutTransaction { database in
-      do {
-        try makeDurable(database)
-      } catch let failure as StoreFailure where failure.code == .inUse {
-        self.log.warning("another program reads the store; its log is synced instead of copied into the database file")
-        try synchronizeLog(of: writer.connection)
-      }
-    }
-  }
-
   /// Copies SQLite's whole log into the database file and syncs that file.
   ///
   /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as written.
   /// A checkpoint writes them again, to another file.
-  private func makeDurable(_ database: Database) throws {
+  func makeDurable(_ database: Database) throws {
     // A read that takes longer is not waited for.
     sqlite3_busy_timeout(database.sqliteConnection, Self.shortWait)
     defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(options.lockSeconds * 1_000)) }
@@ -354,7 +339,7 @@ extension SQLiteStore {
   private static let shortWait: Int32 = 200
 
   /// Syncs SQLite's write-ahead log, so that all committed transactions are durable.
-  private func synchronizeLog(of connection: Connection) throws {
+  func synchronizeLog(of connection: Connection) throws {
     if options.hooks.skipsSync { return }
     var file: UnsafeMutablePointer<sqlite3_file>?
     let database = connection.database.sqliteConnection
@@ -369,142 +354,6 @@ extension SQLiteStore {
     guard code == SQLITE_OK else {
       throw SQLiteFailure.of(
         code: code, message: "the write-ahead log can't be synced", path: path, systemError: systemError)
-    }
-  }
-
-  // MARK: - Opening and closing
-
-  /// Applies the entries that SQLite lacks, and begins a log behind them.
-  func openLog() throws {
-    let isNeeded = try pool.read { try LogMark.isSet($0) }
-    guard isNeeded || options.commitLog != nil else { return }
-    let writer = try invariant(writer, "a store that was opened has a writer")
-    let (open, store) = (options.commitLog ?? Self.localLog(in: directory), storeID)
-    let log = isNeeded ? try open(store, nil) : nil
-    if let log { try recover(from: log, writer) }
-    // Also without the mark: a process that was killed after a failed sync has left pages in the cache only.
-    try makeDurableAtStart(writer)
-    let attached = AttachedLog(log, heldBytes: options.heldLogBytes) { try open(store, $0) }
-    let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits))
-    let gathered = GatheredCommits(attached, limits: limits) { [files, age = options.comparedNanoseconds] in
-      files.isOlder(than: age)
-    }
-    try pool.writeWithoutTransaction { _ in
-      if options.commitLog == nil { return try setMark(false, gathered, writer) }
-      checkpointSpace.update()
-      begin(gathered, writer)
-      self.gathered = gathered
-    }
-  }
-
-  private func recover(from log: any CommitLog, _ writer: StoreWriter) throws {
-    let (head, status) = (writer.revision, log.status)
-    let beginning = status.beginning
-    let fingerprint = try pool.writeWithoutTransaction { _ in
-      try writer.history.fingerprint(of: beginning.revision)
-    }
-    if let fingerprint, fingerprint != beginning.fingerprint {
-      throw StoreFailure(
-        .corrupt, "the commit log in \(directory) belongs to another past of the store",
-        cause: "it begins after another commit of revision \(beginning.revision)",
-        advice: "Put the store and its log back together, from one backup or one copy.")
-    }
-    // The newest entry that the store has, too, is compared with it.
-    let known = status.after <= head ? max(status.after, min(head, status.last) - 1) : head
-    try applyInTurn { body in try log.read(after: known) { try body(LogEntry(binary: $0.body)) } }
-    let count = writer.revision - head
-    if count > 0 { self.log.info("commits were restored from the commit log", metadata: ["count": "\(count)"]) }
-  }
-
-  /// Commits everything in SQLite, which then needs no log.
-  func closeLog() {
-    if gathered == nil { return }
-    do {
-      if health.isOutcomeUnknown { try reopen() }
-      try pool.writeWithoutTransaction { database in
-        let writer = try invariant(writer, "a store that is open has a writer")
-        try commitGathered(writer)
-        if let gathered { try setSyncing(true, gathered, writer) }
-        try LogMark.clear(database)
-      }
-    } catch {
-      log.error("the store is closed with commits that only its log holds", metadata: ["cause": "\(error)"])
-    }
-  }
-
-  /// The commit log in a store's directory.
-  public static func localLog(
-    in directory: String
-  ) -> @Sendable (_ store: UniqueID, _ beginning: LogPosition?) throws -> any CommitLog {
-    { store, beginning in
-      let folder = directory + "/" + StoreFiles.logFolder
-      if let beginning { return try LocalCommitLog(beginning: folder, store: store, after: beginning) }
-      return try LocalCommitLog(opening: folder, store: store)
-    }
-  }
-
-  // MARK: - Redo
-  /// The number of entries in one SQLite transaction.
-  private static let appliedEntries = 512
-
-  /// Applies entries, which are durable when the call returns. Only the caller of `commit` may call it, between commits.
-  ///
-  /// Entries that the store already has change nothing. Parts of a batch at the end, without their commit, are not
-  /// applied.
-  /// - Parameter read: passes the entries to its argument, in order.
-  /// - Throws: `StoreFailure` for an entry that does not follow the store's state, and any error of `read`. Some of the
-  ///   entries before it are applied then.
-  public func apply(_ read: (_ body: (LogEntry) throws -> Void) throws -> Void) throws {
-    try turn.withLock { _ in try applyInTurn(read) }
-  }
-
-  func applyInTurn(_ read: (_ body: (LogEntry) throws -> Void) throws -> Void) throws {
-    try files.verify()
-    do {
-      if health.isOutcomeUnknown { try reopen() }
-      try pool.writeWithoutTransaction { database in
-        let writer = try self.writer ?? makeWriter(database)
-        self.writer = writer
-        try commitGathered(writer)
-        // These entries are not in the store's own log.
-        if let gathered { try setSyncing(true, gathered, writer) }
-        try apply(read, writer)
-        if let gathered { begin(gathered, writer) }
-      }
-    } catch let error as DatabaseError {
-      throw SQLiteFailure.of(error, path: path)
-    }
-  }
-
-  private func apply(_ read: (_ body: (LogEntry) throws -> Void) throws -> Void, _ writer: StoreWriter) throws {
-    let redo = RedoWriter(writer)
-    var count = 0
-    func commit() throws {
-      if count == 0 { return }
-      try writer.fullText.updateIfDue(head: writer.revision)
-      try writer.connection.run("COMMIT")
-      count = 0
-      try checkpointIfDue(writer.connection.database)
-    }
-    do {
-      try read { entry in
-        // An unfinished batch is rolled back without the commits before it.
-        if !entry.isLast, !redo.isInBatch { try commit() }
-        if count == 0 { try writer.connection.run("BEGIN IMMEDIATE") }
-        count += 1
-        try redo.apply(entry)
-        if entry.isLast, count >= Self.appliedEntries { try commit() }
-      }
-      if redo.isInBatch {
-        writer.objects.underway = nil
-        try writer.connection.run("ROLLBACK")
-        try writer.reload()
-      } else {
-        try commit()
-      }
-    } catch {
-      abandonTransaction(of: writer, after: error)
-      throw error
     }
   }
 }
