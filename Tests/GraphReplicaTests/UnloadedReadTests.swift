@@ -32,11 +32,14 @@ import Testing
     script.context.unloadedWasRead = { reported.errors.append($0) }
     let fault = try #require(script.context.fault(script.id(5)))
     fault["x"] = .double(3)
-    let child = try #require(script.context.makeChild().object(for: fault))
+    let pad = script.context.makeChild()
+    let child = try #require(pad.object(for: fault))
     #expect(fault.loadedValue(try script.number("x")) == .double(3))
     #expect(child.loadedValue(try script.number("x")) == .double(3))
     #expect(reported.errors.isEmpty)
     _ = child.loadedValue(try script.number("y"))
+    // An object does not keep its context.
+    withExtendedLifetime(pad) {}
     #expect(reported.errors.map(\.property) == ["y"])
   }
 

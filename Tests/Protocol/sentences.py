@@ -286,8 +286,8 @@ def cancellations(ann):
     head = ann.ask("status", {})["head"]
     waiting = ann.send("changes", {"follow": {"since": head, "wait": True}})
     check("cancel ends a wait", cancel(waiting), "cancelled")
-    query = ann.send("subscribe", {"entity": ann.numbers["Project"]})
-    while "last" not in ann.answer(query):
+    query = ann.send("subscribe", {"entity": ann.numbers["Project"], "predicate": 'title == "Lately"'})
+    while not ann.answer(query).get("last"):
         pass
     check("cancel ends a query, even a complete one", cancel(query), "cancelled")
     for number in (query, 1 << 40):
