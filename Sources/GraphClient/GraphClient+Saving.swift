@@ -117,11 +117,17 @@ extension GraphClient {
 
   /// Undoes the newest step that is not undone. `committed.conflicts` of the answer lists what other authors have
   /// changed since, and what therefore stays.
-  /// - Parameter scope: nil for `context.undoScope`; without one, all of the author's scopes count as one.
+  ///
+  /// The step is the newest one of `context.undoScope`; without a scope, the author's newest one.
+  /// - Throws: as `undo(scope:)`.
+  public func undo() async throws -> SaveResult { try await undo(scope: ownScope) }
+
+  /// Undoes the newest step of a scope that is not undone.
+  /// - Parameter scope: nil for all of the author's scopes as if they were one.
   /// - Throws: `Refusal`, `notFound` when there is nothing to undo, `conflict` with all conflicts when they prevent
   ///   the entire step; the next undo attempts that step again.
-  public func undo(scope: UniqueID? = nil) async throws -> SaveResult {
-    try await undo { [scope = scope ?? ownScope] in UndoRequest($0, scope: scope) }
+  public func undo(scope: UniqueID?) async throws -> SaveResult {
+    try await undo { UndoRequest($0, scope: scope) }
   }
 
   private var ownScope: UniqueID? { context.undoScope?.id }
@@ -133,11 +139,17 @@ extension GraphClient {
   }
 
   /// Redoes what the newest undo reverted, unless something else was saved since.
-  /// - Parameter scope: nil for `context.undoScope`; without one, all of the author's scopes count as one.
+  ///
+  /// The step is one of `context.undoScope`; without a scope, of the author.
+  /// - Throws: as `redo(scope:)`.
+  public func redo() async throws -> SaveResult { try await redo(scope: ownScope) }
+
+  /// Redoes what the newest undo of a scope reverted, unless something else was saved since.
+  /// - Parameter scope: nil for all of the author's scopes as if they were one.
   /// - Throws: `Refusal`, `notFound` when there is nothing to redo, `conflict` with all conflicts when they prevent
   ///   the entire step.
-  public func redo(scope: UniqueID? = nil) async throws -> SaveResult {
-    try await undo { [scope = scope ?? ownScope] in UndoRequest($0, scope: scope, redo: true) }
+  public func redo(scope: UniqueID?) async throws -> SaveResult {
+    try await undo { UndoRequest($0, scope: scope, redo: true) }
   }
 
   private func undo(_ request: (TransactionID) -> UndoRequest) async throws -> SaveResult {
@@ -147,10 +159,16 @@ extension GraphClient {
   }
 
   /// The next undo and redo steps, for a menu.
-  /// - Parameter scope: nil for `context.undoScope`; without one, all of the author's scopes count as one.
+  ///
+  /// They are those of `context.undoScope`; without a scope, the author's.
   /// - Throws: `Refusal` when there is no connection.
-  public func undoState(scope: UniqueID? = nil) async throws -> UndoState {
-    try await reply(to: .undoState(scope: scope ?? ownScope)) {
+  public func undoState() async throws -> UndoState { try await undoState(scope: ownScope) }
+
+  /// The next undo and redo steps of a scope.
+  /// - Parameter scope: nil for all of the author's scopes as if they were one.
+  /// - Throws: `Refusal` when there is no connection.
+  public func undoState(scope: UniqueID?) async throws -> UndoState {
+    try await reply(to: .undoState(scope: scope)) {
       if case .undoState(let state) = $0 { state } else { nil }
     }
   }
