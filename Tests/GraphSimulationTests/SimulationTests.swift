@@ -43,7 +43,8 @@ private func simulate(
   /// A promise about something that is never generated holds of nothing.
   @Test func everyKindOfEventOccurs() throws {
     var happened = [CoverageEvent: Int]()
-    for seed in UInt64(1_100)..<1_170 {
+    // The last two have a client that returns after a restore was passed by other commits, which is rare.
+    for seed in Array(UInt64(1_100)..<1_170) + [2_006, 2_055] {
       let directory = try TemporaryDirectory()
       let simulation = try Simulation(seed: seed, directory: directory.path)
       #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
@@ -56,7 +57,7 @@ private func simulate(
       happened.merge(simulation.eventCounts, uniquingKeysWith: +)
     }
     for happening in CoverageEvent.allCases {
-      #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 90 seeds")
+      #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 92 seeds")
     }
   }
 
