@@ -41,7 +41,7 @@ package final class CoreDataFile {
   private static let firstFrameworkEntity: Int64 = 16_001
 
   /// Opens a store.
-  /// - Parameter name: the path of its main file. The write-ahead log beside it is read, too.
+  /// - Parameter name: the path of its main file. The write-ahead log beside it is read with it.
   /// - Throws: `Refusal`: `notFound`, `invalid` for anything but a Core Data store, `unavailable` for an error of a disk.
   package init(_ name: String) throws {
     let snapshot = try StoreSnapshot(of: name)

@@ -7,7 +7,7 @@ import Testing
 /// Microseconds and dates: a stored time survives a read and a write.
 @Suite struct DateExactnessTests {
   private static let reference: Timestamp = 978_307_200_000_000
-  /// 272 years: the range in which a Double of seconds tells microseconds apart.
+  /// 272 years: the range in which a Double of seconds distinguishes microseconds.
   private static let exactRange: Timestamp = 272 * 365 * 86_400 * 1_000_000
 
   @Test func everyMicrosecondOfTheExactRangeIsItsOwnDate() {
@@ -33,7 +33,7 @@ import Testing
     #expect(Date(timeIntervalSinceReferenceDate: .infinity).microseconds == .max)
   }
 
-  /// Also of times that a Date can't tell from their neighbors.
+  /// Also of times that a Date can't distinguish from their neighbors.
   @Test func dateThatIsWrittenBackKeepsItsMicrosecond() throws {
     let script = try ReplicaTranscript(Fixtures.company(), entity: "Person")
     let born = try script.number("born")

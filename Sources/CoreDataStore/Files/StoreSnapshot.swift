@@ -70,7 +70,7 @@ struct StoreSnapshot {
     throw Refusal(.unavailable, "another program is writing \(name); quit it, and run this again")
   }
 
-  /// The attributes of a file that change when it is written.
+  /// The attributes of a file that each write changes.
   private struct FileState: Equatable {
     let numbers: [Int]
 
