@@ -4,29 +4,12 @@ import GraphReplica
 import GraphServer
 import GraphTesting
 import GraphWire
-import Observation
 import Synchronization
 import Testing
 
 /// Observable results of live queries.
 @MainActor
 @Suite(.timeLimit(.minutes(1))) struct LiveResultsTests {
-  /// Returns when a property that `read` accesses is about to change.
-  private func change(of read: () -> Void) async {
-    await withCheckedContinuation { (changed: CheckedContinuation<Void, Never>) in
-      withObservationTracking(read) { changed.resume() }
-    }
-  }
-
-  /// Returns when a condition of observed properties holds.
-  private func wait(until condition: @MainActor () -> Bool) async {
-    while !condition() {
-      await change { _ = condition() }
-      // The observer is called before the change.
-      await Task.yield()
-    }
-  }
-
   @Test func observersReceiveResultAndItsChanges() async throws {
     try await ServedGraph.serve { graph in
       let (reader, writer) = (try await graph.connect(), try await graph.connect { $0.author = "bob" })

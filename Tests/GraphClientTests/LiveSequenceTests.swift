@@ -185,7 +185,7 @@ import Testing
       }
       let other = try await graph.connect()
       let results = other.liveResults(Step.self, sort: [\.label], section: \.project.title)
-      while results.isLoading { try await Task.sleep(for: .milliseconds(1)) }
+      await wait(until: { !results.isLoading })
       #expect(results.sections.map(\.name) == [.string("p"), .string("q")])
       #expect(results.failure == nil)
       await other.close()

@@ -3,25 +3,11 @@ import GraphModel
 import GraphReplica
 import GraphTesting
 import GraphWire
-import Observation
 import Testing
 
 /// Undo steps of a client, and the observable state of a menu's items.
 @MainActor
 @Suite(.timeLimit(.minutes(1))) struct UndoStackTests {
-  /// Returns when a condition holds, which reads observable properties only.
-  private func wait(until isReached: @MainActor () -> Bool) async {
-    while !isReached() {
-      await withCheckedContinuation { (changed: CheckedContinuation<Void, Never>) in
-        withObservationTracking {
-          _ = isReached()
-        } onChange: {
-          changed.resume()
-        }
-      }
-    }
-  }
-
   @Test func savesOfABodyAreOneStep() async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()
