@@ -4,8 +4,8 @@ import PackagePlugin
 /// Generates a target's typed classes from the newest versions of its models. The models themselves are embedded, so
 /// that the program needs no model file at run time.
 ///
-/// A folder of model files has the versions of one model: `1.json`, `2.json`. A target lists its folders, one a line and
-/// relative to the package, in the file `.graph-models` beside its sources.
+/// A folder of model files has the versions of one model: `1.json`, `2.json`. A target lists its folders, one a line
+/// and relative to the package, in the file `.graph-models` beside its sources.
 ///
 /// Without that file the package's `Schema` folder has one folder for each model. A target's model is the one whose
 /// name is a prefix of the target's name, ignoring case: `Schema/Company` is the model of a target `Company`,

@@ -1,8 +1,8 @@
 // Tests: ClientLifetimeTests.swift
 import GraphWire
 
-/// The observers of a connection: the log, the handlers of the client's owner, and streams of states. A stream ends with
-/// its consumer or with the client.
+/// The observers of a connection: the log, the handlers of the client's owner, and streams of states. A stream ends
+/// with its consumer or with the client.
 @MainActor
 struct ConnectionObservers {
   var stateHandler: ((GraphClient.State) -> Void)?

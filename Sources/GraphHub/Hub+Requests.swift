@@ -241,9 +241,9 @@ extension Hub {
 
   /// Cancels an earlier request of the connection, whose answer the client no longer needs.
   ///
-  /// A cancelled request still gets its one answer: it is refused as `cancelled`, at once if it waits, reads or follows,
-  /// and when the writer has stopped if it is a batch. A request that has been answered, and one that cannot be
-  /// cancelled, are left as they are: the client may have sent the cancellation before the answer arrived.
+  /// A cancelled request still gets its one answer: it is refused as `cancelled`, at once if it waits, reads or
+  /// follows, and when the writer has stopped if it is a batch. A request that has been answered, and one that cannot
+  /// be cancelled, are left as they are: the client may have sent the cancellation before the answer arrived.
   mutating func cancel(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) {
     let isWithdrawn =
       cancelWaiting(request, session, &actions) || cancelQuery(request, session, &actions)

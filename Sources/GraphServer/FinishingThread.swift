@@ -7,8 +7,8 @@ import Synchronization
 
 /// The thread that waits for the disk: it makes prepared commits durable while the writer prepares the next ones.
 ///
-/// The groups that were prepared during a sync share the next one. The sessions' limits on outstanding requests bound the
-/// mailbox.
+/// The groups that were prepared during a sync share the next one. The sessions' limits on outstanding requests bound
+/// the mailbox.
 final class FinishingThread: Sendable {
   /// The requests of a group, and what makes it durable.
   typealias Group = (tickets: [StoreRequestID], prepared: Result<PreparedCommits, any Error>)

@@ -25,8 +25,8 @@ public struct GraphServer: Service {
     public var olderModels = [Model]()
     /// The name in `Welcome.server` and in the output of `stickies status`.
     public var name: String
-    /// Threads, at least 1, that read the store for clients; one session uses at most half of them. Keep this below the store's
-    /// `SQLiteStore.Options.maximumReaders`, because the server reads on one further thread.
+    /// Threads, at least 1, that read the store for clients; one session uses at most half of them. Keep this below the
+    /// store's `SQLiteStore.Options.maximumReaders`, because the server reads on one further thread.
     public var readerThreads = 4
     /// The history to keep; nil keeps all of it.
     public var history: HistoryPolicy?

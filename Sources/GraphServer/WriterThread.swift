@@ -5,8 +5,8 @@ import Synchronization
 
 /// The store's single writer.
 ///
-/// Its thread prepares all waiting requests as one group and passes it to the finishing thread, which syncs the disk for
-/// all groups that are prepared by then. The sessions' limits on outstanding requests bound the mailbox.
+/// Its thread prepares all waiting requests as one group and passes it to the finishing thread, which syncs the disk
+/// for all groups that are prepared by then. The sessions' limits on outstanding requests bound the mailbox.
 final class WriterThread: Sendable {
   private struct Mailbox {
     var waiting = [(StoreRequestID, WriteRequest)]()

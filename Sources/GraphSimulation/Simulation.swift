@@ -25,8 +25,8 @@ import GraphWire
 /// - After a restore from a backup, all of this holds for the restored store: clients detect the restore, keep their
 ///   unsaved edits, and unacknowledged transactions are committed once.
 /// - With counters: a count equals the number of committed increments, less those that are undone.
-/// - With clock jumps: revisions rise in the order of commits, each commit has the time of the server's clock, the state
-///   at a time is the newest one that has it, and no commit is pruned by age before it is that old.
+/// - With clock jumps: revisions rise in the order of commits, each commit has the time of the server's clock, the
+///   state at a time is the newest one that has it, and no commit is pruned by age before it is that old.
 /// - A second store that is fed by the entries of the commits equals the server's, row by row.
 /// - Clients with an older version of the model read and write through a lens with the same guarantees.
 public final class Simulation {

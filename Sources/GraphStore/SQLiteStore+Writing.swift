@@ -176,8 +176,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Performs the requests of a group one by one, after one of them fired a constraint of SQL or broke an invariant, which
-  /// the rules should have prevented.
+  /// Performs the requests of a group one by one, after one of them fired a constraint of SQL or broke an invariant,
+  /// which the rules should have prevented.
   ///
   /// Each request gets its own result: the commits before a failure are kept.
   private func prepareAlone(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) -> PreparedCommits {

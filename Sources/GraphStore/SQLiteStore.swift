@@ -206,7 +206,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The models of the store's earlier versions, oldest first.
   public var olderModels: [Model] { layout.versions.dropLast().map(\.model) }
 
-  /// The maximum number of file descriptors that reads and commits open: two for each connection, the writer's included.
+  /// The maximum number of file descriptors that reads and commits open: two for each reader and two for the writer.
   public var maximumDescriptors: Int { 2 * (1 + options.maximumReaders + options.maximumPastReaders) }
 
   /// Includes effects on this query in commit records from the next batch on. `number` is the hub's number for the

@@ -101,8 +101,8 @@ struct StoreOpener {
     // The pool sets NORMAL after `prepareDatabase`. Durability depends on these values, so set them and read them
     // back.
     //
-    // Behind a commit log, SQLite syncs at checkpoints only (NORMAL): its log then loses commits at a power failure, but
-    // never one before another.
+    // Behind a commit log, SQLite syncs at checkpoints only (NORMAL): its log then loses commits at a power failure,
+    // but never one before another.
     let wanted = options.commitLog == nil ? 2 : 1
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(wanted)")

@@ -67,7 +67,7 @@ public struct ToServer: Hashable, Sendable {
 }
 
 extension ToServer.Body {
-  /// Whether a server answers the message from its store: after the session's earlier commits, and only so many at once.
+  /// Whether a server answers the message from its store, after the session's earlier commits and a few at a time.
   public var readsStore: Bool { traits.readsStore }
 
   /// Whether `ModelLens` translates the message of a client with an older version of the model.
@@ -164,8 +164,8 @@ extension ToClient.Body {
   }
 
   /// Whether `ModelLens` translates the message for a client with an older version of the model. Deltas and origins are
-  /// translated earlier: a delta's changes before it is built, because it is the same for all clients with this lens, an
-  /// origin where its property is known.
+  /// translated earlier: a delta's changes before it is built, because it is the same for all clients with this lens,
+  /// an origin where its property is known.
   public var isTranslatedByLens: Bool {
     switch self {
     case .refused, .model, .chunk, .committed, .log, .followed, .status, .differences, .windowMoved: true

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The compiler and the generator, as a build runs them: on files in a folder of their own, against the modules that the
-/// tests were built with.
+/// The compiler and the generator, as a build runs them: on files in a folder of their own, against the modules that
+/// the tests were built with.
 struct Compiler {
   /// The output of a program, and its exit code.
   struct Result {

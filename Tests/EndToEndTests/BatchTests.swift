@@ -75,8 +75,8 @@ import Testing
     return (scene, follower)
   }
 
-  /// Six times the objects, the same memory: what is done is on disk, not held. Their texts alone are nearly twice as much
-  /// as is allowed.
+  /// Six times the objects, the same memory: what is done is on disk, not held. Their texts alone are nearly twice as
+  /// much as is allowed.
   @Test func batchMemoryIsIndependentOfObjectCount() throws {
     let daemon = try Daemon()
     try daemon.start()

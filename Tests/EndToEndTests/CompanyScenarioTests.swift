@@ -3,8 +3,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The model that docs/model-format.md ends with, served from its file and used through `stickies graph` alone, with one of
-/// everything that it has. One daemon, one story.
+/// The model that docs/model-format.md ends with, served from its file and used through `stickies graph` alone, with
+/// one of everything that it has. One daemon, one story.
 @Suite struct CompanyScenarioTests {
   @Test func everyPartOfModelWorksAsDocumented() throws {
     let company = try CompanyDaemon()
@@ -21,7 +21,7 @@ import Testing
 
   // MARK: - The chapters
 
-  /// Two departments, a boss with two reports, a contractor and a client: inheritance, a composite, one sequence for all.
+  /// Two departments, a boss with two reports, a contractor, a client: inheritance, a composite, one shared sequence.
   private func hire(_ company: CompanyDaemon) throws -> [String: String] {
     let input = [
       #"{"$entity": "Department", "$id": "eng", "code": "ENG"}"#,

@@ -3,8 +3,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Schema/Museum, a model that no line of Swift knows, served from its folder and used through `stickies graph` alone: a
-/// one-to-one, recursive and ordered many-to-manys, a list with places, counts and `noAction`, and every rule broken once.
+/// Schema/Museum, a model that no line of Swift knows, served from its folder and used through `stickies graph` alone:
+/// a one-to-one, recursive and ordered many-to-manys, a list with places, counts, `noAction`, and each rule broken once.
 @Suite struct MuseumScenarioTests {
   private static let schema = Fixtures.root + "/Schema/Museum"
 

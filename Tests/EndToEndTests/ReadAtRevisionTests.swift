@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// `stickies graph update --base`: a text is merged with what others wrote since it was read, from the state that was read.
+/// `stickies graph update --base` merges a text with the edits of other clients since the revision that was read.
 @Suite struct ReadAtRevisionTests {
   private let company: CompanyDaemon
   private let project: String

@@ -7,8 +7,8 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// How many fetches go over the wire for twelve hundred notes, each on a board of its own: one for each step of a path and
-/// each thousand objects. One for each object would be twelve hundred.
+/// How many fetches go over the wire for twelve hundred notes, each on a board of its own: one for each step of a path
+/// and each thousand objects. One for each object would be twelve hundred.
 @Suite(.serialized) struct RequestCountTests {
   private static let count = 1_200
 

@@ -5,8 +5,8 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// Many connections with several queries each, which are cut and resumed at random while others write. The client is written
-/// from docs/protocol.md alone: it keeps a token for each query, and believes every advance.
+/// Many connections with several queries each, which are cut and resumed at random while others write. The client is
+/// written from docs/protocol.md alone: it keeps a token for each query, and believes every advance.
 @Suite struct ResumeStressTests {
   static let predicates = [
     "color == \"pink\"", "x > 0", "y > 0", "pinned == TRUE", "locked == TRUE", "collapsed == TRUE", "width > 200",

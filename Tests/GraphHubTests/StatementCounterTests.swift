@@ -97,8 +97,8 @@ import Testing
     .edit(["x": .double(300), "color": .string("blue")]), .delete,
   ]
 
-  /// Commits about five notes, with so many live queries about; what they cost. By default they are moved, recolored and
-  /// deleted.
+  /// Commits about five notes, with so many live queries about; what they cost. By default they are moved, recolored
+  /// and deleted.
   /// - Parameter tagged: whether the notes have a tag.
   private static func commits(
     queries: Int, of entity: String = "Note",

@@ -6,7 +6,7 @@ import GraphTesting
 
 /// A naive twin of a log: arrays of entries. A random run drives both through faults, kills and power cuts.
 ///
-/// A failed call leaves several worlds: the entries that the log may hold. The next opening must find exactly one of them.
+/// A failed call leaves several possible contents of the log. The next opening must find exactly one of them.
 struct LogTwin {
   /// Something that a log must not do.
   struct Failure: Error, CustomStringConvertible {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import GraphModel
 
-/// Live queries over paths where every object is connected to most others: each commit reaches all of them, and judging them
-/// costs less than reading the results again.
+/// Live queries over paths where every object is connected to most others: each commit reaches all of them, and judging
+/// them costs less than reading the results again.
 @Suite struct DenseGraphTests {
   /// Objects in memory; references are looked for in all of them.
   private final class Graph: ImageSource {

@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Random edits, made twice: what is done in children and saved is what is done in the context itself, and a to-many that
-/// is read through its inverse has those that a look at every object finds.
+/// Random edits, made twice: what is done in children and saved is what is done in the context itself, and a to-many
+/// that is read through its inverse has those that a look at every object finds.
 @Suite struct ContextTwinTests {
   private enum Step {
     case number(Int, Double)

@@ -93,7 +93,8 @@ import Testing
     #expect(script.connect(head: 9) == ["welcomed", "> follow since 9", "> follow since 9"])
   }
 
-  /// An advance is held until every subscription is answered. A result that was complete only after the advance waits for the next.
+  /// An advance is held until every subscription is answered. A result that was complete only after the advance waits
+  /// for the next.
   @Test func advanceCoversOnlyCompleteResults() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])

@@ -135,7 +135,7 @@ import Testing
     try Self.expectEqual(store, twin, "shifted")
   }
 
-  /// No object has the key so far: the conflicting one gets it in the same batch, in the same slice or in an earlier one.
+  /// No object has the key before the batch: a row of the same slice, or of an earlier one, takes it first.
   @Test func sameKeyForAllObjectsIsRefused() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(12, &random)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import GraphStore
 
-/// A store whose file was changed by something else than a commit: what is damaged is refused by name, everything else is
-/// served.
+/// A store whose file was changed by something else than a commit: what is damaged is refused by name, everything else
+/// is served.
 @Suite struct DamageTests {
   private let store: TestStore
   private let board: ObjectID

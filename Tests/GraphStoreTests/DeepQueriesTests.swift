@@ -294,8 +294,8 @@ import Testing
     }
   }
 
-  /// Random trees of every function, far deeper than SQLite's parser goes: SQL and the evaluator agree on each, and none is
-  /// a trouble of the disk.
+  /// Random trees of every function, far deeper than SQLite's parser goes: SQL and the evaluator agree on each, and
+  /// none is a trouble of the disk.
   @Test(arguments: UInt64(1)...8) func randomDeepCalculationsAgreeInSQLAndMemory(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try Self.people()

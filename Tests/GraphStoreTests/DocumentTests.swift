@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Attributes of the type `json`: which documents they take, and that they are compared as they are written, by SQL and in
-/// memory.
+/// Attributes of the type `json`: which documents they take, and that they are compared as they are written, by SQL and
+/// in memory.
 @Suite struct DocumentTests {
   let store: TestStore
 

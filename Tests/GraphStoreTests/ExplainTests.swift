@@ -43,7 +43,7 @@ import Testing
     #expect(explanation.statements[0].hasPrefix("SELECT "))
   }
 
-  /// However long a path is: its steps stand side by side, and nest neither in SQLite's parser nor in what is around them.
+  /// The steps of a path stand side by side at any length; they do not nest in SQLite's parser or in the query around.
   @Test(arguments: [4, 5, 8, 31]) func pathComparisonIsResolvedFromItsEnd(hops: Int) throws {
     let store = try store()
     let ways = [

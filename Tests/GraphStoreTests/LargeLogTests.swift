@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Logs and differences over commits of many objects: each commit is read a few times, not once for each of its objects.
+/// Logs and differences over commits of many objects read each commit a few times, not once for each of its objects.
 @Suite struct LargeLogTests {
   private static let people = 5_000
   /// More changes than the last commits that are remembered may have.

@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Undo and redo of steps over an ordered relationship in which others insert, move and delete all the while. Every seed
-/// is held against `UndoOrderModel`, member by member.
+/// Undo and redo of steps over an ordered relationship in which others insert, move and delete all the while. Every
+/// seed is held against `UndoOrderModel`, member by member.
 @Suite struct UndoOrderPastOthersTests {
   /// The edits of the others, and their times.
   enum ConcurrentEdits: CaseIterable, Sendable {

@@ -4,8 +4,8 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// Versions that differ in limits, defaults, `renamed` or a mapping only have one hash: a store is of all of them, and keeps
-/// the text of the one that it was made with, or migrated with.
+/// Versions that differ in limits, defaults, `renamed` or a mapping only have one hash: a store is of all of them, and
+/// keeps the text of the one that it was made with, or migrated with.
 @Suite struct EqualVersionsTests {
   private static func model(_ version: Int, _ entity: String, _ more: String = "") throws -> Model {
     try ShopVersions.model(
@@ -61,7 +61,7 @@ import Testing
     try expectSound(store)
   }
 
-  /// Between the version that the store keeps and the next one nothing is tightened, and yet an object breaks the next one.
+  /// The next version tightens nothing that the store's version has, and yet an object breaks it.
   @Test(arguments: 0..<3, [true, false])
   func valuesAboveRestoredLimitAreReported(limit: Int, makesBackup: Bool) throws {
     let (directory, served, box) = try loosened(limit)

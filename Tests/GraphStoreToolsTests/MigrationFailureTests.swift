@@ -7,8 +7,8 @@ import GraphTesting
 import Synchronization
 import Testing
 
-/// Migrations that are ended by something else than their end: the store is of one version or of the other, and the next
-/// try succeeds.
+/// Migrations that are ended by something else than their end: the store is of one version or of the other, and the
+/// next try succeeds.
 @Suite struct MigrationFailureTests {
   private struct InterruptedMigration: Error {}
 

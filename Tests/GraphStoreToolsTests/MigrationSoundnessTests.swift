@@ -4,8 +4,8 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// Migrations after which a store must be sound, or which must not be: what goes takes nothing along unseen, and what is
-/// computed has the form of its property.
+/// Migrations after which a store must be sound, or which must not be: what goes takes nothing along unseen, and what
+/// is computed has the form of its property.
 @Suite struct MigrationSoundnessTests {
   private static func model(_ version: Int, _ entities: String, _ more: String = "") throws -> Model {
     try ShopVersions.model(

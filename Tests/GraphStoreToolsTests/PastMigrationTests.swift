@@ -28,8 +28,8 @@ import struct GraphModel.FetchRequest
       {"name": "Waste", "attributes": [{"name": "name", "type": "string"}]}]}
     """
 
-  /// Something new before everything else, a renamed to-one, another number, a yes that is a number, a nickname for all, and
-  /// no legs.
+  /// Something new before everything else, a renamed to-one, another number, a yes that is a number, a nickname for
+  /// all, and no legs.
   private static let second = """
     {"format": 1, "name": "Farm", "version": 2, "entities": [
       {"name": "Accident", "attributes": [{"name": "name", "type": "string"}]},
@@ -357,8 +357,8 @@ import struct GraphModel.FetchRequest
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// An object that was deleted and taken back before a mapping has in all states what the mapping gave it, and restoring
-  /// an early one takes nothing from it.
+  /// An object that was deleted and taken back before a mapping has in all states what the mapping gave it, and
+  /// restoring an early one takes nothing from it.
   @Test func objectDeletedBeforeMappingHasMappedValue() throws {
     let models = try [Self.first, Self.mapped].map { try ShopVersions.model($0) }
     var store = try TestStore(models[0])
@@ -390,8 +390,8 @@ import struct GraphModel.FetchRequest
       {"name": "roof", "type": "string", "optional": true}, {"name": "wall", "type": "string", "optional": true}]
       """)
 
-  /// A label made of a name that goes on and of a nickname that goes, one that the rules compute from then on, animals in an
-  /// order, and counts of all that can be counted.
+  /// A label made of a name that goes on and of a nickname that goes, one that the rules compute from then on, animals
+  /// in an order, and counts of all that can be counted.
   private static let mapped =
     large
     .replacingOccurrences(

@@ -110,7 +110,7 @@ import Testing
     screen.questions.ask(
       QuestionText(
         title: "Sure?", lines: ["It is asked."], choices: [.init(key: "y", title: "Yes") {}], cancel: {}))
-    await ann.terminal.expects("It is asked.")
+    await ann.terminal.expects("This can't be undone.")
     pressAll()
     ann.terminal.press(.escape)
     await ann.terminal.expects { !$0.text.contains("It is asked.") && $0.text.contains("│ Work") }

@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  /// The package manager finds a module that another target of the same build declares, and builds one that no file uses.
+  /// The package manager finds modules that another target of the build declares, and builds some that no file uses.
   @Test func packageDeclaresWhatTargetsImport() throws {
     let targets = PackageManifest(try Self.file("Package.swift")).targets
     let programs = Set(targets.filter { $0.kind == "executableTarget" }.map(\.name))

@@ -10,8 +10,8 @@ extension Bench {
     /// Whether the section compares with the peers.
     var hasPeers: Bool { [.commits, .mixed, .latency, .fanout, .idle, .snapshot].contains(self) }
 
-    /// Whether the section's figures come from a daemon, so that a baseline can be measured beside it. The others run the
-    /// code that this program was linked with.
+    /// Whether the section's figures come from a daemon, so that a baseline can be measured beside it. The others run
+    /// the code that this program was linked with.
     var hasBaseline: Bool {
       hasPeers || isCurve || [.start, .fetch, .paths, .backup].contains(self)
     }

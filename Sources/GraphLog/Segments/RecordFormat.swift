@@ -3,9 +3,9 @@ import GraphModel
 
 /// The bytes of a record in a segment file; docs/commit-log.md describes its fields.
 ///
-/// A record is valid only in the segment whose number it contains: recycled files keep old records. It also contains the
-/// offset of its group's first record. The groups before it had been synced when the group was written, so a valid record
-/// behind a bad one proves damage if it belongs to a later group, and nothing if it belongs to the same one.
+/// A record is valid only in the segment whose number it contains: recycled files keep old records. It also contains
+/// the offset of its group's first record. The groups before it had been synced when the group was written, so a valid
+/// record behind a bad one proves damage if it belongs to a later group, and nothing if it belongs to the same one.
 ///
 /// The checksum begins with the salt of the log, which no client knows: bytes in a body can't pass for a record.
 enum RecordFormat {

@@ -1,8 +1,8 @@
 /// Applies the delete rules to the deletes of a transaction.
 ///
 /// It follows `cascade` first, also in cycles. Then the set of deleted objects is final, and a reference that remains
-/// under `deny`, or would dangle under `noAction`, is a violation. `DeleteSet` of the store applies the same rules to the
-/// deletes of a batch, without reading whole objects.
+/// under `deny`, or would dangle under `noAction`, is a violation. `DeleteSet` of the store applies the same rules to
+/// the deletes of a batch, without reading whole objects.
 struct DeletePropagation {
   /// Objects to be deleted, the last one next.
   private var pending = [ObjectID]()

@@ -21,8 +21,8 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `StoreFailure` if the disk or the file fails; then none of the requests counts as committed.
   func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
 
-  /// Plans and writes requests, as `commit` does, but leaves the sync of the disk to `PreparedCommits.finish`, which may
-  /// run on another thread while the next requests are prepared. Reads do not see the commits before they are finished.
+  /// Plans and writes requests, as `commit` does, but leaves the sync of the disk to `PreparedCommits.finish`, which
+  /// may run on another thread while the next requests are prepared. Reads see the commits once they are finished.
   /// - Parameters:
   ///   - group: requests that share a sync; a `.batch` alone.
   ///   - now: the time of the commits, unless the previous commit was later.
@@ -106,8 +106,8 @@ public protocol GraphStoring: Sendable {
   /// - Returns: the reason why commits are refused; nil if they are accepted.
   func fileFailure() -> StoreFailure?
 
-  /// Completes work that commits leave for a quiet moment, so that other programs see all commits. May be called from any
-  /// thread, about once a second.
+  /// Completes work that commits leave for a quiet moment, so that other programs see all commits. May be called from
+  /// any thread, about once a second.
   func settle()
 
   /// Closes the store. Call it when no read or write is running; further calls do nothing.
@@ -164,8 +164,8 @@ public struct PreparedCommits: Sendable {
   /// Creates commits that `finish` makes durable.
   public init(finish: @escaping @Sendable () throws -> [WriteResult]) { body = finish }
 
-  /// Makes the commits durable, together with all others that are prepared. Call it once, on any thread, in the order of
-  /// `prepare`.
+  /// Makes the commits durable, together with all others that are prepared. Call it once, on any thread, in the order
+  /// of `prepare`.
   /// - Returns: a result for each request, in order.
   /// - Throws: `StoreFailure` if the disk or the file fails; then none of the requests counts as committed.
   public func finish() throws -> [WriteResult] { try body() }

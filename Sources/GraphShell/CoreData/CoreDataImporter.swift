@@ -7,8 +7,8 @@ import GraphWire
 /// Imports a Core Data store: new rows as inserts, then differences as updates, then deletes, in commits of many rows.
 ///
 /// The mapping records each commit after its answer, and the inserts of a commit before it: a row is never inserted
-/// twice, however an import ends. Updates can be sent twice without harm. A row that the daemon refuses is reported, and
-/// the others of its commit are sent again without it.
+/// twice, however an import ends. Updates can be sent twice without harm. A row that the daemon refuses is reported,
+/// and the others of its commit are sent again without it.
 @MainActor
 final class CoreDataImporter {
   typealias RowKey = StoreLayout.RowKey

@@ -16,9 +16,9 @@ import Synchronization
 /// SQLite opens files by name and never checks again whether the names still refer to them. A store whose directory
 /// was removed, moved or replaced would continue to commit into files that the next start does not find. So the
 /// identities are recorded at opening (`seal` completes them). They are compared before a commit is acknowledged
-/// (`SQLiteStore.Options.comparedNanoseconds`), around each opening of another connection, and once a second while there
-/// are no commits. A comparison takes one `stat` per name, about 2 µs each. The store can't keep its own descriptors
-/// instead, because closing one drops SQLite's locks.
+/// (`SQLiteStore.Options.comparedNanoseconds`), around each opening of another connection, and once a second while
+/// there are no commits. A comparison takes one `stat` per name, about 2 µs each. The store can't keep its own
+/// descriptors instead, because closing one drops SQLite's locks.
 final class OpenedFiles: Sendable {
   private enum Role { case database, log, index, lock }
 

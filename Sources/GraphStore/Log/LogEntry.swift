@@ -6,8 +6,8 @@ import GraphModel
 /// History describes a commit by the differences from the state before it and does not keep the values of inserted
 /// objects, because the present and later changes contain them. An entry has both, so that a store in the state before
 /// the commit needs nothing else. All numbers of entities and properties are the store's (`NumberAssignment`), so an
-/// entry applies to stores of the same model version only. A migration has no entry: it rewrites rows, and the log begins
-/// again after it.
+/// entry applies to stores of the same model version only. A migration has no entry: it rewrites rows, and the log
+/// begins again after it.
 ///
 /// A large batch consists of several entries: its parts, and then its commit. They apply together or not at all.
 public enum LogEntry: Equatable, Sendable {

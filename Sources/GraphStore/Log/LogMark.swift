@@ -25,8 +25,8 @@ package enum LogMark {
     return try IdleStore.read(path) { try isSet($0) }
   }
 
-  /// Refuses a store whose write-ahead log has lost commits from its middle, as after a power failure. With the mark, the
-  /// commit log has them.
+  /// Refuses a store whose write-ahead log has lost commits from its middle, as after a power failure. With the mark,
+  /// the commit log has them.
   package static func refuseLoss(ofStoreAt path: String) throws {
     if try WriteAheadLogFile.loss(beside: path) != nil, try !isSet(inStoreAt: path) {
       try WriteAheadLogFile.refuseLoss(beside: path)

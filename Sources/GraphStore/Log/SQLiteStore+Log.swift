@@ -181,7 +181,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Commits what has gathered, so that reads see it, after it is durable in the log. Releases the log from time to time.
+  /// Commits the gathered groups once they are durable in the log, so that reads see them; now and then releases the log.
   /// - Throws: the failure of SQLite; the store is then reopened by the next call.
   func commitGathered(_ writer: StoreWriter) throws {
     guard let gathered, gathered.isOpen else { return }
@@ -316,8 +316,8 @@ extension SQLiteStore {
 
   /// Copies SQLite's whole log into the database file and syncs that file.
   ///
-  /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as written.
-  /// A checkpoint writes them again, to another file.
+  /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as
+  /// written. A checkpoint writes them again, to another file.
   func makeDurable(_ database: Database) throws {
     // A read that takes longer is not waited for.
     sqlite3_busy_timeout(database.sqliteConnection, Self.shortWait)

@@ -34,8 +34,8 @@ extension SQLiteStore {
 
   /// Makes what a start has found durable in SQLite.
   ///
-  /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced again,
-  /// which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
+  /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced
+  /// again, which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
   private func makeDurableAtStart(_ writer: StoreWriter) throws {
     try pool.writeWithoutTransaction { database in
       do {
@@ -97,7 +97,7 @@ extension SQLiteStore {
   /// The number of entries in one SQLite transaction.
   private static let appliedEntries = 512
 
-  /// Applies entries, which are durable when the call returns. Only the caller of `commit` may call it, between commits.
+  /// Applies entries; they are durable when the call returns. Only the caller of `commit` calls it, between commits.
   ///
   /// Entries that the store already has change nothing. Parts of a batch at the end, without their commit, are not
   /// applied.

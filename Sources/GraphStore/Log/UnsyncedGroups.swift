@@ -55,8 +55,8 @@ final class UnsyncedGroups: @unchecked Sendable {
   ///   - group: returns as soon as this group has a fate; nil for all groups.
   ///   - verifies: whether the names of the log's files are compared.
   ///   - acknowledge: called with the number of groups that have become durable, before they have their fate.
-  /// - Returns: nil if all groups are durable, or `group` has its fate. Otherwise the failure of the log; no other group
-  ///   is written before `resolve`.
+  /// - Returns: nil if all groups are durable, or `group` has its fate. Otherwise the failure of the log; no other
+  ///   group is written before `resolve`.
   func write(_ group: Group? = nil, verifies: Bool, acknowledge: (Int) -> Void) -> (any Error)? {
     let (groups, earlier) = begin(group)
     guard let log = groups.first?.log else { return earlier }

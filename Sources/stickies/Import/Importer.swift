@@ -74,9 +74,9 @@ struct Importer {
 
   /// Finds or inserts the boards or the tags of a batch.
   ///
-  /// Those exported from this store are identified by id, even if renamed. Those that a new note needs are inserted, and
-  /// unique keys merge them with existing ones. Those that no note of the file uses are inserted if the name does not
-  /// exist. Others are not inserted: their notes exist here, so they have been renamed or deleted since.
+  /// Those exported from this store are identified by id, even if renamed. Those that a new note needs are inserted,
+  /// and unique keys merge them with existing ones. Those that no note of the file uses are inserted if the name does
+  /// not exist. Others are not inserted: their notes exist here, so they have been renamed or deleted since.
   /// - Parameters:
   ///   - listed: the boards or tags that the file lists.
   ///   - new: the names that new notes use.

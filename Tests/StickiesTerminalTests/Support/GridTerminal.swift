@@ -4,7 +4,8 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// A terminal that is a grid: a test types into it and waits for what it shows. It draws nothing and has no size but its own.
+/// A terminal that is a grid: a test types into it and waits for what it shows. It draws nothing and has no size but
+/// its own.
 final class GridTerminal: BoardTerminal {
   private struct State {
     var grid: Grid
