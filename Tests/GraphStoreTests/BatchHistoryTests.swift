@@ -53,7 +53,7 @@ import Testing
     #expect(try store.store.head == head)
     // It is not on record as done, either.
     guard case .committed = try store.batch("Robot", volts(store, "volts + 1")).outcome else {
-      Issue.record("the store takes no batch any more")
+      Issue.record("the store refuses every later batch")
       return
     }
     try expectSound(store)

@@ -176,7 +176,7 @@ import Testing
     store.author = "ann"
     // Only the count of the department has changed since it was made, and has changed back.
     guard case .committed(let committed) = try store.undo(revision).outcome else {
-      Issue.record("nothing of the department is bob's any more")
+      Issue.record("no value of the department is bob's")
       return
     }
     #expect(committed.conflicts.isEmpty)

@@ -57,7 +57,7 @@ import Testing
     #expect(undone > 10 && spaced > 0, "seed \(seed): \(undone) undone, \(spaced) made room")
     #expect(try StoreCheckRun(store).findings.isEmpty, "seed \(seed)")
     let records = try store.store.commits(after: 0, through: nil, maximumChanges: 100_000)
-    #expect(records.flatMap(\.changes).contains { !$0.spacing.isEmpty }, "history tells which places only made room")
+    #expect(records.flatMap(\.changes).contains { !$0.spacing.isEmpty }, "history marks the places that only made space")
   }
 
   /// Most of what happens, happens right behind the first step: room runs out there.

@@ -22,7 +22,7 @@ import Testing
     let store = try TestStore(try Fixtures.stickies())
     let refusal = try #require(try store.refusal([tag(store, "a"), tag(store, "b"), tag(store, "a")]))
     #expect(refusal.code == .unique)
-    #expect(refusal.violations.map(\.rule) == ["unique", "unique"], "each is told of the other")
+    #expect(refusal.violations.map(\.rule) == ["unique", "unique"], "each violates the other's key")
     #expect(try store.all("Tag").isEmpty && store.store.head.revision == 0)
     for policy in MergePolicy.allCases where policy != .error {
       let ids = try store.must([tag(store, "\(policy)"), tag(store, "other"), tag(store, "\(policy)")], policy: policy)

@@ -109,11 +109,11 @@ import Testing
     }
     screen.questions.ask(
       QuestionText(
-        title: "Sure?", lines: ["It is asked."], choices: [.init(key: "y", title: "Yes") {}], cancel: {}))
-    await ann.terminal.expects("This can't be undone.")
+        title: "Sure?", lines: ["This is final."], choices: [.init(key: "y", title: "Yes") {}], cancel: {}))
+    await ann.terminal.expects("This is final.")
     pressAll()
     ann.terminal.press(.escape)
-    await ann.terminal.expects { !$0.text.contains("It is asked.") && $0.text.contains("│ Work") }
+    await ann.terminal.expects { !$0.text.contains("This is final.") && $0.text.contains("│ Work") }
     ann.terminal.types("?")
     await ann.terminal.expects("─ Help ─")
     pressAll()
