@@ -13,14 +13,11 @@ extension Replica {
       openRequests.close(message.request)
       receiveWelcome(welcome, &actions)
     case (.committed(let committed, let objects, let isComplete), .save(let id)?):
-      openRequests.close(message.request)
-      pending.removeAll { $0.id == id }
       resume.record(committed.token(of: store))
-      actions.append(.saved(id, .success(SaveResult(committed: committed, objects: objects, isComplete: isComplete))))
+      let saved = SaveResult(committed: committed, objects: objects, isComplete: isComplete)
+      receiveOutcome(.success(saved), of: id, message.request, &actions)
     case (.refused(let refusal), .save(let id)?):
-      openRequests.close(message.request)
-      pending.removeAll { $0.id == id }
-      actions.append(.saved(id, .failure(refusal)))
+      receiveOutcome(.failure(refusal), of: id, message.request, &actions)
     case (.refused(let refusal), .subscribe(let query)?):
       openRequests.close(message.request)
       receiveSubscribeRefusal(query, refusal, &actions)
@@ -64,6 +61,15 @@ extension Replica {
       receiveReply(reply, to: request, message.request, isLast: !isProgress, &actions)
     default: break
     }
+  }
+
+  /// Passes on the outcome of a save, which is no longer pending.
+  private mutating func receiveOutcome(
+    _ outcome: Result<SaveResult, Refusal>, of id: TransactionID, _ number: UInt64, _ actions: inout [ReplicaAction]
+  ) {
+    openRequests.close(number)
+    pending.removeAll { $0.id == id }
+    actions.append(.saved(id, outcome))
   }
 
   /// Passes on the reply to a request of the owner, or a part of it.

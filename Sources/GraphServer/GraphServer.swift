@@ -78,34 +78,13 @@ public struct GraphServer: Service {
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
     let writer = WriterThread(store: store, clock: Self.now)
-    let runner = HubRunner(
-      loop: loop,
-      hub: Hub(
-        model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
-        server: configuration.name, limits: configuration.limits),
-      store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
-      limits: configuration.limits,
-      maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
-    let accepting = AcceptBackoff(log: log)
+    let runner = try runner(loop, writer, readers, internalReaders)
     var listeners = [Listener]()
-    func listen(at address: ServerAddress) async throws {
-      listeners.append(
-        try await Listener(
-          address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-          accepting: accepting, log: log))
-    }
     do {
       try writer.start { event in runner.submit(event) }
       try readers.start()
       try internalReaders.start()
-      for address in configuration.addresses { try await listen(at: address) }
-      for address in configuration.optionalAddresses {
-        do {
-          try await listen(at: address)
-        } catch let failure as StoreFailure {
-          log.notice("an address is not served", metadata: ["address": "\(address)", "failure": "\(failure)"])
-        }
-      }
+      try await listen(group, runner, &listeners)
     } catch {
       for listener in listeners { await listener.close() }
       // A promise of the runner must not outlive its loop unfulfilled.
@@ -138,20 +117,59 @@ public struct GraphServer: Service {
     timer.cancel()
     watching.cancel()
     pruning?.cancel()
-    // Join threads outside the cooperative pool, which must not be blocked.
+    await Self.join(writer, readers, internalReaders)
+    try? await group.shutdownGracefully()
+    try store.close()
+    log.info("the store is closed")
+  }
+
+  /// Makes the runner of a hub that begins at the store's head.
+  private func runner(
+    _ loop: any EventLoop, _ writer: WriterThread, _ readers: ReadExecutor, _ internalReaders: ReaderPool
+  ) throws -> HubRunner {
+    HubRunner(
+      loop: loop,
+      hub: Hub(
+        model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
+        server: configuration.name, limits: configuration.limits),
+      store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
+      limits: configuration.limits,
+      maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
+  }
+
+  /// Listens at all addresses. An optional address that fails is only logged.
+  /// - Parameter listeners: those that listen, also if a later one throws.
+  private func listen(
+    _ group: MultiThreadedEventLoopGroup, _ runner: HubRunner, _ listeners: inout [Listener]
+  ) async throws {
+    let accepting = AcceptBackoff(log: log)
+    func listener(at address: ServerAddress) async throws -> Listener {
+      try await Listener(
+        address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
+        accepting: accepting, log: log)
+    }
+    for address in configuration.addresses { listeners.append(try await listener(at: address)) }
+    for address in configuration.optionalAddresses {
+      do {
+        listeners.append(try await listener(at: address))
+      } catch let failure as StoreFailure {
+        log.notice("an address is not served", metadata: ["address": "\(address)", "failure": "\(failure)"])
+      }
+    }
+  }
+
+  /// Waits for the end of the threads outside the cooperative pool, which must not be blocked.
+  private static func join(_ writer: WriterThread, _ readers: ReadExecutor, _ internalReaders: ReaderPool) async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      @Sendable func join() {
+      @Sendable func stop() {
         writer.stop()
         readers.stop()
         internalReaders.stop()
         continuation.resume()
       }
       // If no thread can be started, blocking the pool is acceptable, because nothing else is served at this point.
-      do { try ServerThread.start("end", join) } catch { join() }
+      do { try ServerThread.start("end", stop) } catch { stop() }
     }
-    try? await group.shutdownGracefully()
-    try store.close()
-    log.info("the store is closed")
   }
 
   /// Warns about a newest commit in the future. The clock was wrong then or is wrong now; only an operator can decide

@@ -87,6 +87,9 @@ extension SQLiteStore {
   private static let commit = SQL("COMMIT")
   private static let rollback = SQL("ROLLBACK")
 
+  /// The failures of the disk. An apparent corruption may exist only in the connection's memory.
+  private static let ofTheDisk: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
+
   private func prepareTogether(
     _ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter
   ) throws -> PreparedCommits {
@@ -96,18 +99,7 @@ extension SQLiteStore {
       try willBegin(isInTransaction) { try connection.run($0) }
     }
     let head = writer.revision
-    do {
-      // A large batch may be refused after a part of it was written; the rollback must concern the batch alone.
-      let isBatch = batch.first?.isBatch == true
-      if isBatch { try commitGathered(writer) }
-      try prepareToBegin(isBatch: isBatch, writer)
-      if gathered?.isOpen != true { try connection.run(Self.begin) }
-      gathered?.didBegin()
-    } catch {
-      // An unlock that failed earlier, or an unreadable file: on this connection the error would persist.
-      self.writer = nil
-      throw UnknownOutcome(cause: error, head: head)
-    }
+    try beginTransaction(of: batch, head: head, writer)
     var isCommitting = false
     let entries = EntryCollector(limit: options.didCommit == nil ? gathered?.log.maximumGroupBytes : nil)
     if options.didCommit != nil || gathered != nil { writer.emit = { entries.append($0) } }
@@ -131,25 +123,16 @@ extension SQLiteStore {
       try invariant(writer.revision >= head, "revisions never fall")
       try checkpointSpace.reserve(connection)
       isCommitting = true
-      let prepared: PreparedCommits
-      if let gathered {
-        prepared = try prepare(entries, results, gathered, writer)
-      } else {
-        try runCommit(connection)
-        // A commit in files that the next start does not find is lost, so it must not be acknowledged.
-        try files.verify()
-        let written = entries.entries
-        prepared = PreparedCommits { [options, results] in
-          if let written, !written.isEmpty { options.didCommit?(written) }
-          return results
+      let prepared =
+        if let gathered {
+          try prepare(entries, results, gathered, writer)
+        } else {
+          try commitInSQLite(entries, results, connection)
         }
-      }
       checkpointSpace.setThreshold(connection.database)
       return prepared
     } catch {
-      // An apparent corruption may exist only in this connection's memory.
-      let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
-      let isOfTheDisk = if let failure = error as? StoreFailure { codes.contains(failure.code) } else { false }
+      let isOfTheDisk = if let failure = error as? StoreFailure { Self.ofTheDisk.contains(failure.code) } else { false }
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
       gathered?.didRollBack()
       guard !isCommitting, !isOfTheDisk else {
@@ -165,6 +148,38 @@ extension SQLiteStore {
         throw error
       }
       throw error
+    }
+  }
+
+  /// Begins the transaction of a group, unless gathered commits have one open.
+  private func beginTransaction(
+    of batch: [WriteRequest], head: Revision, _ writer: StoreWriter
+  ) throws(UnknownOutcome) {
+    do {
+      // A large batch may be refused after a part of it was written; the rollback must concern the batch alone.
+      let isBatch = batch.first?.isBatch == true
+      if isBatch { try commitGathered(writer) }
+      try prepareToBegin(isBatch: isBatch, writer)
+      if gathered?.isOpen != true { try writer.connection.run(Self.begin) }
+      gathered?.didBegin()
+    } catch {
+      // An unlock that failed earlier, or an unreadable file: on this connection the error would persist.
+      self.writer = nil
+      throw UnknownOutcome(cause: error, head: head)
+    }
+  }
+
+  /// Commits the transaction of a group in SQLite, in a store without a commit log.
+  private func commitInSQLite(
+    _ entries: EntryCollector, _ results: [WriteResult], _ connection: Connection
+  ) throws -> PreparedCommits {
+    try runCommit(connection)
+    // A commit in files that the next start does not find is lost, so it must not be acknowledged.
+    try files.verify()
+    let written = entries.entries
+    return PreparedCommits { [options] in
+      if let written, !written.isEmpty { options.didCommit?(written) }
+      return results
     }
   }
 

@@ -3,7 +3,9 @@ import GraphModel
 /// Generating a function for each named fetch request, in an extension of the class of its objects.
 extension ClassGenerator {
   func declaration(of request: FetchTemplate) -> String {
-    guard let entity = model.entity(request.entity)?.name else { return "" }
+    guard let entity = model.entity(request.entity)?.name else {
+      preconditionFailure("a model has the entities of its fetch requests")
+    }
     var (parameters, arguments, labels) = ([String](), [String](), Set<String>())
     for (name, type) in zip(request.variables, request.types) {
       let (swift, wrap, kind) = swift(type)

@@ -33,15 +33,17 @@ extension ClassGenerator {
     case .uuid(let value): return "UUID(UniqueID(high: \(value.high), low: \(value.low)))"
     case .data(let value): return "Data([\(value.map { "\($0)" }.joined(separator: ", "))] as [UInt8])"
     }
-    return switch attribute.kind {
-    case .bool: "false"
-    case .integer, .double, .decimal: "0"
-    case .date: "Date(microseconds: 0)"
-    case .uuid: "UUID(UniqueID.zero)"
-    case .data: "Data()"
-    case .uri: "nil"
-    case .string, .text, .json: "\"\""
-    case .enumeration: ".`\(attribute.cases.first ?? "")`"
+    switch attribute.kind {
+    case .bool: return "false"
+    case .integer, .double, .decimal: return "0"
+    case .date: return "Date(microseconds: 0)"
+    case .uuid: return "UUID(UniqueID.zero)"
+    case .data: return "Data()"
+    case .uri: return "nil"
+    case .string, .text, .json: return "\"\""
+    case .enumeration:
+      guard let first = attribute.cases.first else { preconditionFailure("an enumeration has a case") }
+      return ".`\(first)`"
     }
   }
 

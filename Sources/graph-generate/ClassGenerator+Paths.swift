@@ -56,10 +56,6 @@ extension ClassGenerator {
       + "\n  public var `\(name)`: \(type) { \(type)(self, \(argument): \(property.number)) }"
   }
 
-  private func destination(_ relationship: Relationship) -> String {
-    model.entity(relationship.destination)?.name ?? "ManagedObject"
-  }
-
   private func kind(_ attribute: Attribute) -> String {
     switch attribute.kind {
     case .bool: "Bool"
@@ -72,7 +68,7 @@ extension ClassGenerator {
     case .date: "DateTime"
     case .uuid: "UniqueID"
     case .data: "[UInt8]"
-    case .enumeration: attribute.enumeration ?? "String"
+    case .enumeration: enumeration(attribute)
     }
   }
 }

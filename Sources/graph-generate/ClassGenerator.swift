@@ -70,11 +70,11 @@ struct ClassGenerator {
   }
 
   private func declaration(of property: Property) -> String {
-    let documentation = comment(property.documentation, property.name, "  ") + "\n"
+    var documentation = comment(property.documentation, property.name, "  ") + "\n"
     switch property.kind {
     case .attribute(let attribute):
-      let addition = defaultComment(attribute).map { "  ///\n  /// \($0)\n" } ?? ""
-      return documentation + addition + declaration(property, attribute)
+      if let addition = defaultComment(attribute) { documentation += "  ///\n  /// \(addition)\n" }
+      return documentation + declaration(property, attribute)
     case .relationship(let relationship): return documentation + declaration(property, relationship)
     }
   }
@@ -103,8 +103,16 @@ struct ClassGenerator {
     }
   }
 
-  private func enumeration(_ attribute: Attribute) -> String {
-    guard let name = attribute.enumeration else { preconditionFailure("an attribute of a case names its enumeration") }
+  /// The class of the objects at the other end of a relationship.
+  func destination(_ relationship: Relationship) -> String {
+    guard let entity = model.entity(relationship.destination) else {
+      preconditionFailure("a model has the destinations of its relationships")
+    }
+    return entity.name
+  }
+
+  func enumeration(_ attribute: Attribute) -> String {
+    guard let name = attribute.enumeration else { preconditionFailure("the attribute names its enumeration") }
     return name
   }
 
@@ -155,7 +163,7 @@ struct ClassGenerator {
   }
 
   private func declaration(_ property: Property, _ relationship: Relationship) -> String {
-    let destination = model.entity(relationship.destination)?.name ?? "ManagedObject"
+    let destination = destination(relationship)
     let number = property.number
     if relationship.isToMany {
       let type = "\(relationship.isOrdered ? "OrderedToMany" : "ToMany")<\(destination)>"

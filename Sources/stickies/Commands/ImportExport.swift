@@ -12,7 +12,7 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import",
     abstract: "Import notes from Google Keep, from Stickies of macOS, or from the output of export.",
     discussion: """
-      Imports up to 8 MiB in one commit, and more in several commits that one undo takes back. Existing notes stay \
+      Up to 8 MiB are one commit, and more are several commits, which one undo reverts. Existing notes stay \
       unchanged, so an interrupted import can be run again.
       """)
 
