@@ -108,7 +108,7 @@ package final class SimulatedLogDisk: LogDisk {
     return copy
   }
 
-  /// Changes a file behind the back of the log, on the disk and in the cache.
+  /// Changes a file on the disk and in the cache, as another program does.
   package func edit(_ name: String, _ body: (inout [UInt8]) -> Void) {
     state.withLock { state in
       guard let number = state.names[name], var file = state.files[number] else {

@@ -52,7 +52,7 @@ struct ModelPlaceFinder {
     }
   }
 
-  /// The place of a member's name, or of an element, and where its value begins. Nil if the value has none.
+  /// The place of a member's name, or of an element, and that of its value. Nil if the value at `value` lacks it.
   private func follow(_ step: Step, from value: Int) -> (place: Int, value: Int)? {
     var position = skippingBlanks(value + 1)
     var index = 0
@@ -81,7 +81,7 @@ struct ModelPlaceFinder {
     return position
   }
 
-  /// The index behind a value. The file is valid JSON, or its mistake would have a line and a column.
+  /// The index after a value. The file is valid JSON; otherwise its mistake would have a line and a column.
   private func skippingValue(_ position: Int) -> Int {
     var (position, depth) = (position, 0)
     repeat {

@@ -4,7 +4,7 @@ import GraphModel
 /// Copies a store into a private folder, because SQLite writes to a store that it reads: it checkpoints the
 /// write-ahead log and makes the log's index.
 ///
-/// The log and a rollback journal are copied, too; the index is not, SQLite makes it again. Another program may have
+/// The log and a rollback journal are copied, too, but not the index, which SQLite rebuilds. Another program may have
 /// the store open: if a file changes during the copy, all of them are copied again.
 struct StoreSnapshot {
   /// The store's real path; files beside it have names that begin with it.
