@@ -20,13 +20,14 @@ struct DeletePropagation {
     while let id = pending.popLast() {
       guard let draft = try graph.touch(id) else { continue }
       graph.current = draft
-      try delete(draft, in: &graph)
+      try applyRules(to: draft, in: &graph)
     }
     removeMembers(in: graph)
     checkRemainingReferences(in: &graph, &findings)
   }
 
-  private mutating func delete(_ draft: Draft, in graph: inout DraftGraph) throws {
+  /// Deletes an object, and applies the delete rule of each of its relationships.
+  private mutating func applyRules(to draft: Draft, in graph: inout DraftGraph) throws {
     assert(!draft.isDeleted, "an object is deleted once")
     let id = draft.after.id
     let ends: [(Property, Relationship)]

@@ -53,7 +53,7 @@ final class CoreDataImporter {
     if let sending = mapping.mapping.sending { try await settle(sending) }
     let (groups, differing) = try compare()
     // Deletes come first, because they release unique keys. The deny rule may require the updates before them.
-    let gone = try goneRows()
+    let gone = try deletedRows()
     let denied = deletes ? try await delete(gone, isLast: false) : []
     try await insert(groups)
     try await update(differing)

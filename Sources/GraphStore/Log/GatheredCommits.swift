@@ -74,7 +74,7 @@ final class GatheredCommits: @unchecked Sendable {
   }
 
   /// Makes the groups durable in the log that were added; may be called on any thread.
-  /// - Parameter group: returns as soon as this group has a fate; nil for all groups.
+  /// - Parameter group: returns as soon as this group has an outcome; nil for all groups.
   /// - Returns: the failure of the log, if a group still waits. The holder of the store's turn must then make the
   ///   groups durable in SQLite.
   func writeUnsynced(until group: UnsyncedGroups.Group? = nil) -> (any Error)? {
@@ -82,10 +82,10 @@ final class GatheredCommits: @unchecked Sendable {
   }
 
   /// Ends the groups that are not durable in the log.
-  func resolveUnsynced(_ fate: UnsyncedGroups.Fate) { unsynced.resolve(fate) }
+  func resolveUnsynced(_ outcome: UnsyncedGroups.Outcome) { unsynced.resolve(outcome) }
 
   /// Nil while a group is not durable; on any thread.
-  func fate(of group: UnsyncedGroups.Group) -> UnsyncedGroups.Fate? { unsynced.fate(of: group) }
+  func outcome(of group: UnsyncedGroups.Group) -> UnsyncedGroups.Outcome? { unsynced.outcome(of: group) }
 
   /// SQLite's transaction is committed before its commits are durable: reads wait for the store's turn.
   func willCommitUnsynced() { acknowledged.add(1, ordering: .releasing) }

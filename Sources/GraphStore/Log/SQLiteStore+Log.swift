@@ -38,8 +38,8 @@ extension SQLiteStore {
   /// Makes a prepared group durable; called on any thread.
   private func finish(_ group: UnsyncedGroups.Group, _ gathered: GatheredCommits) throws -> [WriteResult] {
     if gathered.writeUnsynced(until: group) != nil { commitUnsynced(group, gathered) }
-    let fate = try invariant(gathered.fate(of: group), "a group that was written has a fate")
-    if case .failed(let error) = fate { throw error }
+    let outcome = try invariant(gathered.outcome(of: group), "a group that was written has an outcome")
+    if case .failed(let error) = outcome { throw error }
     return try finish(group.entries, group.results)
   }
 
@@ -56,7 +56,7 @@ extension SQLiteStore {
   private func commitUnsynced(_ group: UnsyncedGroups.Group, _ gathered: GatheredCommits) {
     turn.withLock { _ in
       // Another caller that held the turn may have done it.
-      if gathered.fate(of: group) != nil { return }
+      if gathered.outcome(of: group) != nil { return }
       do {
         try commitUnreadInTurn()
       } catch {
