@@ -14,6 +14,8 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 let package = Package(
@@ -46,6 +48,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
   targets: [
@@ -65,7 +69,8 @@ let package = Package(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle] + nio),
     .target(
-      name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log] + nio),
+      name: "GraphClient",
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing] + nio),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // The standard streams, the command line and the local time of a program, without a graph.
@@ -164,7 +169,7 @@ let package = Package(
       name: "GraphClientTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore", "GraphServer",
-        "GraphTesting", log, lifecycle,
+        "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle,
       ]),
     .testTarget(
       name: "GraphReplicaTests",

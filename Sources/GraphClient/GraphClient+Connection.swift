@@ -99,6 +99,7 @@ extension GraphClient {
       if state == .closed { return }
       if let deadline = commits.deadline, Self.uptime >= deadline { return fail(Self.unknownOutcome) }
       reconnection.growPause(upTo: options.lastPauseMilliseconds)
+      instruments.recordAttempt()
       guard (try? await attach()) != nil else { continue }
       // Until the welcome arrives or the connection is lost again, be it at once.
       await withCheckedContinuation { continuation in

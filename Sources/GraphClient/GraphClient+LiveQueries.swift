@@ -77,7 +77,7 @@ extension GraphClient {
 
   /// The time of this machine's clock, in microseconds since 1970. `now()` in a query is bound to it, because it must
   /// mean the same after each reconnect.
-  public static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+  public nonisolated static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
   /// Ends a live query of the context.
   public func unfollow(_ query: QueryID) {

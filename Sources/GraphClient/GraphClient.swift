@@ -2,6 +2,8 @@ import GraphModel
 import GraphReplica
 import GraphWire
 import Logging
+import Metrics
+import Tracing
 
 /// A connection to a served graph, with a local context that follows it.
 ///
@@ -30,6 +32,10 @@ public final class GraphClient {
 
     /// The log of the connection's events: made, lost, made again, silent, closed. By default nothing is logged.
     public var logger = Logger(label: "graph-client") { _ in SwiftLogNoOpLogHandler() }
+    /// Makes the client's metrics; nil for the factory that the program has bootstrapped before it connects.
+    public var metricsFactory: (any MetricsFactory)?
+    /// Makes the client's spans; nil for the tracer that the program has bootstrapped before it connects.
+    public var tracer: (any Tracer)?
 
     /// Options for an author of 1 to 256 bytes of UTF-8; the server does not verify it.
     public init(author: String) { self.author = author }
@@ -98,6 +104,7 @@ public final class GraphClient {
 
   let options: Options
   var observers: ConnectionObservers
+  var instruments: ClientInstruments { observers.instruments }
   var transport: Transport?
   /// The number of the current connection; events of an older one are dropped.
   var connection = 0
@@ -125,7 +132,7 @@ public final class GraphClient {
     to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options
   ) async throws -> GraphClient {
     let client = GraphClient(address: address, model: model, classes: classes, options: options)
-    try await client.open()
+    try await client.instruments.measure(.connect) { try await client.open() }
     return client
   }
 
@@ -145,13 +152,15 @@ public final class GraphClient {
   /// that model. From then on the model is fixed: a server with another model refuses this client.
   /// - Throws: `ConnectFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that can't be used.
   public static func connect(to address: ServerAddress, options: Options) async throws -> GraphClient {
-    try await ModelHandshake(address: address, options: options).open()
+    try await ClientInstruments(options, address: address).measure(.connect) {
+      try await ModelHandshake(address: address, options: options).open()
+    }
   }
 
   private init(address: ServerAddress, model: Model, classes: [ManagedObject.Type], options: Options) {
     self.address = address
     self.options = options
-    observers = ConnectionObservers(log: ConnectionLog(options, address: address))
+    observers = ConnectionObservers(options, address: address)
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
     context = ObjectContext(model: model, replica: Self.replica(options, model: model.hash), classes: classes)
     context.owner = self
@@ -163,7 +172,7 @@ public final class GraphClient {
   ) {
     self.address = address
     self.options = options
-    observers = ConnectionObservers(log: ConnectionLog(options, address: address))
+    observers = ConnectionObservers(options, address: address)
     self.transport = transport
     self.welcome = welcome
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
@@ -171,6 +180,7 @@ public final class GraphClient {
     connection = Self.firstConnection
     state = .connected
     context.owner = self
+    observers.record(state, welcome: welcome, ending: nil)
     tick()
   }
 

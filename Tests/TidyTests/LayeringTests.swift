@@ -63,7 +63,7 @@ import Testing
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],
-    "GraphClient": ["NIOCore", "NIOPosix", "Logging"],
+    "GraphClient": ["NIOCore", "NIOPosix", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": ["ArgumentParser", "Configuration", "Logging", "ServiceLifecycle", "UnixSignals"],
