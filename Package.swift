@@ -17,6 +17,9 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let certificates: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 
 let package = Package(
   name: "stickies",
@@ -48,6 +51,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
@@ -67,10 +73,10 @@ let package = Package(
     .target(name: "FreedMemory"),
     .target(
       name: "GraphServer",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle] + nio),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls] + nio),
     .target(
       name: "GraphClient",
-      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing] + nio),
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls] + nio),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // The standard streams, the command line and the local time of a program, without a graph.
@@ -103,7 +109,7 @@ let package = Package(
       name: "stickiesd",
       dependencies: [
         "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "CommandLineIO",
-        "FreedMemory", arguments, configuration, lifecycle, log, signals,
+        "FreedMemory", arguments, configuration, lifecycle, log, signals, certificates, crypto,
       ]),
     .executableTarget(
       name: "stickies",
