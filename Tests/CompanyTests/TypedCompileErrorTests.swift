@@ -5,7 +5,7 @@ import Testing
   private static let projects = [
     // No such case.
     ("$0.status == .cancelled", "$0.status == .done"),
-    // Of a to-many there are many values: any, all or none is missing.
+    // A to-many has many values: any, all or none is missing.
     (#"$0.members.name == "Ann""#, #"$0.members.any.name == "Ann""#),
     // A calculation can't use many values.
     ("$0.members.any.number + 1 > 2", "$0.members.any.number > 1"),

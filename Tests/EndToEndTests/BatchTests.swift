@@ -313,7 +313,7 @@ import Testing
     let (input, errors) = (Pipe(), Pipe())
     (process.standardInput, process.standardError) = (input, errors)
     try process.run()
-    // The input is larger than the pipe: once all of it is written, the command is reading lines.
+    // The input is larger than the pipe: when all lines are written, the command is reading them.
     let lines = (0..<40_000).map { "{\"name\": \"tag \($0)\"}\n" }.joined()
     try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
     process.interrupt()

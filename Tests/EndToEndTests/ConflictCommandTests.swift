@@ -116,7 +116,7 @@ import Testing
       kept.errors
         == "stickies: not changed: department of \(ann.prefix(8)), because ben@test changed it in revision 5\n")
     #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[1]))
-    // A reader of the present has seen Ben's change, at whatever revision the department changed.
+    // A reader of the present has seen Ben's change, regardless of the revision of the department.
     let hired = try company.run("update", departments[2], "--add", hire, "--policy", "error")
     #expect(hired.status == 0 && hired.errors.isEmpty, "\(hired.errors)")
     #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[2]))

@@ -4,7 +4,7 @@ import GraphTesting
 import Testing
 
 /// Schema/Museum, a model that no line of Swift knows, served from its folder and used through `stickies graph` alone:
-/// a one-to-one, recursive and ordered many-to-manys, a list with places, counts, `noAction`, and each rule broken once.
+/// a one-to-one, recursive and ordered many-to-manys, a list with places, counts, `noAction`; each rule is broken once.
 @Suite struct MuseumScenarioTests {
   private static let schema = Fixtures.root + "/Schema/Museum"
 

@@ -116,7 +116,7 @@ import Testing
     return found
   }
 
-  /// The origin of a value is known as long as the commit that set it is kept.
+  /// The origin of a value is known as long as history has the commit that set it.
   private func compareOrigins(
     _ pruned: TestStore, _ whole: TestStore, _ floor: Revision, _ words: String
   ) throws {
