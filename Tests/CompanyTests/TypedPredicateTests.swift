@@ -315,7 +315,7 @@ import Testing
       [\.reports.count.descending, { $0.reports.sum(\.salary).ascending }, \.id.ascending])
   }
 
-  // MARK: - What is generated
+  // MARK: - Generated members
 
   @Test func requiredAttributeWithoutValueReadsAsDefault() throws {
     let context = ObjectContext(

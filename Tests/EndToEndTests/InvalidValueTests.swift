@@ -123,7 +123,7 @@ import Testing
     try scene.end()
   }
 
-  // MARK: - What is not there
+  // MARK: - Missing objects
 
   @Test func unknownEntitiesPropertiesAndIdsAreRefusedByName() async throws {
     let scene = try await DaemonFixture()
@@ -219,7 +219,7 @@ import Testing
     try scene.end()
   }
 
-  // MARK: - What can't be read
+  // MARK: - Unreadable texts
 
   @Test func invalidUTF8AndInvalidNumbersCloseTheConnection() async throws {
     let schema = try SampleValues.schema()

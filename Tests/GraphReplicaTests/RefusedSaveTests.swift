@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Edits whose save is refused: they keep the base at which they were made, whatever was received since, and an undo
-/// that waited for them reverts nothing else.
+/// Edits whose save is refused keep the base at which they were made, and an undo that waited for them reverts nothing
+/// else.
 @Suite struct RefusedSaveTests {
   private let script: ReplicaTranscript
   private let note: ManagedObject

@@ -99,7 +99,7 @@ import Testing
     #expect(swap.record?.changes.contains { $0.id == department } == false)
   }
 
-  // MARK: - Whose it is
+  // MARK: - Values that clients cannot set
 
   @Test func derivedAttributeCannotBeSet() throws {
     let store = try TestStore(try Fixtures.workplace())

@@ -386,7 +386,7 @@ final class MergeFixture {
     }
   }
 
-  // MARK: - What is reported
+  // MARK: - Reported conflicts
 
   /// Whether a conflict concerns the subject of the column.
   func isAbout(_ column: String, _ conflict: Conflict) -> Bool {

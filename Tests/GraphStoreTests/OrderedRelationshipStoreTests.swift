@@ -341,7 +341,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  // MARK: - What is on disk
+  // MARK: - Rows on disk
 
   @Test(arguments: ["\"Step.project._order\" = NULL", "\"Step.project\" = NULL"])
   func positionAndReferenceMismatchIsFound(damage: String) throws {

@@ -111,7 +111,7 @@ import Testing
     #expect(splices.map(\.insertion.utf8.count) == [3])
   }
 
-  // MARK: - What cannot be
+  // MARK: - Omitted values
 
   @Test func deletedTagIsOmittedAndReported() throws {
     let (kept, gone) = (

@@ -67,7 +67,7 @@ import Testing
       try projects.map { try store.all("Step", "project == \"\($0)\"", sort: "project.order").map(\.id) }
     }
 
-    // MARK: - What happens
+    // MARK: - Random edits
 
     mutating func step() throws {
       lastGroup += 1

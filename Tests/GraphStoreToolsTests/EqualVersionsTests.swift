@@ -77,7 +77,7 @@ import Testing
     try expectSound(store)
   }
 
-  // MARK: - What a migration was carried out with
+  // MARK: - The text of a migrated version
 
   private static func row(_ attributes: String...) -> String {
     #"{"name": "Row", "attributes": [\#(attributes.joined(separator: ", "))]}"#

@@ -19,7 +19,7 @@ import Testing
     return try store.all(entity, sort: "number").map { $0[property] }
   }
 
-  // MARK: - What becomes of it
+  // MARK: - Results
 
   @Test func valuesAreMovedToNewVersion() throws {
     let old = try ShopVersions.filled()
@@ -225,7 +225,7 @@ import Testing
     try expectSound(store)
   }
 
-  // MARK: - What is refused
+  // MARK: - Refusals
 
   @Test func openingTheCopyLeavesNoFiles() throws {
     let old = try ShopVersions.filled()

@@ -212,7 +212,7 @@ import struct GraphModel.FetchRequest
     }
   }
 
-  // MARK: - What comes back
+  // MARK: - Restored objects
 
   @Test func stateBeforeMigrationIsRestored() throws {
     var store = try TestStore(try ShopVersions.model(Self.first))

@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  // MARK: - What check finds
+  // MARK: - Findings of the check
 
   @Test(arguments: [
     "UPDATE _floor SET time = time - 1", "UPDATE _floor SET fingerprint = fingerprint + 1", "DELETE FROM _floor",

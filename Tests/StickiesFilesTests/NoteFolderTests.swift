@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  // MARK: - What is done to a folder
+  // MARK: - Operations on a folder
 
   private static func note(_ low: UInt64, _ text: String, revision: Revision = 1) -> NoteSnapshot {
     NoteSnapshot(

@@ -14,7 +14,7 @@ final class MemoryGraph: PlannerReader {
 
   init(_ model: Model) { self.model = model }
 
-  // MARK: - What tests do
+  // MARK: - Helpers of tests
 
   /// Plans a transaction and carries the plan out.
   @discardableResult
