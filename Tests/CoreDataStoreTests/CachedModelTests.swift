@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Changed bytes are refused, or give another model; the program goes on.
+  /// Changed bytes are refused, or give another model; they never trap.
   @Test func changedBytesDoNoHarm() throws {
     let content = try content("Cars.sqlite")
     let list = try Inflate.decompress(content, limit: 1 << 20)

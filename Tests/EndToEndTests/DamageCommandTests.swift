@@ -68,7 +68,7 @@ import Testing
     try daemon.run("add", "milk and eggs")
     let revision = try #require(try daemon.run("log", "--json").json()[0]?["revision"]?.text)
     let id = try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue)
-    // Not the damaged note, whose change might hold it completely.
+    // Not the damaged note, whose own change might be a keyframe.
     try daemon.run("move", "2", "5,5")
     try Self.damage("zzzzqqqqzzzz", in: daemon)
     let list = try daemon.run("list", "--at", revision)

@@ -98,7 +98,7 @@ import Testing
     let daemon = try Daemon()
     try daemon.start()
     let process = daemon.process.processIdentifier
-    // It can't make the socket again while it is stopped.
+    // The stopped daemon can't create the socket again.
     kill(process, SIGSTOP)
     try FileManager.default.removeItem(atPath: daemon.home.path + "/socket")
     let list = try daemon.run("list")
@@ -109,7 +109,7 @@ import Testing
     #expect(list.errors.contains("end it with kill \(process)"))
     #expect(doctor.status == 69)
     #expect(doctor.output.contains("process \(process)") || doctor.output.contains("tcp://"), "\(doctor.output)")
-    // Within a second or two of its going on.
+    // The daemon checks its files within two seconds after it continues.
     let deadline = ContinuousClock.now + .seconds(20)
     while try daemon.run("list").status != 0, ContinuousClock.now < deadline {}
     #expect(try daemon.run("list").status == 0)

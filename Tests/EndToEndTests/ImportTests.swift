@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Imports whose files say what the model can't take, or that are run again.
+/// Imports of files with values that the model can't represent, and repeated imports.
 @Suite struct ImportTests {
   private static func write(_ lines: [String], to daemon: Daemon, _ name: String = "in.jsonl") throws -> String {
     let path = daemon.home.path + "/" + name
@@ -85,7 +85,7 @@ import Testing
     #expect(try daemon.run("graph", "fetch", "Link", "--count").output == "1\n")
   }
 
-  /// More than one transaction holds: links stay with their notes, one undo takes back all of it.
+  /// More notes than one transaction holds: links stay with their notes, and one undo reverts everything.
   @Test func largeImportIsSplitIntoCommits() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -103,7 +103,7 @@ import Testing
     let notes = try #require(try daemon.run("list", "--board", "Plans", "--json").json().arrayValue)
     #expect(notes.count == 20 && notes.allSatisfy { $0["tags"]?.count == 1 })
     #expect(try daemon.run("graph", "fetch", "Link", "--count").output == "19\n")
-    // Nothing is new to it.
+    // The second run imports nothing.
     #expect(try daemon.run("import", path, "--json").json()["unchanged"] == .integer(20))
     #expect(try daemon.run("status", "--json").json()["revision"] == .integer(3))
     #expect(try daemon.run("undo").status == 0)

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// The next fetch runs, and nothing is left of the others.
+  /// The next fetch runs, and the server has no work left of the others.
   private static func expectIdle(_ graph: ServedGraph, _ client: GraphClient) async throws {
     #expect(try await client.count(of: graph.project) == 3_000)
     #expect(try await graph.waitUntilIdle() == .idle)

@@ -10,7 +10,7 @@ struct HubTranscript {
   let model: Model
   let note: Entity
   let store = UniqueID(high: 7, low: 7)
-  /// Why queries have started again.
+  /// The reasons for which queries have been restarted.
   private(set) var reasons = [String]()
   private var lastRequest: UInt64 = 0
 
@@ -57,7 +57,7 @@ struct HubTranscript {
     return try send(.commit(Transaction(id: id, changes: [])), session)
   }
 
-  /// Follows the notes that fit, from a first result at the head; the lines are the server's to check elsewhere.
+  /// Follows the matching notes from a first result at the head; other tests check those lines.
   mutating func follow(_ session: SessionID, _ predicate: String, ticket: UInt64, at revision: Revision) throws {
     _ = try send(.subscribe(Subscribe(entity: note.number, predicate: predicate)), session)
     _ = try finishRead(ticket, at: revision)
@@ -70,7 +70,7 @@ struct HubTranscript {
     return try handle(.readFinished(StoreRequestID(ticket), .success(end)))
   }
 
-  /// The writer comes back with a commit that made a note.
+  /// The writer answers with a commit that inserts a note.
   mutating func committed(_ ticket: UInt64, _ record: CommitRecord) throws -> [String] {
     let outcome = Outcome.committed(
       CommitResult(revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: []))

@@ -5,8 +5,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// The result of a save that a context foresees, beside the store's: the same engine over the held objects and over the
-/// whole graph.
+/// The forecast of a save, compared with the store's result: the same engine over the held objects and over the whole
+/// graph.
 @Suite struct ForecastTests {
   /// A store, and a connected context that holds all of it.
   private struct ForecastFixture {
@@ -167,7 +167,7 @@ import Testing
                 let values = change.after?.values.map { value -> Value in
                   switch value {
                   case .object(let id): return .object(names[id] ?? id)
-                  // Which of two new objects comes first is the server's to say.
+                  // Only the server decides the order of two new objects.
                   case .objects(let ids): return .objects(ids.map { names[$0] ?? $0 }.sorted())
                   default: return value
                   }

@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// A context with its replica, and its actions as lines to read: `> commit 1` is said to the server, all else is for
-/// the owner.
+/// A context with its replica, and its actions as lines: `> commit 1` is a message to the server, all other lines are
+/// for the owner.
 final class ReplicaTranscript {
   let context: ObjectContext
   let model: Model

@@ -6,8 +6,7 @@ import Testing
 
 @testable import GraphStore
 
-/// A store whose file was changed by something else than a commit: what is damaged is refused by name, everything else
-/// is served.
+/// A store whose file was changed by another program: damaged objects are refused by name, and all others are served.
 @Suite struct DamageTests {
   private let store: TestStore
   private let board: ObjectID
@@ -26,7 +25,7 @@ import Testing
     try store.must([store.update(sound, "Note.x", .double(2))])
   }
 
-  /// Changes the file behind the store's back.
+  /// Changes the file without the store's knowledge.
   private func damage(_ sql: String, _ arguments: StatementArguments = []) throws {
     try store.store.close()
     try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in

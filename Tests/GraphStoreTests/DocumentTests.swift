@@ -34,7 +34,7 @@ import Testing
     }
     #expect(refusal.code == .invalid)
     #expect(try store.value(person, "Person.extra") == .string("{}"))
-    // No value at all is another thing.
+    // A missing value is different from JSON's null.
     try store.must([store.update(person, "Person.extra", .null)])
     #expect(try store.value(person, "Person.extra") == .null)
   }

@@ -75,7 +75,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// The system's own error decides what is said, not the call that met it.
+  /// The system's own error decides the message, not the call that received it.
   @Test(arguments: [EDQUOT, ENOSPC, EIO, EMFILE, EROFS], [true, false])
   func messageMatchesSystemError(error: Int32, atSyncOnly: Bool) throws {
     let directory = try TemporaryDirectory()
@@ -169,7 +169,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// The client heard that the commit failed and sends it again, as it must: it is there once, under one revision.
+  /// The client has received a failure and sends the commit again: it exists once, under one revision.
   @Test(arguments: [CrashableFiles.Fault.full, .fullAfter(operations: 2), .inputOutput, .notSynchronized])
   func failedCommitIsStoredOnceWhenResent(fault: CrashableFiles.Fault) throws {
     let directory = try TemporaryDirectory()

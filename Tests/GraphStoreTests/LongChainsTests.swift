@@ -3,8 +3,8 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Long chains of OR and AND: what SQLite would take a time for that grows with the square of their
-/// length is a list, or judged in memory.
+/// Long chains of OR and AND, for which SQLite would need time that grows with the square of their length: they become
+/// a list, or are evaluated in memory.
 @Suite(.timeLimit(.minutes(5))) struct LongChainsTests {
   private static let length = GraphPredicate.maximumSize / 4
 
@@ -28,7 +28,7 @@ import Testing
     return try #require(try store.store.answer(request) { _ in }.explanation)
   }
 
-  /// The values of one property are a list, however they are asked for, and its index leads to them.
+  /// The values of one property become a list, in any form of the chain, and the property's index serves it.
   @Test func chainOfEqualitiesBecomesAList() throws {
     let store = try Self.people()
     for (text, count) in [
@@ -43,7 +43,7 @@ import Testing
       // Apart from the list, the statement is as short as any.
       #expect(explanation.statements.allSatisfy { !$0.contains(" OR ") || $0.contains("IS NULL OR") })
     }
-    // Few enough for that to be worth it, they are led to by the index.
+    // If there are few enough values, the index is used.
     let few = try explain(store, Self.chain("OR", of: 20) { "age == \($0 + 3)" })
     #expect(few.indexes == ["Party.Person.age"])
     // Through a relationship, and without the difference of case, they are lists, too.

@@ -4,8 +4,8 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// The redo of commits on a store that was opened with a past: one that an earlier release has made, or one that was
-/// migrated. The second store begins with a copy of its files.
+/// The redo of commits on a store with a history: one of an earlier release, or a migrated one. The second store begins
+/// with a copy of its files.
 @Suite struct RedoVersionsTests {
   private func expectRepeated(
     _ store: TestStore, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation

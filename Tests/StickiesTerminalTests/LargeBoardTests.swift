@@ -6,7 +6,7 @@ import Testing
 @testable import GraphReplica
 @testable import StickiesTerminal
 
-/// Boards with more notes than a client keeps, on real daemons: what is seen is here, everything else is found.
+/// Boards with more notes than a client keeps, on real daemons: visible notes are loaded, and all others can be found.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct LargeBoardTests {
   private nonisolated static let count = 2_500
@@ -59,7 +59,7 @@ import Testing
   @Test func unloadedNotesAreFoundByKeyListAndSearch() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("o")
-    // The focus goes with it.
+    // The focus follows.
     await ann.terminal.expects("┏ n3 ")
     ann.terminal.types("/n2400")
     await ann.terminal.expectsNo("n4 ")
@@ -75,7 +75,7 @@ import Testing
     await stage.close()
   }
 
-  /// It stays here to come back to, and is not shown among what is found.
+  /// The note stays loaded for the return, and is not shown among the results.
   @Test func previouslyFocusedNoteIsNotListedAsMatch() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab)
@@ -349,7 +349,7 @@ import Testing
     #expect(ann.client.context.heldStates.count >= first)
     ann.terminal.press(.tab)
     try await stage.row(of: first..<first + 20)
-    // The marks of a board that is here as a whole end at 999.
+    // The marks of a completely loaded board end at 999.
     let grid = await ann.terminal.expects("\(first + 17)→")
     #expect(grid.place(of: "n0 ") != nil)
     #expect(ann.client.context.heldStates.count < Self.few)

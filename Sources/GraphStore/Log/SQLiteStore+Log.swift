@@ -181,7 +181,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Commits the gathered groups once they are durable in the log, so that reads see them; now and then releases the log.
+  /// Commits the gathered groups once they are durable in the log, so that reads see them. Sometimes releases the log.
   /// - Throws: the failure of SQLite; the store is then reopened by the next call.
   func commitGathered(_ writer: StoreWriter) throws {
     guard let gathered, gathered.isOpen else { return }

@@ -2,7 +2,7 @@ import GraphControllers
 import GraphTesting
 import Testing
 
-/// Two page controllers that leap ahead of the scroll.
+/// Two page controllers that take turns during a scroll.
 @Suite struct PagerTests {
   @Test func nextIsConfiguredForVisibleNeighbor() {
     let script = PagerTranscript(10, at: 4)
