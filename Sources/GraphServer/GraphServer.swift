@@ -89,10 +89,14 @@ public struct GraphServer: Service {
     let accepting = AcceptBackoff(log: log)
     var listeners = [Listener]()
     func listen(at address: ServerAddress) async throws {
-      listeners.append(
-        try await Listener(
-          address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-          accepting: accepting, log: log))
+      do {
+        listeners.append(
+          try await Listener(
+            address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
+            accepting: accepting, log: log))
+      } catch let failure as StoreFailure where failure.code == .inUse {
+        throw address.conflict(with: listeners.map(\.address)) ?? failure
+      }
     }
     do {
       try writer.start { event in runner.submit(event) }
