@@ -144,9 +144,13 @@ public struct GraphServer: Service {
   ) async throws {
     let accepting = AcceptBackoff(log: log)
     func listener(at address: ServerAddress) async throws -> Listener {
-      try await Listener(
-        address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-        accepting: accepting, log: log)
+      do {
+        return try await Listener(
+          address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
+          accepting: accepting, log: log)
+      } catch let failure as StoreFailure where failure.code == .inUse {
+        throw address.conflict(with: listeners.map(\.address)) ?? failure
+      }
     }
     for address in configuration.addresses { listeners.append(try await listener(at: address)) }
     for address in configuration.optionalAddresses {

@@ -191,6 +191,22 @@ import Testing
     #expect(texts.sorted() == ["cut \u{FFFD}", "whole 😀", "\u{FFFD} cut"])
   }
 
+  /// Two lines of one id: a copy is the same note, and another text is reported instead of counted as unchanged.
+  @Test func secondContentsOfANoteAreReported() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let board = #"{"entity":"Board","id":"b1","name":"Plans"}"#
+    func note(_ text: String) -> String { #"{"entity":"Note","id":"n1","board":"b1","text":"\#(text)"}"# }
+    let first = try Self.write([board, note("one"), note("one"), note("other")], to: daemon, "a.jsonl")
+    let second = try Self.write([board, note("one"), note("third")], to: daemon, "b.jsonl")
+    for imported: Int64 in [1, 0] {
+      let result = try daemon.run("import", first, second, "--json").json()
+      let reason = "a.jsonl:2 is the same note with other contents, so this one was left out"
+      #expect(Self.reasons(result) == ["a.jsonl:4 \(reason)", "b.jsonl:3 \(reason)"])
+      #expect(result["imported"] == .integer(imported) && result["unchanged"] == .integer(3 - imported))
+    }
+  }
+
   @Test func fileThatIsNotANoteIsReportedWithAdvice() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -142,6 +142,55 @@ import Testing
     withExtendedLifetime(observation) {}
   }
 
+  /// The answer that moves the focus can arrive together with a piece that was requested before, for another place.
+  @Test func focusSurvivesPieceThatWasRequestedEarlier() async throws {
+    let stage = try await BoardFixture()
+    try await stage.row(of: 0..<Self.count)
+    let (session, client) = try await stage.openWithoutTurns()
+    let screen = try #require(session.screen)
+    let (changes, changed) = AsyncStream.makeStream(of: Void.self)
+    let observation = client.context.observe { _ in changed.yield() }
+    var events = changes.makeAsyncIterator()
+    while screen.pages.page.part?.shown == nil { await events.next() }
+    let part = try #require(screen.pages.page.part)
+    let near = try #require(screen.pages.page.windows.ids.last)
+    part.ask(for: Rect(x: 40_000, y: 0, width: 80, height: 22))
+    let earlier = try #require(part.asked)
+    screen.navigation.show(near)
+    #expect(screen.pages.focused?.id == near)
+    #expect(part.asked === earlier && !earlier.parameters.pinned.contains(near))
+    while part.shown !== earlier { await events.next() }
+    #expect(earlier.notes.position(of: near) == nil)
+    #expect(screen.pages.focused?.id == near)
+    #expect(screen.navigation.boardFrame(of: near) != nil)
+    await stage.close()
+    withExtendedLifetime((session, observation)) {}
+  }
+
+  /// A commit that moves the note away arrives in the turn in which the note got the focus.
+  @Test func focusSurvivesMoveOutOfPiece() async throws {
+    let stage = try await BoardFixture()
+    try await stage.row(of: 0..<Self.count)
+    let (session, client) = try await stage.openWithoutTurns()
+    let screen = try #require(session.screen)
+    let (changes, changed) = AsyncStream.makeStream(of: Void.self)
+    let observation = client.context.observe { _ in changed.yield() }
+    var events = changes.makeAsyncIterator()
+    while screen.pages.page.part?.shown == nil { await events.next() }
+    let piece = try #require(screen.pages.page.part?.shown)
+    let first = try #require(try await stage.other.fetch(Note.self, where: "text == 'n0'").first)
+    screen.navigation.show(first.id)
+    #expect(screen.pages.focused?.id == first.id)
+    first.x = 500_000
+    try await stage.other.save()
+    while piece.notes.position(of: first.id) != nil { await events.next() }
+    #expect(screen.pages.page.part?.shown === piece)
+    #expect(screen.pages.focused?.id == first.id)
+    #expect(screen.navigation.boardFrame(of: first.id) != nil)
+    await stage.close()
+    withExtendedLifetime((session, observation)) {}
+  }
+
   @Test func allMatchesAreListed() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("v")

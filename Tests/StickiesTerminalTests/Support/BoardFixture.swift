@@ -83,6 +83,27 @@ final class BoardFixture {
     launcher: ApplicationLauncher = ApplicationLauncher(), through proxy: CuttingProxy? = nil
   ) async throws -> TestUser {
     let client = try await Self.connect(proxy?.address ?? address, author)
+    let (session, terminal) = try await session(client, author, size, configuration, launcher)
+    if let patience { session.screen?.quitting.maximumDelayMilliseconds = patience }
+    if let pause { session.screen?.questions.pauseMilliseconds = pause }
+    let end = Task { await session.run() }
+    await terminal.expects("connected")
+    return TestUser(terminal: terminal, client: client, session: session, end: end)
+  }
+
+  /// Opens the first board without ever running a turn, for tests of what happens between two turns.
+  func openWithoutTurns() async throws -> (session: BoardSession, client: GraphClient) {
+    let client = try await Self.connect(address, "ann@test")
+    let (session, _) = try await session(
+      client, "ann@test", Size(width: 80, height: 24), .board(), ApplicationLauncher())
+    session.screen?.open()
+    return (session, client)
+  }
+
+  private func session(
+    _ client: GraphClient, _ author: String, _ size: Size, _ configuration: ApplicationConfiguration,
+    _ launcher: ApplicationLauncher
+  ) async throws -> (BoardSession, GridTerminal) {
     clients.append(client)
     let board = try #require(try await client.fetch(Board.self, sort: [\.created.ascending]).first)
     var made: GridTerminal?
@@ -101,12 +122,7 @@ final class BoardFixture {
         made = terminal
         return terminal
       })
-    if let patience { session.screen?.quitting.maximumDelayMilliseconds = patience }
-    if let pause { session.screen?.questions.pauseMilliseconds = pause }
-    let terminal = try #require(made)
-    let end = Task { await session.run() }
-    await terminal.expects("connected")
-    return TestUser(terminal: terminal, client: client, session: session, end: end)
+    return (session, try #require(made))
   }
 
   /// A user who has changed a note, before a frozen daemon.
