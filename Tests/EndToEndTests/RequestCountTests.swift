@@ -5,6 +5,7 @@ import GraphReplica
 import GraphTesting
 import GraphWire
 import StickiesKit
+import StickiesModel
 import Testing
 
 /// How many fetches go over the wire for twelve hundred notes, each on a board of its own: one for each step of a path and
