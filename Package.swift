@@ -39,6 +39,8 @@ let package = Package(
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
     .library(name: "GraphStoreTools", targets: ["GraphModel", "GraphStore", "GraphStoreTools"]),
     .library(name: "GraphHub", targets: ["GraphModel", "GraphWire", "GraphHub"]),
+    // For the benchmarks, which are a package of their own.
+    .library(name: "GraphTesting", targets: ["GraphTesting"]),
     .library(name: "TerminalCells", targets: ["TerminalCells"]),
     .library(name: "TerminalApplication", targets: ["TerminalCells", "TerminalApplication"]),
     .plugin(name: "GraphModelPlugin", targets: ["GraphModelPlugin"]),
@@ -93,7 +95,8 @@ let package = Package(
     // The typed classes, the model itself, and the user's environment: what the daemon and its clients share.
     .target(name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"]),
     .target(
-      name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"]),
+      name: "StickiesKit",
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient", "StickiesModel"]),
     // Notes as files and in files of other programs; it knows no graph.
     .target(name: "StickiesFiles", dependencies: ["GraphModel"]),
     // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.
@@ -103,7 +106,7 @@ let package = Package(
       name: "StickiesTerminal",
       dependencies: [
         "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-        "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
+        "StickiesModel", "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
       ]),
     .executableTarget(
       name: "stickiesd",
@@ -115,11 +118,17 @@ let package = Package(
       name: "stickies",
       dependencies: [
         "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
-        "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
-        arguments,
+        "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+        "FreedMemory", arguments,
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
+    // A list that the Observation framework follows.
+    .executableTarget(name: "observed-list", dependencies: ["StickiesKit"], path: "docs/examples/observed-list"),
+    // A Core Data model, converted, with its imported store.
+    .executableTarget(
+      name: "core-data-notes", dependencies: ["GraphModel", "GraphReplica", "GraphClient"],
+      path: "docs/examples/core-data-notes", plugins: ["GraphModelPlugin"]),
     // The program of docs/guides/shell.md.
     .executableTarget(
       name: "company-shell", dependencies: ["GraphClient", "GraphShell", arguments],
@@ -146,7 +155,7 @@ let package = Package(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
     .target(
       name: "GraphTesting",
-      dependencies: ["GraphModel", "GraphWire", "GraphStore", "GraphStoreTools"]),
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphStoreTools"]),
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(
@@ -205,14 +214,15 @@ let package = Package(
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit",
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesModel", "StickiesKit",
         "TerminalCells", "TerminalApplication", "StickiesTerminal", "stickiesd",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
-        "stickiesd", "stickies", "first-program", "company-guides", "company-shell", grdb,
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesModel", "StickiesKit",
+        "stickiesd", "stickies", "first-program", "observed-list", "core-data-notes", "company-guides",
+        "company-shell", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

@@ -7,7 +7,7 @@ import GraphWire
 extension GraphClient: @MainActor ContextOwner {
   /// Sends what calls on the context have caused, at the end of the turn of the main actor: a caller may still begin
   /// to wait for the answer, and loads of the same turn share requests.
-  public func contextHasWork() {
+  package func contextHasWork() {
     Task { [weak self] in
       self?.context.sendLoads()
       self?.perform()

@@ -5,7 +5,7 @@ import GraphWire
 /// follows queries across reconnects, and publishes a revision only when all of it has arrived.
 ///
 /// Events in, actions out; the owner provides the socket, the clock and the screen.
-public struct Replica: Sendable {
+package struct Replica: Sendable {
   /// The state of the connection.
   enum State {
     case disconnected
@@ -39,9 +39,9 @@ public struct Replica: Sendable {
   }
 
   /// Names this client to the server: half of the key of each of its transactions.
-  public let id: UniqueID
+  package let id: UniqueID
   /// The author of its commits in history.
-  public let author: String
+  package let author: String
   let program: String
   /// The model of the context that owns the replica.
   var schema: Model?
@@ -96,7 +96,7 @@ public struct Replica: Sendable {
   /// - Parameters:
   ///   - id: random, and never used by another replica.
   ///   - model: nil accepts any model of the server.
-  public init(id: UniqueID, author: String, program: String = "", model: ModelHash?) {
+  package init(id: UniqueID, author: String, program: String = "", model: ModelHash?) {
     self.id = id
     self.author = author
     self.program = program
@@ -105,13 +105,13 @@ public struct Replica: Sendable {
 
   /// Fixes the model for later hellos of a replica that accepted the server's model. After a reconnect another model
   /// is refused instead of being mistaken for this one.
-  public mutating func adopt(_ model: ModelHash) { self.model = model }
+  package mutating func adopt(_ model: ModelHash) { self.model = model }
 
   /// The transactions that the server has not answered.
-  public var pendingTransactions: [TransactionID] { pending.map(\.id) }
+  package var pendingTransactions: [TransactionID] { pending.map(\.id) }
 
   /// Handles one event and appends the resulting actions, in order.
-  public mutating func handle(_ event: ReplicaEvent, into actions: inout [ReplicaAction]) {
+  package mutating func handle(_ event: ReplicaEvent, into actions: inout [ReplicaAction]) {
     switch event {
     case .connected: sendHello(&actions)
     case .received(let message): receive(message, &actions)
@@ -137,7 +137,7 @@ public struct Replica: Sendable {
   }
 
   /// Handles one event and returns the resulting actions, in order.
-  public mutating func handle(_ event: ReplicaEvent) -> [ReplicaAction] {
+  package mutating func handle(_ event: ReplicaEvent) -> [ReplicaAction] {
     var actions = [ReplicaAction]()
     handle(event, into: &actions)
     return actions
@@ -209,7 +209,7 @@ public struct Replica: Sendable {
   }
 
   /// The refusal of a query whose result has more objects than its owner accepts.
-  public static func tooMany(_ most: Int) -> Refusal {
+  package static func tooMany(_ most: Int) -> Refusal {
     Refusal(
       .limit,
       "the query has more than \(most) objects, the requested maximum: narrow it, or follow a window of it")
@@ -274,10 +274,10 @@ public struct Replica: Sendable {
   var newestOfQueries: Token? { queries.values.compactMap(\.token).max { $0.revision < $1.revision } }
 
   /// The error of a reply of another kind than its request's.
-  public static let unexpectedReply = Refusal(.malformed, "the server's reply is of another kind than the request")
+  package static let unexpectedReply = Refusal(.malformed, "the server's reply is of another kind than the request")
 
   /// The refusal of a request whose answer was lost with the connection.
-  public static let lostConnection = Refusal(.unavailable, "the connection was lost")
+  package static let lostConnection = Refusal(.unavailable, "the connection was lost")
 
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
     state = .disconnected

@@ -2,6 +2,7 @@ import ArgumentParser
 import GraphShell
 import GraphWire
 import StickiesKit
+import StickiesModel
 
 /// `stickies`: the client for the shell.
 @main

@@ -5,6 +5,7 @@ import GraphReplica
 import GraphTesting
 import GraphWire
 import StickiesKit
+import StickiesModel
 import Testing
 
 /// The number of fetches on the wire for twelve hundred notes, each on its own board: one for each step of a path and

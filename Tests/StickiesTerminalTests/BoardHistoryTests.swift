@@ -1,6 +1,7 @@
 import Foundation
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 

@@ -1,5 +1,6 @@
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 

@@ -1,5 +1,6 @@
 import GraphModel
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 

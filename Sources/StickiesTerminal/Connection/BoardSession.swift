@@ -1,10 +1,11 @@
-import Glibc
 import FreedMemory
+import Glibc
 import GraphClient
 import GraphControllers
 import GraphModel
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalApplication
 import TerminalCells
 

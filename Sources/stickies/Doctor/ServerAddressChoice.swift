@@ -3,6 +3,7 @@ import GraphModel
 import GraphShell
 import GraphWire
 import StickiesKit
+import StickiesModel
 
 /// The address that commands use, and where it was specified.
 struct ServerAddressChoice {

@@ -153,7 +153,7 @@ final class BoardFixture {
   }
 
   /// A note from elsewhere.
-  func note(_ text: String, x: Double = 16, y: Double = 32, color: StickiesKit.Color = .yellow) async throws -> Note {
+  func note(_ text: String, x: Double = 16, y: Double = 32, color: NoteColor = .yellow) async throws -> Note {
     await awaitOther()
     let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
     let note = Note(in: other.context)
