@@ -352,7 +352,7 @@ extension GraphClient {
   public struct ExportedGraph {
     /// The state of all objects.
     public let at: Token
-    /// The number of objects.
+    /// The number of objects, damaged ones included.
     public let count: Int
     private let reply: ReplyStream
 
@@ -364,12 +364,18 @@ extension GraphClient {
 
     /// The next objects; nil after the last.
     public func next() async throws -> [ObjectImage]? { try await reply.nextChunk() }
+
+    /// The damaged objects, which are missing; known after the last object.
+    public var damage: DamageNotice { reply.damage }
   }
 
   /// Reads every object as of one state.
+  /// - Parameter omitsDamage: whether the caller can do without damaged objects, which `damage` of the graph names.
+  ///   Otherwise the last chunk throws `unavailable`.
   /// - Throws: `Refusal`.
-  public func exportGraph() async throws -> ExportedGraph {
+  public func exportGraph(omitsDamage: Bool = false) async throws -> ExportedGraph {
     let reply = openReply(to: .exportGraph)
+    reply.omitsDamage = omitsDamage
     guard let head = try await reply.next({ if case .exportHead(let head) = $0 { head } else { nil } }) else {
       throw ReplyStream.incomplete
     }

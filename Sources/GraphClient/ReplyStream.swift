@@ -190,6 +190,16 @@ public final class ReplyStream: AsyncSequence {
     return commits
   }
 
+  /// The differences of the next part; nil after the last.
+  func nextDifferences() async throws -> [ObjectDifference]? {
+    let part = try await next {
+      if case .differences(let differences, _, let damage) = $0 { (differences, damage) } else { nil }
+    }
+    guard let (differences, damage) = part else { return nil }
+    try receive(damage)
+    return differences
+  }
+
   private func receive(_ damage: DamageNotice) throws {
     self.damage.formUnion(damage)
     if !omitsDamage, !self.damage.isEmpty { throw self.damage.refusal }

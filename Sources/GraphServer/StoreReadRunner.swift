@@ -107,12 +107,12 @@ struct StoreReadRunner: Sendable {
 
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {
     var encoder = ChunkEncoder(request: number)
-    let at = try store.export { at, objects in
+    let end = try store.export { at, objects in
       try stream.add(frame(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
     } _: { image in
       if let frame = encoder.append(image) { try stream.add(frame) }
     }
-    try stream.finish(encoder.finish(at: at), at: at)
+    try stream.finish(encoder.finish(at: end.at, damage: translated(end.damage)), at: end.at)
   }
 
   func history(after: Revision, through: Revision, limits: HubLimits) -> Result<[CommitRecord], Refusal> {

@@ -15,7 +15,7 @@ extension SQLiteStore {
   /// Passes the commits that a log requests to `body`.
   public func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
-  ) throws -> LogCompletion {
+  ) throws -> AnswerCompletion {
     try request.filter.check(in: model)
     return try read { objects, history, head in
       // Only an explicit revision can be refused as pruned; otherwise the log covers the commits that exist.
@@ -36,7 +36,7 @@ extension SQLiteStore {
         }
         try pass(filter, request, history, body)
       }
-      return LogCompletion(at: head, damage: objects.damageFound.notice)
+      return AnswerCompletion(at: head, damage: objects.damageFound.notice)
     }
   }
 
@@ -48,7 +48,7 @@ extension SQLiteStore {
     let builder = LogEntryBuilder(history, omitsDamage: true)
     func flush() throws {
       if request.oldestFirst {
-        for record in try records(of: gathered, history, omitsDamage: true) { try body(record) }
+        for record in try records(of: gathered, history) { try body(record) }
       } else {
         try builder.build(gathered, body)
       }
@@ -65,11 +65,9 @@ extension SQLiteStore {
   }
 
   /// - Parameter commits: oldest first, like the returned records.
-  private func records(
-    of commits: [HistoryReader.Commit], _ history: HistoryReader, omitsDamage: Bool = false
-  ) throws -> [CommitRecord] {
+  private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
     var records = [CommitRecord]()
-    try LogEntryBuilder(history, omitsDamage: omitsDamage).build(commits.reversed()) { records.append($0) }
+    try LogEntryBuilder(history, omitsDamage: true).build(commits.reversed()) { records.append($0) }
     return records.reversed()
   }
 
@@ -78,14 +76,14 @@ extension SQLiteStore {
     try request.filter.check(in: model)
     var filter = request.filter
     (filter.since, filter.until) = (nil, nil)
-    return try read { _, history, head in
+    return try read { objects, history, head in
       try check(request.since, head, history)
       let since = request.since.revision
       // Bounds the examined commits, even if few of them match.
       let through = min(head.revision, since + Revision(Self.followedRows))
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
       var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
-      let log = try LogFilter(filter, after: since, through: through, history: history)
+      let log = try LogFilter(filter, after: since, through: through, omitsDamage: true, history: history)
       try log.forEach(newestFirst: false) { commit in
         found.append(commit)
         changes += commit.changes.count
@@ -103,10 +101,15 @@ extension SQLiteStore {
       }
       let end = isFull ? kept.last?.revision ?? through : through
       assert(end >= since && end <= head.revision)
-      if end == head.revision { return CommitPage(commits: kept, at: head, head: head) }
+      // A change that was read has an image.
+      let unknown = kept.flatMap(\.changes).filter { $0.before == nil && $0.after == nil }.map(\.id)
+      var damage = objects.damageFound.notice
+      damage.formUnion(DamageNotice(objects: unknown))
+      guard damage.count <= DamageNotice.maximumItems else { throw damage.refusal }
+      if end == head.revision { return CommitPage(commits: kept, at: head, head: head, damage: damage) }
       guard let fingerprint = try history.fingerprint(of: end) else { throw history.missingCommit(end) }
       return CommitPage(
-        commits: kept, at: Token(store: storeID, revision: end, fingerprint: fingerprint), head: head)
+        commits: kept, at: Token(store: storeID, revision: end, fingerprint: fingerprint), head: head, damage: damage)
     }
   }
 
@@ -139,11 +142,14 @@ extension SQLiteStore {
   /// Passes the differences between two states to `body`.
   public func differences(
     _ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void
-  ) throws -> Token {
+  ) throws -> AnswerCompletion {
     try HistoryFilter(entities: request.entities).check(in: model)
-    return try read { _, history, head in
-      try DifferenceReader(request, head: head.revision, history: history).forEach(body)
-      return head
+    return try read { objects, history, head in
+      let unknown = try DifferenceReader(request, head: head.revision, history: history).forEach(body)
+      var damage = objects.damageFound.notice
+      damage.formUnion(DamageNotice(objects: unknown))
+      guard damage.count <= DamageNotice.maximumItems else { throw damage.refusal }
+      return AnswerCompletion(at: head, damage: damage)
     }
   }
 

@@ -55,10 +55,12 @@ extension SQLiteStore {
 
   /// Passes all objects to `body` by entity number and id, in one read transaction. Holds one object in memory at a
   /// time.
-  public func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token {
+  public func export(
+    begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void
+  ) throws -> AnswerCompletion {
     try read { objects, _, head in
       try GraphExporter(objects: objects).export(begin: { try begin(head, $0) }, body: body)
-      return head
+      return AnswerCompletion(at: head, damage: objects.damageFound.notice)
     }
   }
 

@@ -310,12 +310,6 @@ import Testing
     #expect(try readableLog(LogRequest(changes: 0)).damage.isEmpty)
   }
 
-  @Test func followRefusesDamage() throws {
-    try damage("UPDATE _commit SET time = time + 1 WHERE revision = 4")
-    let start = Token(store: try store.store.head.store, revision: 0, fingerprint: 0)
-    expectNamed(#expect(throws: Refusal.self) { try store.store.follow(FollowRequest(since: start)) }, "revision 4")
-  }
-
   /// The indexes of words lack the newest commits, and read them from history when the store opens.
   @Test func damagedUnindexedCommitDoesNotPreventStart() throws {
     let store = try TestStore(try Fixtures.stickies(), wordLimit: 1_000)

@@ -20,13 +20,13 @@ import Testing
     var images = [ObjectImage]()
     var announced = -1
     let head = try store.store.head
-    let at = try store.store.export { at, count in
+    let end = try store.store.export { at, count in
       announced = count
       #expect(at == head)
     } _: {
       images.append($0)
     }
-    #expect(at == head)
+    #expect(end == AnswerCompletion(at: head))
     #expect(announced == images.count)
     return images
   }

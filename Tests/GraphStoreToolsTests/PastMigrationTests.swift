@@ -375,7 +375,7 @@ import struct GraphModel.FetchRequest
     let differences = try store.store.differences(DifferenceRequest(from: early, to: 0)) {
       #expect(!$0.properties.map(\.number).contains(label.number))
     }
-    #expect(differences.revision > early)
+    #expect(differences.at.revision > early)
     let request = RestoreRequest(store.nextID(), .everything, at: early)
     _ = try store.store.commit([.restore(request, author: "ann")], now: store.now + 1)
     #expect(try store.all("Animal").first?[label] == .string("cow/late"))

@@ -63,7 +63,7 @@ public protocol GraphStoring: Sendable {
   ///   read; any error after a cancellation.
   func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
-  ) throws -> LogCompletion
+  ) throws -> AnswerCompletion
 
   /// The next commits after a token, a bounded number at a time.
   /// - Throws: `Refusal`: `notFound` for a token of another store or another history, `pruned` if history no longer
@@ -71,8 +71,9 @@ public protocol GraphStoring: Sendable {
   func follow(_ request: FollowRequest) throws -> CommitPage
 
   /// Passes the differences between two states to `body`, object by object.
-  /// - Returns: the state that was read.
-  func differences(_ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void) throws -> Token
+  /// - Returns: the state that was read, the objects of which one state is unknown, which are omitted, and the damaged
+  ///   commits between the states, whose changes are missing.
+  func differences(_ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void) throws -> AnswerCompletion
 
   /// The origin of a property's value.
   func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin
@@ -117,8 +118,9 @@ public protocol GraphStoring: Sendable {
   func statistics() throws -> StoreStatistics
 
   /// Passes the complete graph to `body`, by entity number, and within an entity by id, at a single state. `begin` is
-  /// called first, with this state and the number of objects.
-  func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token
+  /// called first, with this state and the number of objects, damaged ones included.
+  /// - Returns: the state, and the damaged objects, which are omitted.
+  func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> AnswerCompletion
 }
 
 /// A request to the writer.
@@ -171,14 +173,14 @@ public struct PreparedCommits: Sendable {
   public func finish() throws -> [WriteResult] { try body() }
 }
 
-/// The end of a log.
-public struct LogCompletion: Hashable, Sendable {
+/// The end of a read that passes everything except damage: a log, differences, or an export.
+public struct AnswerCompletion: Hashable, Sendable {
   /// The state that was read.
   public var at: Token
-  /// The commits that the log omits because they are damaged, and the objects whose changes it lists without values.
+  /// The damaged objects and commits that are missing. A log lists the changes of the objects without values.
   public var damage: DamageNotice
 
-  /// Creates the end of a log of the state `at`.
+  /// Creates the end of a read of the state `at`.
   public init(at: Token, damage: DamageNotice = DamageNotice()) { (self.at, self.damage) = (at, damage) }
 }
 
@@ -250,7 +252,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case noDescriptors
     /// The system refused to create another thread.
     case noThreads
-    /// An open file was moved, replaced or removed.
+    /// An open file was moved, replaced, removed or cut short.
     case moved
   }
 
@@ -281,11 +283,11 @@ extension GraphStoring {
   /// Passes the complete graph to `body`, by entity number and id, read within one read transaction.
   /// - Parameters:
   ///   - begin: called once, with the state and the number of objects.
-  /// - Returns: the state.
+  /// - Returns: the state, and the damaged objects, which are omitted.
   @discardableResult
   public func export(
     _ begin: (Token, Int) throws -> Void = { _, _ in }, _ body: (ObjectImage) throws -> Void
-  ) throws -> Token {
+  ) throws -> AnswerCompletion {
     try export(begin: begin, body: body)
   }
 
@@ -295,7 +297,7 @@ extension GraphStoring {
   }
 
   /// Reads a log without a limit or cancellation.
-  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> LogCompletion {
+  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> AnswerCompletion {
     try log(request, maximumChanges: .max, while: { true }, body)
   }
 

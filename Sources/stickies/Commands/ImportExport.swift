@@ -81,16 +81,22 @@ struct Export: AsyncParsableCommand {
         let progress = ProgressLine(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
         let result = try await FolderSync(shell: shell, folder: folder, progress: progress).export(board.id.key)
         progress.end()
-        return FolderReport.show(result, isExport: true, on: shell.output)
+        FolderReport.show(result, isExport: true, on: shell.output)
+        return try IncompleteResult.check(result.damage, shell.model)
       }
       let entities = [
         BoardProperties.entity, TagProperties.entity, NoteProperties.entity, LinkProperties.entity,
       ]
+      var damage = DamageNotice()
       for entity in entities {
-        for try await chunk in shell.client.images(of: entity) {
+        let objects = shell.client.images(of: entity)
+        objects.omitsDamage = true
+        for try await chunk in objects {
           for image in chunk { shell.output.print(ObjectJSON.object(image, shell.model)) }
         }
+        damage.formUnion(objects.damage)
       }
+      try IncompleteResult.check(damage, shell.model)
     }
   }
 }

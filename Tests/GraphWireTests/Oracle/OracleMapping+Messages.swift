@@ -203,18 +203,20 @@ extension OracleMapping {
               $0.head = token(found.head)
             })
         case .why(let origin): .valueOrigin(self.origin(origin))
-        case .followed(let commits, let at, let head):
+        case .followed(let commits, let at, let head, let damage):
           .followed(
             make {
               $0.commits = commits.map(entry)
               $0.at = token(at)
               $0.head = token(head)
+              if !damage.isEmpty { $0.damage = self.damage(damage) }
             })
-        case .differences(let differences, let last):
+        case .differences(let differences, let last, let damage):
           .differences(
             make {
               $0.differences = differences.map(difference)
               $0.last = last
+              if !damage.isEmpty { $0.damage = self.damage(damage) }
             })
         case .exportHead(let head):
           .exportHead(

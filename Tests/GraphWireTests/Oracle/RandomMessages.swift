@@ -235,7 +235,7 @@ struct RandomMessages {
     return bodies.map { ToClient(unsigned(), $0) }
   }
 
-  private mutating func damage() -> DamageNotice {
+  mutating func damage() -> DamageNotice {
     DamageNotice(objects: list { $0.id() }, commits: list { $0.integer() })
   }
 

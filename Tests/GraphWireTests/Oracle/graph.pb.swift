@@ -3117,12 +3117,23 @@ nonisolated struct Graph_Followed: Sendable {
   /// Clears the value of `head`. Subsequent reads from it will return its default value.
   mutating func clearHead() {self._head = nil}
 
+  /// commits that are omitted, and objects whose changes have no values
+  var damage: Graph_DamageNotice {
+    get {_damage ?? Graph_DamageNotice()}
+    set {_damage = newValue}
+  }
+  /// Returns true if `damage` has been explicitly set.
+  var hasDamage: Bool {self._damage != nil}
+  /// Clears the value of `damage`. Subsequent reads from it will return its default value.
+  mutating func clearDamage() {self._damage = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _at: Graph_Token? = nil
   fileprivate var _head: Graph_Token? = nil
+  fileprivate var _damage: Graph_DamageNotice? = nil
 }
 
 nonisolated struct Graph_DifferenceChunk: Sendable {
@@ -3134,9 +3145,21 @@ nonisolated struct Graph_DifferenceChunk: Sendable {
 
   var last: Bool = false
 
+  /// on the last chunk: objects that are omitted, and commits whose changes are
+  var damage: Graph_DamageNotice {
+    get {_damage ?? Graph_DamageNotice()}
+    set {_damage = newValue}
+  }
+  /// Returns true if `damage` has been explicitly set.
+  var hasDamage: Bool {self._damage != nil}
+  /// Clears the value of `damage`. Subsequent reads from it will return its default value.
+  mutating func clearDamage() {self._damage = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _damage: Graph_DamageNotice? = nil
 }
 
 nonisolated struct Graph_Difference: Sendable {
@@ -8370,7 +8393,7 @@ nonisolated extension Graph_OverwrittenValue: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Followed"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}commits\0\u{1}at\0\u{1}head\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}commits\0\u{1}at\0\u{1}head\0\u{1}damage\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8381,6 +8404,7 @@ nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.commits) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._at) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._head) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._damage) }()
       default: break
       }
     }
@@ -8400,6 +8424,9 @@ nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try { if let v = self._head {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    try { if let v = self._damage {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8407,6 +8434,7 @@ nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.commits != rhs.commits {return false}
     if lhs._at != rhs._at {return false}
     if lhs._head != rhs._head {return false}
+    if lhs._damage != rhs._damage {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8414,7 +8442,7 @@ nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_DifferenceChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DifferenceChunk"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}differences\0\u{1}last\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}differences\0\u{1}last\0\u{1}damage\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8424,24 +8452,33 @@ nonisolated extension Graph_DifferenceChunk: SwiftProtobuf.Message, SwiftProtobu
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.differences) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.last) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._damage) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.differences.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.differences, fieldNumber: 1)
     }
     if self.last != false {
       try visitor.visitSingularBoolField(value: self.last, fieldNumber: 2)
     }
+    try { if let v = self._damage {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_DifferenceChunk, rhs: Graph_DifferenceChunk) -> Bool {
     if lhs.differences != rhs.differences {return false}
     if lhs.last != rhs.last {return false}
+    if lhs._damage != rhs._damage {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
