@@ -32,6 +32,7 @@ let package = Package(
       name: "GraphClient",
       targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient"]),
     .library(name: "GraphClientService", targets: ["GraphClientService"]),
+    .library(name: "GraphEmbedded", targets: ["GraphEmbedded"]),
     .library(
       name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell"]),
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
@@ -81,6 +82,12 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls] + nio),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
+    // A client with the store and the server in its own process, which clients of a daemon need not link.
+    .target(
+      name: "GraphEmbedded",
+      dependencies: [
+        "GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer", log,
+      ]),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
     // Reads the stores of apps that use Core Data, through SQLite's C library.
@@ -137,6 +144,10 @@ let package = Package(
     .executableTarget(
       name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
+    // The program of docs/guides/embedded.md, without a daemon.
+    .executableTarget(
+      name: "company-embedded", dependencies: ["GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded"],
+      path: "docs/examples/embedded", plugins: ["GraphModelPlugin"]),
     // Disks that fail and lose power, under SQLite and under the log: of simulations and tests only.
     .target(name: "GraphStoreFaults", dependencies: ["GraphModel", "GraphLog", sqlite]),
     .target(
@@ -187,6 +198,12 @@ let package = Package(
         "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle,
       ]),
     .testTarget(
+      name: "GraphEmbeddedTests",
+      dependencies: [
+        "GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded", "GraphStore", "GraphServer", "GraphTesting",
+        log,
+      ]),
+    .testTarget(
       name: "GraphReplicaTests",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphTesting"]),
     .testTarget(
@@ -222,7 +239,7 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesModel", "StickiesKit",
         "stickiesd", "stickies", "first-program", "observed-list", "core-data-notes", "company-guides",
-        "company-shell", grdb,
+        "company-shell", "company-embedded", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

@@ -30,8 +30,9 @@ extension GraphClient {
     let number = connection
     let fresh: Transport
     do {
-      fresh = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
-        [weak self] event in
+      fresh = try await Transport.connect(
+        to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
+      ) { [weak self] event in
         // Only one batch is in flight at a time, so these tasks can't overtake each other.
         Task { @MainActor in self?.receive(event, of: number) }
       }
@@ -122,6 +123,11 @@ extension GraphClient {
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {
+    end(refusal)
+    if let server = options.localServer { Task { await server.clientDidClose() } }
+  }
+
+  private func end(_ refusal: Refusal) {
     ending = refusal
     state = .closed
     reconnection.endAttempt()
@@ -142,14 +148,18 @@ extension GraphClient {
   /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
   /// been committed.
   public func close() async {
-    if state == .closed { return }
-    state = .closed
-    ticking?.cancel()
-    connection += 1
-    let transport = transport
-    self.transport = nil
-    fail(Refusal(.unavailable, "the client was closed"))
-    await transport?.closeGracefully()
+    if state != .closed {
+      state = .closed
+      ticking?.cancel()
+      connection += 1
+      let transport = transport
+      self.transport = nil
+      end(Refusal(.unavailable, "the client was closed"))
+      await transport?.closeGracefully()
+    }
+    // After the connection, because a server of this process ends with its last client. A client that its server has
+    // closed waits, too.
+    await options.localServer?.clientDidClose()
   }
 
   /// Closes the client when the body returns or throws, or its task is cancelled.

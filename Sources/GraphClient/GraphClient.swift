@@ -37,6 +37,9 @@ public final class GraphClient {
     /// Makes the client's spans; nil for the tracer that the program has bootstrapped before it connects.
     public var tracer: (any Tracer)?
 
+    /// The server of this process to connect to; nil to connect to the address.
+    package var localServer: LocalServer?
+
     /// Options for an author of 1 to 256 bytes of UTF-8; the server does not verify it.
     public init(author: String) { self.author = author }
   }
@@ -53,7 +56,7 @@ public final class GraphClient {
     case closed
   }
 
-  /// The address of the server.
+  /// The address of the server. That of an embedded graph stands for its folder.
   public let address: ServerAddress
   /// The local graph, which keeps edits until `save`.
   public let context: ObjectContext

@@ -27,8 +27,9 @@ final class ModelHandshake {
 
   func open() async throws -> GraphClient {
     do {
-      transport = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
-        event in
+      transport = try await Transport.connect(
+        to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
+      ) { event in
         // Only one batch is in flight at a time, so these tasks can't overtake each other.
         Task { @MainActor in self.receive(event) }
       }

@@ -19,7 +19,8 @@ final class Transport: Sendable {
   private init(channel: any Channel) { self.channel = channel }
 
   static func connect(
-    to address: ServerAddress, timeoutMilliseconds: Int64, deliver: @escaping @Sendable (Event) -> Void
+    to address: ServerAddress, timeoutMilliseconds: Int64, local: LocalServer?,
+    deliver: @escaping @Sendable (Event) -> Void
   ) async throws -> Transport {
     let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connectTimeout(.milliseconds(timeoutMilliseconds))
@@ -29,6 +30,10 @@ final class Transport: Sendable {
         }
       }
     let channel: any Channel
+    if let local {
+      channel = try await bootstrap.withConnectedSocket(try await local.connect()).get()
+      return Transport(channel: channel)
+    }
     switch address {
     case .tcp(let host, let port):
       channel = try await bootstrap.channelOption(.tcpOption(.tcp_nodelay), value: 1)

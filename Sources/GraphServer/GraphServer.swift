@@ -49,6 +49,8 @@ public struct GraphServer: Service {
   private let ready: @Sendable ([ServerAddress]) -> Void
   /// Called before `ready`; tests measure a running server.
   package var started: @Sendable (ServerProbe) -> Void = { _ in }
+  /// Called before `ready`, when programs of this process can connect.
+  package var acceptsLocally: @Sendable (LocalConnections) -> Void = { _ in }
 
   /// - Parameters:
   ///   - store: the open store, such as a `SQLiteStore`; the server closes it at the end.
@@ -104,11 +106,15 @@ public struct GraphServer: Service {
         store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log
       ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
     }
+    let local = LocalConnections(
+      loop: loop, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize)
     started(ServerProbe(runner: runner))
+    acceptsLocally(local)
     ready(listeners.map(\.address))
     try? await gracefulShutdown()
     log.info("shutting down")
     for listener in listeners { await listener.close() }
+    local.close()
     runner.submit(.shutdown)
     // A client that no longer reads must not delay the shutdown.
     let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.cancelRemaining() }

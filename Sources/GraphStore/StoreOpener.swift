@@ -24,6 +24,7 @@ struct StoreOpener {
     let draft = path + ".new"
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
     do {
+      StoreFiles.createPrivateFile(at: draft)
       let queue = try DatabaseQueue(path: draft)
       try queue.inDatabase { database in
         try database.execute(sql: "PRAGMA synchronous = FULL")

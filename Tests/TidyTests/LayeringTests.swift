@@ -22,6 +22,7 @@ import Testing
     "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "FreedMemory"],
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers"],
     "GraphClientService": ["GraphClient"],
+    "GraphEmbedded": ["GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer"],
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
       "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
@@ -66,6 +67,7 @@ import Testing
     "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],
     "GraphClient": ["NIOCore", "NIOPosix", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
+    "GraphEmbedded": ["Logging"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": ["ArgumentParser", "Configuration", "Logging", "ServiceLifecycle", "UnixSignals"],
     "stickies": ["ArgumentParser"],

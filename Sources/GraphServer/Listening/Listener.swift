@@ -18,6 +18,9 @@ struct Listener {
 
   /// The length of the kernel's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1_024
+  /// The number of buffers that a turn of the loop reads from one connection.
+  static let messagesPerRead: UInt = 16
+  static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
 
   init(
     _ wanted: ServerAddress, group: MultiThreadedEventLoopGroup, runner: HubRunner, maximumFrameSize: Int,
@@ -33,10 +36,8 @@ struct Listener {
         }
       }
       .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.maxMessagesPerRead, value: 16)
-      .childChannelOption(
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
-      )
+      .childChannelOption(.maxMessagesPerRead, value: Self.messagesPerRead)
+      .childChannelOption(.recvAllocator, value: Self.receiveAllocator)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(
