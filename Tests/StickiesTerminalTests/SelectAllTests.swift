@@ -157,7 +157,7 @@ import Testing
     await ann.terminal.expects { $0.cursor == nil }
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")
-    // The first are where they came to, the last where they were, and the text stays.
+    // The first notes have moved, the last have not, and the text is unchanged.
     #expect(try await count(stage, "x == 8 OR x == \(240 * (all - 1)) OR text == 'hello'") == 3)
     await stage.close()
   }
@@ -233,13 +233,13 @@ import Testing
     context.delete(try #require(try await stage.other.fetch(Note.self, where: "text == 'n2000'").first))
     try await stage.other.save()
     await ann.terminal.expects("(\(Self.count - 1))")
-    // One goes and one comes, in one commit: the board has as many notes as before.
+    // One note is deleted and one inserted in one commit: the board has as many notes as before.
     context.delete(try #require(try await stage.other.fetch(Note.self, where: "text == 'n2001'").first))
     let last = Note(in: context)
     (last.text, last.x, last.board) = ("last", 900_000, later.board)
     try await stage.other.save()
     await ann.terminal.expects("(\(Self.count - 2))")
-    // One that is here is taken out, and the one that came is put to it.
+    // A present note is deselected, and the inserted one is selected.
     let first = try #require(grid.place(of: "n0 "))
     ann.terminal.click(first.x, first.y)
     await ann.terminal.expects("(\(Self.count - 3))")
@@ -271,7 +271,7 @@ import Testing
     await stage.close()
   }
 
-  /// A large board whose first notes are blue, of so many.
+  /// A large board of this number of notes, the first of which are blue.
   private func openedWithBlue(_ blue: Int64) async throws -> (stage: BoardFixture, ann: TestUser) {
     let (stage, ann) = try await opened()
     let note = try #require(StickiesModel.model.entity(named: "Note"))
