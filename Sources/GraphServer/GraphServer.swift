@@ -114,7 +114,7 @@ public struct GraphServer: Service {
     try? await gracefulShutdown()
     log.info("shutting down")
     for listener in listeners { await listener.close() }
-    local.close()
+    local.stop()
     runner.submit(.shutdown)
     // A client that no longer reads must not delay the shutdown.
     let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.cancelRemaining() }

@@ -1,18 +1,15 @@
+import Foundation
 import GraphModel
 import NIOCore
 import NIOPosix
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// The connections of a server with clients of its own process, which need no address.
 package final class LocalConnections: Sendable {
   private let loop: any EventLoop
   private let runner: HubRunner
   private let maximumFrameSize: Int
-  /// Guards the loop: after `close` it may end, and must not get a connection.
+  /// Guards the loop: after `stop` it may end, and must not get a connection.
   private let isOpen = Mutex(true)
 
   init(loop: any EventLoop, runner: HubRunner, maximumFrameSize: Int) {
@@ -21,15 +18,15 @@ package final class LocalConnections: Sendable {
 
   /// Serves a connection until one of its ends closes.
   /// - Parameter descriptor: a connected stream socket; the server closes it, also if this throws.
-  /// - Throws: `StoreFailure` if the server is shutting down, or the error of the system.
+  /// - Throws: `Refusal(.unavailable)` if the server is shutting down, or the error of the system.
   package func adopt(_ descriptor: CInt) async throws {
     let adopted = isOpen.withLock { isOpen in
       // The loop opens the session before it handles the shutdown, which closes the connection.
       isOpen ? bootstrap.withConnectedSocket(descriptor) : nil
     }
     guard let adopted else {
-      _ = Glibc.close(descriptor)
-      throw StoreFailure(.moved, "the graph is closed", advice: "Open it again.")
+      close(descriptor)
+      throw Refusal(.unavailable, "the graph is closed; open it again")
     }
     _ = try await adopted.get()
   }
@@ -47,5 +44,5 @@ package final class LocalConnections: Sendable {
   }
 
   /// Refuses further connections.
-  func close() { isOpen.withLock { $0 = false } }
+  func stop() { isOpen.withLock { $0 = false } }
 }
