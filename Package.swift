@@ -63,6 +63,16 @@ let package = Package(
   ],
   targets: [
     .target(name: "GraphModel"),
+    // The part of GraphModel that reads model files: the same sources, by a link. The plugin compiles only them.
+    .target(
+      name: "ModelFiles", path: "Sources/ModelFiles",
+      sources: [
+        "Invariant.swift", "Model", "Predicates", "Text", "Values", "Changes/Outcome.swift", "Evolution/Mapping.swift",
+        "Queries/EnumerationFallback.swift", "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
+        "Queries/FetchRequest.swift", "Queries/IndexedExpression.swift", "Queries/PathCache.swift",
+        "Queries/PathTrigger.swift", "Queries/RowRequest.swift", "Queries/SortKey.swift",
+        "Rules/Attribute+Rules.swift",
+      ]),
     .target(name: "GraphWire", dependencies: ["GraphModel"]),
     // Where a commit becomes durable: records in segment files.
     .target(name: "GraphLog", dependencies: ["GraphModel", "FileNumber"]),
@@ -159,11 +169,14 @@ let package = Package(
     .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
     // Core Data models as model files, for the converter and for imports of Core Data stores.
     .target(name: "CoreDataModels", dependencies: ["GraphModel"]),
-    .executableTarget(name: "graph-generate", dependencies: ["GraphModel", "CoreDataModels"]),
+    .target(name: "ModelClasses", dependencies: ["ModelFiles"]),
+    .executableTarget(name: "graph-generate", dependencies: ["ModelClasses", "CoreDataModels"]),
+    // The tool of the plugin, which every package that uses the plugin compiles.
+    .executableTarget(name: "graph-classes", dependencies: ["ModelClasses"]),
     // Writes the codec of the wire. It depends on nothing, because GraphModel contains a part of its output.
     .executableTarget(name: "wire-generate"),
     .plugin(
-      name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
+      name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-classes"]),
     .target(
       name: "GraphTesting",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphStoreTools"]),
@@ -248,7 +261,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// A build of the two programs needs no tests and no plugin, for whose tool GraphModel would be compiled a second time.
+// A build of the two programs needs no tests and no plugin, for whose tool half of GraphModel would be compiled again.
 if Context.environment["STICKIES_PROGRAMS_ONLY"] != nil {
   package.targets.removeAll { target in
     target.type == .test || target.type == .plugin || target.plugins?.isEmpty == false

@@ -13,7 +13,7 @@ import PackagePlugin
 @main
 struct GraphModelPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
-    let tool = try context.tool(named: "graph-generate").url
+    let tool = try context.tool(named: "graph-classes").url
     return try modelFolders(of: target, in: context.package.directoryURL).map { folder in
       let versions = try Self.names(in: folder)
         .filter { $0.hasSuffix(".json") }

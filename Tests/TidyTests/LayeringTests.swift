@@ -9,6 +9,8 @@ import Testing
 
   private static let ours: [String: Set<String>] = [
     "GraphModel": [],
+    // Links to sources of GraphModel.
+    "ModelFiles": [],
     "FreedMemory": [],
     "FileNumber": [],
     "GraphWire": ["GraphModel"],
@@ -53,7 +55,9 @@ import Testing
     ],
     "graph-sim": ["GraphSimulation"],
     "CoreDataModels": ["GraphModel"],
-    "graph-generate": ["GraphModel", "CoreDataModels"],
+    "ModelClasses": ["ModelFiles"],
+    "graph-generate": ["ModelClasses", "CoreDataModels"],
+    "graph-classes": ["ModelClasses"],
     "wire-generate": [],
     "GraphTesting": ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphStoreTools"],
   ]

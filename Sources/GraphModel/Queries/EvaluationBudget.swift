@@ -9,7 +9,7 @@ final class EvaluationBudget {
   /// An account that steps are charged to.
   enum CostAccount: Hashable {
     /// A path back from a changed object to the roots of paths.
-    case trigger(PathQueryMatcher.Trigger)
+    case trigger(PathTrigger)
     /// The evaluation of an index key, which all queries under it share.
     case expression(IndexedExpression)
     /// The evaluation of a query.

@@ -1,5 +1,5 @@
 import Foundation
-import GraphModel
+import ModelFiles
 
 /// Finds the place of a model's mistake in its file, for messages in the format of compiler errors. A build log shows
 /// them, and an editor opens the file there.

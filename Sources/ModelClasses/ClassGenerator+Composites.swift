@@ -1,4 +1,4 @@
-import GraphModel
+import ModelFiles
 
 /// Generating composites: a struct for each composite, and for each composite attribute a property of that type. The
 /// setter only writes the members that differ, so that each member has conflicts of its own.

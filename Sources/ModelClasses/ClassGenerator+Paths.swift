@@ -1,4 +1,4 @@
-import GraphModel
+import ModelFiles
 
 /// Generating the members of typed predicates and sort keys. They are in an extension of `ObjectPath` for each
 /// entity, and subentities inherit them. Their types state optionality, so that the compiler rejects the same

@@ -1,4 +1,4 @@
-import GraphModel
+import ModelFiles
 
 /// Generating a function for each named fetch request, in an extension of the class of its objects.
 extension ClassGenerator {

@@ -1,4 +1,4 @@
-import GraphModel
+import ModelFiles
 
 /// Generates the Swift source of a model. This is a class for each entity, an enumeration or a struct for each of the
 /// model's enumerations and composites, and the model itself.

@@ -1,4 +1,4 @@
-import GraphModel
+import ModelFiles
 
 /// Generating Swift names, values and string literals.
 extension ClassGenerator {
