@@ -63,7 +63,8 @@ let package = Package(
   ],
   targets: [
     .target(name: "GraphModel"),
-    // The part of GraphModel that reads model files: the same sources, by a link. The plugin compiles only them.
+    // The part of GraphModel that reads model files: the same sources, by a link. The plugin compiles only them. A file
+    // of GraphModel that one of them names must be in the list.
     .target(
       name: "ModelFiles", path: "Sources/ModelFiles",
       sources: [
