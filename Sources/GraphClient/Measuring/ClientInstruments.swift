@@ -8,8 +8,9 @@ import Tracing
 /// The metrics and the tracer of a client. docs/guides/connecting.md lists the names and units.
 ///
 /// All handles are made once, with the client. Without a backend the client begins no measurement: it then reads no
-/// clock and makes no span.
-struct ClientInstruments: Sendable {
+/// clock and makes no span. A class, because each request and each commit uses it: one reference is copied, not all
+/// handles.
+final class ClientInstruments: Sendable {
   /// The measured operations. The raw value is a part of the names of metrics and spans.
   enum Operation: String, Sendable, CaseIterable {
     case connect, reconnect, fetch, save
