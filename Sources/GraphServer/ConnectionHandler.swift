@@ -1,8 +1,13 @@
-import Glibc
 import GraphHub
 import GraphModel
 import GraphWire
 import NIOCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The channel handler of one connection, on the hub's event loop.
 ///

@@ -1,8 +1,13 @@
 // Tests: RandomLogTests.swift, LogFailureTests.swift, MovedLogTests.swift
-import Glibc
 import GraphLog
 import GraphModel
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A disk in memory under a commit log, for tests and simulations: it fails, and it loses power between any two calls.
 ///

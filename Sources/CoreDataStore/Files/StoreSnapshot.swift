@@ -1,5 +1,10 @@
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Copies a store into a private folder, because SQLite writes to a store that it reads: it checkpoints the
 /// write-ahead log and makes the log's index.

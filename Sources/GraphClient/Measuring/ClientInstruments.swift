@@ -8,8 +8,9 @@ import Tracing
 /// The metrics and the tracer of a client. docs/guides/connecting.md lists the names and units.
 ///
 /// All handles are made once, with the client. Without a backend the client begins no measurement: it then reads no
-/// clock and makes no span.
-struct ClientInstruments: Sendable {
+/// clock and makes no span. A class, because each request and each commit uses it: one reference is copied, not all
+/// handles.
+final class ClientInstruments: Sendable {
   /// The measured operations. The raw value is a part of the names of metrics and spans.
   enum Operation: String, Sendable, CaseIterable {
     case connect, reconnect, fetch, save
@@ -77,10 +78,11 @@ struct ClientInstruments: Sendable {
   /// Records how long ago a commit was made that has just reached the live queries. Two clocks are compared: a lag
   /// below zero counts as zero.
   func recordLag(of update: CommitUpdate) {
-    guard let metrics else { return }
-    // The time is the server's word.
-    let (lag, isAbsurd) = GraphClient.now.subtractingReportingOverflow(update.time)
-    if !isAbsurd { metrics.liveLag.recordMicroseconds(max(0, lag)) }
+    if let metrics {
+      // The server may send any time.
+      let (lag, isAbsurd) = GraphClient.now.subtractingReportingOverflow(update.time)
+      if !isAbsurd { metrics.liveLag.recordMicroseconds(max(0, lag)) }
+    }
   }
 }
 

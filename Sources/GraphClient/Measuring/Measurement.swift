@@ -17,20 +17,22 @@ struct Measurement: Sendable {
   /// Records a success.
   func finish(_ describe: (inout SpanAttributes) -> Void = { _ in }) {
     record(.ok)
-    guard let span else { return }
-    span.updateAttributes(describe)
-    span.end()
+    if let span {
+      span.updateAttributes(describe)
+      span.end()
+    }
   }
 
   /// Records a failure. The span receives the error's code, and never its message, which may name values.
   func finish(throwing error: any Error) {
     record(MeasuredOutcome(error))
-    guard let span else { return }
-    span.updateAttributes { all in
-      if let refusal = error as? Refusal { all["graph.code"] = refusal.code.rawValue }
+    if let span {
+      span.updateAttributes { all in
+        if let refusal = error as? Refusal { all["graph.code"] = refusal.code.rawValue }
+      }
+      span.setStatus(SpanStatus(code: .error, message: MeasuredOutcome(error).rawValue))
+      span.end()
     }
-    span.setStatus(SpanStatus(code: .error, message: MeasuredOutcome(error).rawValue))
-    span.end()
   }
 
   private func record(_ outcome: MeasuredOutcome) {

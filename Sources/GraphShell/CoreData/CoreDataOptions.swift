@@ -1,7 +1,12 @@
 import ArgumentParser
 import CoreDataStore
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The options of `graph import` for a Core Data store.
 struct CoreDataOptions: ParsableArguments {

@@ -1,9 +1,14 @@
 import CommandLineIO
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import GraphClient
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct GraphExport: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

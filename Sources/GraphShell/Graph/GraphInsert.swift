@@ -1,8 +1,13 @@
 import ArgumentParser
-import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct GraphInsert: AsyncParsableCommand {
   static var configuration: CommandConfiguration {

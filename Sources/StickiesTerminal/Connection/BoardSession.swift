@@ -1,5 +1,4 @@
 import FreedMemory
-import Glibc
 import GraphClient
 import GraphControllers
 import GraphModel
@@ -8,6 +7,12 @@ import StickiesKit
 import StickiesModel
 import TerminalApplication
 import TerminalCells
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Runs `stickies open`: the terminal's driver, the client and the application. Keys arrive from the driver's thread
 /// through a stream, commits and events of the connection on the main actor; all of them are handled in turns of the

@@ -1,9 +1,14 @@
 import ArgumentParser
-import Glibc
 import GraphModel
 import GraphShell
 import StickiesFiles
 import StickiesKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct SyncFolder: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,11 +1,16 @@
 import ArgumentParser
-import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
 import GraphShell
 import StickiesFiles
 import StickiesKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,9 +1,14 @@
 import FoundationEssentials
-import Glibc
 import GraphModel
 import GraphShell
 import StickiesFiles
 import StickiesKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Reads files into a batch. Anything that can't be imported is reported with its reason and does not stop the
 /// import.
