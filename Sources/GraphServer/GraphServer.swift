@@ -100,12 +100,7 @@ public struct GraphServer: Service {
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
     let fileWatcher = StoreFileWatcher(store: store, internalReaders: internalReaders, log: log)
     let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatcher.check() }
-    var pruning: RepeatedTask?
-    if let policy = configuration.history, policy.prunes {
-      pruning = PruningSchedule(
-        store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log
-      ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
-    }
+    let pruning = pruneRegularly(since: start, runner, internalReaders)
     let local = LocalConnections(
       loop: loop, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize)
     started(ServerProbe(runner: runner))
@@ -166,6 +161,16 @@ public struct GraphServer: Service {
         log.notice("an address is not served", metadata: ["address": "\(address)", "failure": "\(failure)"])
       }
     }
+  }
+
+  /// Prunes history by the configured policy; nil if the policy keeps all of it.
+  private func pruneRegularly(
+    since start: PruningClock.Reading, _ runner: HubRunner, _ internalReaders: ReaderPool
+  ) -> RepeatedTask? {
+    guard let policy = configuration.history, policy.prunes else { return nil }
+    let schedule = PruningSchedule(
+      store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log)
+    return schedule.start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
   }
 
   /// Waits for the end of the threads outside the cooperative pool, which must not be blocked.

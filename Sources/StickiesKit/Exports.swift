@@ -1,6 +1,6 @@
 // One import is enough for a program with notes, and it brings only the names that such a program needs. A program that
-// uses the texts of predicates, values of any type, or the messages of the wire imports GraphModel and GraphWire itself.
-// docs/api.txt lists everything that comes with the import.
+// uses the texts of predicates, values of any type, or the messages of the wire imports GraphModel and GraphWire
+// itself. docs/api.txt lists everything that comes with the import.
 
 @_exported import enum GraphClient.GraphError
 @_exported import class GraphClient.GraphClient

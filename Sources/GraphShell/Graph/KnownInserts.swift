@@ -14,7 +14,8 @@ struct KnownInserts {
 
   /// Returns the existing object of each insert; nil if one of the inserts would change something, or may.
   ///
-  /// The objects are those at the time of the lookup: a later change by another client counts as made after the inserts.
+  /// The objects are those at the time of the lookup: a later change by another client counts as made after the
+  /// inserts.
   func identities(of changes: [Change], policy: MergePolicy) async -> [CommitResult.IDAssignment]? {
     // Under `error` an existing key is refused, and `overwrite` sets the omitted properties too.
     guard policy != .error, policy != .overwrite else { return nil }
