@@ -169,4 +169,93 @@ extension GraphClient {
   ) -> CommitSequence {
     CommitSequence(client: self, since: since, filter: filter, untilNow: untilNow, omitsDamage: omitsDamage)
   }
+
+  /// The commits after a token. Each of its iterators begins at the token.
+  public struct CommitSequence: AsyncSequence, Sendable {
+    let client: GraphClient
+    let since: Token
+    let filter: HistoryFilter
+    let untilNow: Bool
+    let omitsDamage: Bool
+
+    nonisolated public func makeAsyncIterator() -> Iterator {
+      Iterator(client: client, position: since, filter: filter, untilNow: untilNow, omitsDamage: omitsDamage)
+    }
+
+    /// Requests one part after another.
+    public struct Iterator: AsyncIteratorProtocol {
+      let client: GraphClient
+      var position: Token
+      let filter: HistoryFilter
+      let untilNow: Bool
+      let omitsDamage: Bool
+      private var waiting = [FollowedCommit]()[...]
+      /// The refusal of damage, which follows the waiting commits.
+      private var refusal: Refusal?
+      private var end: Revision?
+      /// Consecutive failed requests: a server that can't read its store is not asked forever.
+      private var failures = 0
+      private static let maximumFailures = 10
+
+      init(client: GraphClient, position: Token, filter: HistoryFilter, untilNow: Bool, omitsDamage: Bool) {
+        self.client = client
+        self.position = position
+        self.filter = filter
+        self.untilNow = untilNow
+        self.omitsDamage = omitsDamage
+      }
+
+      @MainActor
+      public mutating func next() async throws -> FollowedCommit? {
+        while waiting.isEmpty {
+          try Task.checkCancellation()
+          if let refusal { throw refusal }
+          if let end, position.revision >= end { return nil }
+          try await requestPart()
+        }
+        return waiting.popFirst()
+      }
+
+      @MainActor
+      private mutating func requestPart() async throws {
+        let request = FollowRequest(since: position, filter: filter, waits: !untilNow)
+        let page: FollowedPage
+        do {
+          page = try await client.followedPage(request)
+          failures = 0
+        } catch let refusal as Refusal where refusal.code == .unavailable && failures < Self.maximumFailures {
+          // The request was lost with its connection: repeat it on the next.
+          failures += 1
+          guard await client.waitForConnection() else { throw refusal }
+          return
+        }
+        if untilNow, end == nil { end = page.head.revision }
+        if !page.damage.isEmpty, !omitsDamage {
+          refusal = page.damage.refusal
+          waiting = page.soundCommits(upTo: end)
+        } else {
+          waiting = page.commits(upTo: end, after: position)
+        }
+        position = page.at
+      }
+    }
+  }
+
+  /// The next commits after a token; cancelling the task ends the wait.
+  private func followedPage(_ request: FollowRequest) async throws -> FollowedPage {
+    try await reply(to: .changes(.follow(request))) { part in
+      if case .followed(let commits, let at, let head, let damage) = part {
+        FollowedPage(entries: commits, at: at, head: head, damage: damage)
+      } else {
+        nil
+      }
+    }
+  }
+
+  /// Waits until there is a connection.
+  /// - Returns: false if there will be none.
+  private func waitForConnection() async -> Bool {
+    await waitForReconnection()
+    return state == .connected
+  }
 }
