@@ -8,6 +8,11 @@ let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swif
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
+let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
+let certificates: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 // Of tests only: the wire's own encoder is held against it.
@@ -46,6 +51,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
   targets: [
@@ -63,9 +71,10 @@ let package = Package(
     .target(name: "FreedMemory"),
     .target(
       name: "GraphServer",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle] + nio),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
     .target(
-      name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log] + nio),
+      name: "GraphClient",
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, tls, tlsEvents] + nio),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // The standard streams, the command line and the local time of a program, without a graph.
@@ -98,7 +107,7 @@ let package = Package(
       name: "stickiesd",
       dependencies: [
         "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "CommandLineIO",
-        "FreedMemory", arguments, configuration, lifecycle, log, signals,
+        "FreedMemory", arguments, configuration, lifecycle, log, signals, certificates, crypto,
       ]),
     .executableTarget(
       name: "stickies",
@@ -159,13 +168,15 @@ let package = Package(
       name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphServerTests",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log] + nio),
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log, tls, embedded,
+      ] + nio),
     .testTarget(
       name: "GraphClientTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore", "GraphServer",
-        "GraphTesting", log, lifecycle,
-      ]),
+        "GraphTesting", log, lifecycle, tls, certificates, crypto,
+      ] + nio),
     .testTarget(
       name: "GraphReplicaTests",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphTesting"]),

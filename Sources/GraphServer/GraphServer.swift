@@ -35,6 +35,13 @@ public struct GraphServer: Service {
     /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
     /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
+    /// The certificate of the addresses that begin with `tls://`; required if there are any.
+    public var certificate: ServerCertificate?
+    /// Whether clients must prove who they are. Without it, only addresses of this machine are served by default.
+    public var hasAccounts = false
+    /// Whether to serve addresses that other machines reach without encryption or without accounts. The log has a
+    /// warning for each at every start, and the status names them.
+    public var allowsExposure = false
 
     /// Creates a configuration with the default limits.
     public init(addresses: [ServerAddress], name: String = "") {
@@ -64,8 +71,10 @@ public struct GraphServer: Service {
   }
 
   /// Serves until graceful shutdown, then notifies clients, finishes accepted commits and closes the store.
-  /// - Throws: `StoreFailure` when the server cannot listen on an address.
+  /// - Throws: `StoreFailure` when the server cannot listen on an address; `ExposedAddressError` or
+  ///   `CertificateFailure` when it must not.
   public func run() async throws {
+    try ListeningPolicy.check(configuration)
     // Checked first, so that a server that listens can also answer.
     try DescriptorReserve.check(
       DescriptorReserve.count(store: store.maximumDescriptors, addresses: configuration.addresses.count))
@@ -78,21 +87,25 @@ public struct GraphServer: Service {
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
     let writer = WriterThread(store: store, clock: Self.now)
+    let conditions = ServingConditions(configuration)
+    for exposure in conditions.exposures { log.warning("\(exposure)") }
     let runner = HubRunner(
       loop: loop,
       hub: Hub(
         model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
         server: configuration.name, limits: configuration.limits),
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
-      limits: configuration.limits,
-      maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
+      limits: configuration.limits, conditions: conditions, log: log)
     let accepting = AcceptBackoff(log: log)
+    let encryption = configuration.certificate.map {
+      ServerEncryption(certificate: $0, regulator: HandshakeRegulator(loop: loop, log: log))
+    }
     var listeners = [Listener]()
     func listen(at address: ServerAddress) async throws {
       listeners.append(
         try await Listener(
           address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-          accepting: accepting, log: log))
+          accepting: accepting, encryption: address.isEncrypted ? encryption : nil, log: log))
     }
     do {
       try writer.start { event in runner.submit(event) }
@@ -119,6 +132,7 @@ public struct GraphServer: Service {
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
     let fileWatcher = StoreFileWatcher(store: store, internalReaders: internalReaders, log: log)
     let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatcher.check() }
+    let checkingCertificate = configuration.certificate?.startChecks(on: loop, internalReaders, log)
     var pruning: RepeatedTask?
     if let policy = configuration.history, policy.prunes {
       pruning = PruningSchedule(
@@ -137,6 +151,7 @@ public struct GraphServer: Service {
     deadline.cancel()
     timer.cancel()
     watching.cancel()
+    checkingCertificate?.cancel()
     pruning?.cancel()
     // Join threads outside the cooperative pool, which must not be blocked.
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

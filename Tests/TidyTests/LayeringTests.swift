@@ -62,11 +62,13 @@ import Testing
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
-    "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],
-    "GraphClient": ["NIOCore", "NIOPosix", "Logging"],
+    "GraphServer": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "ServiceLifecycle"],
+    "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphShell": ["ArgumentParser"],
-    "stickiesd": ["ArgumentParser", "Configuration", "Logging", "ServiceLifecycle", "UnixSignals"],
+    "stickiesd": [
+      "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals", "X509",
+    ],
     "stickies": ["ArgumentParser"],
     "graph-sim": ["ArgumentParser"],
   ]

@@ -19,9 +19,10 @@ struct Listener {
   /// The length of the kernel's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1_024
 
+  /// - Parameter encryption: of an address that begins with `tls://`.
   init(
     _ wanted: ServerAddress, group: MultiThreadedEventLoopGroup, runner: HubRunner, maximumFrameSize: Int,
-    accepting: AcceptBackoff, log: Logger
+    accepting: AcceptBackoff, encryption: ServerEncryption?, log: Logger
   ) async throws {
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: Self.backlog)
@@ -39,16 +40,24 @@ struct Listener {
       )
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize))
+          func makeHandler() -> ConnectionHandler {
+            ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize)
+          }
+          if let encryption {
+            try encryption.addHandlers(to: channel, runner: runner, makeHandler: makeHandler)
+          } else {
+            try channel.pipeline.syncOperations.addHandler(makeHandler())
+          }
         }
       }
     do {
       switch wanted {
-      case .tcp(let host, let port):
+      case .tcp(let host, let port), .tls(let host, let port):
+        precondition(wanted.isEncrypted == (encryption != nil), "an address is encrypted if and only if it says so")
         let channel = try await bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
           .bind(host: host, port: port).get()
-        address = .tcp(host: host, port: channel.localAddress?.port ?? port)
+        let bound = channel.localAddress?.port ?? port
+        address = wanted.isEncrypted ? .tls(host: host, port: bound) : .tcp(host: host, port: bound)
         socket = .tcp(channel)
       case .unix(let path):
         let listener = UnixListener(path, bootstrap: bootstrap, loop: group.next(), log: log)
