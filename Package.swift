@@ -8,6 +8,11 @@ let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swif
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
+let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
+let certificates: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 // Of tests only: the wire's own encoder is held against it.
@@ -87,10 +92,11 @@ let package = Package(
     .target(name: "FreedMemory"),
     .target(
       name: "GraphServer",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls] + nio),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
     .target(
       name: "GraphClient",
-      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls] + nio),
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents]
+        + nio),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // A client with the store and the server in its own process, which clients of a daemon need not link.
@@ -204,13 +210,15 @@ let package = Package(
       name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphServerTests",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log] + nio),
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log, tls, embedded,
+      ] + nio),
     .testTarget(
       name: "GraphClientTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore", "GraphServer",
-        "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle,
-      ]),
+        "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle, tls, certificates, crypto,
+      ] + nio),
     .testTarget(
       name: "GraphEmbeddedTests",
       dependencies: [

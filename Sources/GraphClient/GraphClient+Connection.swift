@@ -7,6 +7,16 @@ import NIOCore
 /// The connection: made, lost, made again with growing pauses, and closed for good. Its clock ticks before messages are
 /// handled, after requests, and at the replica's deadline.
 extension GraphClient {
+  /// How the server was verified; nil for a connection without encryption, and before the first one.
+  public var verification: ServerVerification? { reconnection.verification }
+
+  /// The options for another client of the same server, with the same security.
+  public func options(author: String) -> Options {
+    var options = Options(author: author)
+    options.security = self.options.security.requiring(verification)
+    return options
+  }
+
   func open() async throws {
     do {
       try await attach()
@@ -31,11 +41,14 @@ extension GraphClient {
     let fresh: Transport
     do {
       fresh = try await Transport.connect(
-        to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
+        to: address, security: options.security.requiring(reconnection.verification),
+        timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
       ) { [weak self] event in
         // Only one batch is in flight at a time, so these tasks can't overtake each other.
         Task { @MainActor in self?.receive(event, of: number) }
       }
+    } catch let failure as SecurityFailure {
+      throw failure
     } catch {
       throw ConnectFailure(address: address, cause: "\(error)")
     }
@@ -46,6 +59,7 @@ extension GraphClient {
     }
     assert(transport == nil, "a client has one connection at a time")
     transport = fresh
+    reconnection.setVerification(fresh.verification)
     // The replica received no ticks while there was no connection.
     tick()
   }
@@ -101,7 +115,10 @@ extension GraphClient {
       if let deadline = commits.deadline, Self.uptime >= deadline { return fail(Self.unknownOutcome) }
       reconnection.growPause(upTo: options.lastPauseMilliseconds)
       instruments.recordAttempt()
-      guard (try? await attach()) != nil else { continue }
+      do { try await attach() } catch let failure as SecurityFailure {
+        // Another attempt would fail in the same way, and the user must know of a changed key.
+        return fail(Refusal(.notAllowed, failure.message))
+      } catch { continue }
       // Until the welcome arrives or the connection is lost again, be it at once.
       await withCheckedContinuation { continuation in
         reconnection.setAttempt(continuation)

@@ -30,6 +30,9 @@ public final class GraphClient {
     /// The longest pause.
     public var lastPauseMilliseconds: Int64 = 5_000
 
+    /// How servers are verified, and which connections are refused.
+    public var security = TransportSecurity()
+
     /// The log of the connection's events: made, lost, made again, silent, closed. By default nothing is logged.
     public var logger = Logger(label: "graph-client") { _ in SwiftLogNoOpLogHandler() }
     /// Makes the client's metrics; nil for the factory that the program has bootstrapped before it connects.
@@ -130,7 +133,7 @@ public final class GraphClient {
   var usedUndoStack: UndoStack?
 
   /// Connects and sends the hello. The first connection is not retried: the caller receives the error.
-  /// - Throws: `ConnectFailure`, or the server's `Refusal`.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
   public static func connect(
     to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options
   ) async throws -> GraphClient {
@@ -143,7 +146,7 @@ public final class GraphClient {
   ///
   /// A cancellation closes the client at once: requests of the body that wait are refused, and the call throws
   /// `CancellationError`. Unsaved edits are lost.
-  /// - Throws: `ConnectFailure` or `Refusal` of the connection, and any error of the body.
+  /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   public static func withClient<Result>(
     to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options,
     _ body: @MainActor (GraphClient) async throws -> Result
@@ -153,7 +156,8 @@ public final class GraphClient {
 
   /// Connects to a server of any model. The client sends a hello without a model, requests the model file, and uses
   /// that model. From then on the model is fixed: a server with another model refuses this client.
-  /// - Throws: `ConnectFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that can't be used.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that
+  ///   can't be used.
   public static func connect(to address: ServerAddress, options: Options) async throws -> GraphClient {
     try await ClientInstruments(options, address: address).measure(.connect) {
       try await ModelHandshake(address: address, options: options).open()
@@ -179,6 +183,7 @@ public final class GraphClient {
     self.transport = transport
     self.welcome = welcome
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
+    reconnection.setVerification(transport.verification)
     context = ObjectContext(model: model, replica: replica)
     connection = Self.firstConnection
     state = .connected

@@ -28,11 +28,14 @@ final class ModelHandshake {
   func open() async throws -> GraphClient {
     do {
       transport = try await Transport.connect(
-        to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
+        to: address, security: options.security, timeoutMilliseconds: options.connectTimeoutMilliseconds,
+        local: options.localServer
       ) { event in
         // Only one batch is in flight at a time, so these tasks can't overtake each other.
         Task { @MainActor in self.receive(event) }
       }
+    } catch let failure as SecurityFailure {
+      throw failure
     } catch {
       throw ConnectFailure(address: address, cause: "\(error)")
     }

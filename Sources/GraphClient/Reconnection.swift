@@ -5,12 +5,16 @@ struct Reconnection {
   var task: Task<Void, Never>?
   /// The pause before the next attempt, in milliseconds.
   private(set) var pause: Int64
+  /// How the server was verified at the last connection. A further one requires the same key.
+  private(set) var verification: ServerVerification?
   /// Resumed when a new connection is welcomed or lost.
   private var attempt: CheckedContinuation<Void, Never>?
   /// Resumed on reconnect or on close.
   private var waiters = [CheckedContinuation<Void, Never>]()
 
   init(firstPauseMilliseconds: Int64) { pause = firstPauseMilliseconds }
+
+  mutating func setVerification(_ verification: ServerVerification?) { self.verification = verification }
 
   /// Resets the pause after a welcome.
   mutating func resetPause(to milliseconds: Int64) { pause = milliseconds }

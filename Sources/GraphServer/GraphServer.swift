@@ -35,6 +35,13 @@ public struct GraphServer: Service {
     /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
     /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
+    /// The certificate of the addresses that begin with `tls://`; required if there are any.
+    public var certificate: ServerCertificate?
+    /// Whether clients must prove who they are. Without it, only addresses of this machine are served by default.
+    public var hasAccounts = false
+    /// Whether to serve addresses that other machines reach without encryption or without accounts. The log has a
+    /// warning for each at every start, and the status names them.
+    public var allowsExposure = false
 
     /// Creates a configuration with the default limits.
     public init(addresses: [ServerAddress], name: String = "") {
@@ -66,8 +73,10 @@ public struct GraphServer: Service {
   }
 
   /// Serves until graceful shutdown, then notifies clients, finishes accepted commits and closes the store.
-  /// - Throws: `StoreFailure` when the server cannot listen on an address.
+  /// - Throws: `StoreFailure` when the server cannot listen on an address; `ExposedAddressError` or
+  ///   `CertificateFailure` when it must not.
   public func run() async throws {
+    try ListeningPolicy.check(configuration)
     // Checked first, so that a server that listens can also answer.
     try DescriptorReserve.check(
       DescriptorReserve.count(store: store.maximumDescriptors, addresses: configuration.addresses.count))
@@ -80,7 +89,9 @@ public struct GraphServer: Service {
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
     let writer = WriterThread(store: store, clock: Self.now)
-    let runner = try runner(loop, writer, readers, internalReaders)
+    let conditions = ServingConditions(configuration)
+    for exposure in conditions.exposures { log.warning("\(exposure)") }
+    let runner = try runner(loop, conditions, writer, readers, internalReaders)
     var listeners = [Listener]()
     do {
       try writer.start { event in runner.submit(event) }
@@ -101,6 +112,7 @@ public struct GraphServer: Service {
     let fileWatcher = StoreFileWatcher(store: store, internalReaders: internalReaders, log: log)
     let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatcher.check() }
     let pruning = pruneRegularly(since: start, runner, internalReaders)
+    let checkingCertificate = configuration.certificate?.startChecks(on: loop, internalReaders, log)
     let local = LocalConnections(
       loop: loop, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize)
     started(ServerProbe(runner: runner))
@@ -117,6 +129,7 @@ public struct GraphServer: Service {
     deadline.cancel()
     timer.cancel()
     watching.cancel()
+    checkingCertificate?.cancel()
     pruning?.cancel()
     await Self.join(writer, readers, internalReaders)
     try? await group.shutdownGracefully()
@@ -126,7 +139,8 @@ public struct GraphServer: Service {
 
   /// Makes the runner of a hub that begins at the store's head.
   private func runner(
-    _ loop: any EventLoop, _ writer: WriterThread, _ readers: ReadExecutor, _ internalReaders: ReaderPool
+    _ loop: any EventLoop, _ conditions: ServingConditions, _ writer: WriterThread, _ readers: ReadExecutor,
+    _ internalReaders: ReaderPool
   ) throws -> HubRunner {
     HubRunner(
       loop: loop,
@@ -134,8 +148,7 @@ public struct GraphServer: Service {
         model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
         server: configuration.name, limits: configuration.limits),
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
-      limits: configuration.limits,
-      maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
+      limits: configuration.limits, conditions: conditions, log: log)
   }
 
   /// Listens at all addresses. An optional address that fails is only logged.
@@ -144,11 +157,14 @@ public struct GraphServer: Service {
     _ group: MultiThreadedEventLoopGroup, _ runner: HubRunner, _ listeners: inout [Listener]
   ) async throws {
     let accepting = AcceptBackoff(log: log)
+    let encryption = configuration.certificate.map {
+      ServerEncryption(certificate: $0, regulator: HandshakeRegulator(loop: group.next(), log: log))
+    }
     func listener(at address: ServerAddress) async throws -> Listener {
       do {
         return try await Listener(
           address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-          accepting: accepting, log: log)
+          accepting: accepting, encryption: address.isEncrypted ? encryption : nil, log: log)
       } catch let failure as StoreFailure where failure.code == .inUse {
         throw address.conflict(with: listeners.map(\.address)) ?? failure
       }

@@ -22,7 +22,7 @@ final class HubRunner: @unchecked Sendable {
   let internalReaders: ReaderPool
   let spoolDirectory: String
   let limits: HubLimits
-  private let maximumConnections: Int
+  private let conditions: ServingConditions
   private let log: Logger
   private var connections = [SessionID: ConnectionHandler]()
   private var dirty = [ConnectionHandler]()
@@ -49,7 +49,7 @@ final class HubRunner: @unchecked Sendable {
 
   init(
     loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: ReadExecutor,
-    internalReaders: ReaderPool, spoolDirectory: String, limits: HubLimits, maximumConnections: Int, log: Logger
+    internalReaders: ReaderPool, spoolDirectory: String, limits: HubLimits, conditions: ServingConditions, log: Logger
   ) {
     self.loop = loop
     self.hub = hub
@@ -60,7 +60,7 @@ final class HubRunner: @unchecked Sendable {
     collectedMemory = OrderMemoryLimiter(limit: limits.orderBytes)
     self.spoolDirectory = spoolDirectory
     self.limits = limits
-    self.maximumConnections = maximumConnections
+    self.conditions = conditions
     self.log = log
     finished = loop.makePromise()
   }
@@ -94,14 +94,19 @@ final class HubRunner: @unchecked Sendable {
 
   // MARK: - Connections
 
+  /// Whether another connection may be accepted.
+  /// - Parameter handshakes: the connections that are not registered yet.
+  func hasRoom(besides handshakes: Int) -> Bool { connections.count + handshakes < conditions.maximumConnections }
+
   /// Registers a connection; nil when the maximum number of connections is reached.
   func open(_ connection: ConnectionHandler) -> SessionID? {
     loop.assertInEventLoop()
-    guard connections.count < maximumConnections else {
+    guard connections.count < conditions.maximumConnections else {
       if let omitted = logLimiter.omitted(before: "connections") {
+        let maximum = conditions.maximumConnections
         log.warning(
           "a connection was refused",
-          metadata: ["maximum": "\(maximumConnections)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+          metadata: ["maximum": "\(maximum)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
       }
       return nil
     }
@@ -314,6 +319,7 @@ final class HubRunner: @unchecked Sendable {
   private func status() -> ServerStatus {
     var status = ServerStatus()
     status.process = UInt64(getpid())
+    status.exposures = conditions.exposures.map(\.description)
     guard let statistics = try? reads.store.statistics() else { return status }
     status.location = statistics.location
     status.size = UInt64(statistics.size)

@@ -6,12 +6,14 @@ import StickiesModel
 
 extension Stickies {
   /// Connects to the daemon at `address`, by default the user's own.
-  /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses this client.
+  /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
+  ///   this client.
   @MainActor
   public static func connect(
-    to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true
+    to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
+    security: TransportSecurity = TransportSecurity()
   ) async throws -> GraphClient {
-    let options = options(author, program, reconnects)
+    let options = options(author, program, reconnects, security)
     return try await attempt(address) { address in
       try await GraphClient.connect(
         to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
@@ -20,28 +22,38 @@ extension Stickies {
 
   /// Connects to the daemon at `address`, by default the user's own, and closes the client when the body returns or
   /// throws, or its task is cancelled. Unsaved edits are lost then.
-  /// - Throws: `ConnectFailure` or `Refusal` of the connection, and any error of the body.
+  /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   @MainActor
   public static func withClient<Result>(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    _ body: @MainActor (GraphClient) async throws -> Result
+    security: TransportSecurity = TransportSecurity(), _ body: @MainActor (GraphClient) async throws -> Result
   ) async throws -> Result {
-    try await connect(to: address, author: author, program: program, reconnects: reconnects).closeAfter(body)
+    try await connect(
+      to: address, author: author, program: program, reconnects: reconnects, security: security
+    ).closeAfter(body)
   }
 
   /// Connects to the daemon at `address`, by default the user's own, and adopts the model that it serves.
-  /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses this client or its model cannot be
-  ///   used.
+  /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
+  ///   this client or its model cannot be used.
   @MainActor
   public static func connectToAnyModel(
-    at address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true
+    at address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
+    security: TransportSecurity = TransportSecurity()
   ) async throws -> GraphClient {
-    let options = options(author, program, reconnects)
+    let options = options(author, program, reconnects, security)
     return try await attempt(address) { try await GraphClient.connect(to: $0, options: options) }
   }
 
-  private static func options(_ author: String?, _ program: String, _ reconnects: Bool) -> GraphClient.Options {
-    var options = GraphClient.Options(author: author ?? ProcessEnvironment.current.author)
+  private static func options(
+    _ author: String?, _ program: String, _ reconnects: Bool, _ security: TransportSecurity
+  ) -> GraphClient.Options {
+    let environment = ProcessEnvironment.current
+    var options = GraphClient.Options(author: author ?? environment.author)
+    options.security = security
+    if security.knownServers == nil {
+      options.security.knownServers = KnownServers(path: environment.knownServersFile)
+    }
     options.program = program
     options.reconnects = reconnects
     return options

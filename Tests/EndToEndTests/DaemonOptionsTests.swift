@@ -142,11 +142,11 @@ import Testing
     #expect(lines.count == 4)
     #expect(
       lines[0] == #"stickiesd: bad.json: "dta" is not an option; the options are data, schema, listen, logLevel, "#
-        + "searchSeconds, keepHistory, minimumRetention, pruneEvery")
+        + "searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key, insecure")
     #expect(lines[1] == #"bad.json: "data" is 5; it must be a string, the data directory"#)
     #expect(
       lines[2]
-        == #"bad.json: "listen" is "tcp://127.0.0.1:0"; it must be a list of addresses, each tcp://HOST:PORT or unix:///PATH"#
+        == #"bad.json: "listen" is "tcp://127.0.0.1:0"; it must be a list of addresses, each tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH"#
     )
     #expect(lines[3].hasPrefix(#"bad.json: "logLevel" is "loud"; it must be one of trace, debug, info"#))
     #expect(!home.has("x"))

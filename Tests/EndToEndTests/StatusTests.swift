@@ -21,7 +21,7 @@ import Testing
     let text = try daemon.run("status")
     #expect(text.status == 0, "\(text.errors)")
     let names = text.lines.map { $0.split(separator: "  ").first.map(String.init) }
-    #expect(names == ["server", "data", "size", "commit log", "revision", "oldest kept", "sessions"])
+    #expect(names == ["server", "transport", "data", "size", "commit log", "revision", "oldest kept", "sessions"])
   }
 
   @Test func statusReportsNextNoteNumber() throws {

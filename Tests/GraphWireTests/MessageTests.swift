@@ -213,7 +213,9 @@ import Testing
 
   @Test(arguments: [
     ("tcp://127.0.0.1:7417", true), ("tcp://[::1]:1", true), ("unix:///tmp/x", true), ("tcp://host", false),
-    ("tcp://:1", false),
+    ("tcp://:1", false), ("tls://host:7417", true), ("tls://[::1]:1", true), ("tls://:1", false),
+    ("tls://ann@host:1", false), ("tls://two words:1", false), ("tls://host:1/x", false),
+    ("tls://" + String(repeating: "x", count: 254), false),
     ("tcp://h:99999", false), ("unix://relative", false), ("http://x:1", false), ("", false),
     ("unix:///" + String(repeating: "x", count: 106), true), ("unix:///" + String(repeating: "x", count: 107), false),
   ])
@@ -232,14 +234,30 @@ import Testing
     ("tcp://::1:7417", "an IPv6 address needs brackets"), ("tcp://h:+5", "a port is a number from 0 to 65535"),
     ("tcp://h:", "the port is missing; the default is 7417"),
     ("tcp://[::1]", "the port is missing; the default is 7417"),
-    ("localhost:7417", "it begins with neither tcp:// nor unix://"),
+    ("localhost:7417", "it begins with none of tcp://, tls:// and unix://"),
+    ("Tls://host", "tls:// must be in lower case"), ("tls://::1", "an IPv6 address needs brackets"),
+    ("tls://host:", "the port is missing; the default is 7417"),
   ])
   func malformedAddressReportsReason(text: String, reason: String) {
     do {
       let address = try ServerAddress(parsing: text)
       Issue.record("\(text) was read as \(address)")
     } catch {
-      #expect(error.description == "\"\(text)\" is not an address: \(reason); write tcp://HOST:PORT or unix:///PATH")
+      #expect(error.description == "\"\(text)\" is not an address: \(reason); write \(ServerAddress.forms)")
     }
+  }
+
+  @Test func portOfEncryptedAddressHasDefault() throws {
+    #expect(try ServerAddress(parsing: "tls://host") == .tls(host: "host", port: 7417))
+    #expect(try ServerAddress(parsing: "tls://[::1]") == .tls(host: "::1", port: 7417))
+  }
+
+  @Test(arguments: [
+    ("unix:///s", true), ("tcp://127.0.0.1:1", true), ("tls://127.9.9.9:1", true), ("tcp://LocalHost:1", true),
+    ("tls://[::1]:1", true), ("tcp://0.0.0.0:1", false), ("tcp://127.1:1", false), ("tls://127.0.0.1.evil:1", false),
+    ("tcp://128.0.0.1:1", false), ("tcp://localhost.example:1", false), ("tls://[::]:1", false),
+  ])
+  func loopbackIsRecognized(text: String, isLoopback: Bool) throws {
+    #expect(try ServerAddress(parsing: text).isLoopback == isLoopback)
   }
 }

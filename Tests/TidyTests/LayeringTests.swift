@@ -68,12 +68,14 @@ import Testing
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
-    "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],
-    "GraphClient": ["NIOCore", "NIOPosix", "Logging", "Metrics", "Tracing"],
+    "GraphServer": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "ServiceLifecycle"],
+    "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],
     "GraphShell": ["ArgumentParser"],
-    "stickiesd": ["ArgumentParser", "Configuration", "Logging", "ServiceLifecycle", "UnixSignals"],
+    "stickiesd": [
+      "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals", "X509",
+    ],
     "stickies": ["ArgumentParser"],
     "graph-sim": ["ArgumentParser"],
   ]

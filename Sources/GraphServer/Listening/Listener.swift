@@ -22,9 +22,10 @@ struct Listener {
   static let messagesPerRead: UInt = 16
   static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
 
+  /// - Parameter encryption: of an address that begins with `tls://`.
   init(
     _ wanted: ServerAddress, group: MultiThreadedEventLoopGroup, runner: HubRunner, maximumFrameSize: Int,
-    accepting: AcceptBackoff, log: Logger
+    accepting: AcceptBackoff, encryption: ServerEncryption?, log: Logger
   ) async throws {
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: Self.backlog)
@@ -40,16 +41,24 @@ struct Listener {
       .childChannelOption(.recvAllocator, value: Self.receiveAllocator)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize))
+          func makeHandler() -> ConnectionHandler {
+            ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize)
+          }
+          if let encryption {
+            try encryption.addHandlers(to: channel, runner: runner, makeHandler: makeHandler)
+          } else {
+            try channel.pipeline.syncOperations.addHandler(makeHandler())
+          }
         }
       }
     do {
       switch wanted {
-      case .tcp(let host, let port):
+      case .tcp(let host, let port), .tls(let host, let port):
+        precondition(wanted.isEncrypted == (encryption != nil), "an address is encrypted if and only if it says so")
         let channel = try await bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
           .bind(host: host, port: port).get()
-        address = .tcp(host: host, port: channel.localAddress?.port ?? port)
+        let bound = channel.localAddress?.port ?? port
+        address = wanted.isEncrypted ? .tls(host: host, port: bound) : .tcp(host: host, port: bound)
         socket = .tcp(channel)
       case .unix(let path):
         let listener = UnixListener(path, bootstrap: bootstrap, loop: group.next(), log: log)

@@ -370,6 +370,7 @@ extension ServerStatus: BinaryCodable {
     writer.field(40, oldest)
     writer.field(41, failure)
     writer.field(42, commitLogSize)
+    for element in exposures { writer.field(48, element, always: true) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -384,6 +385,7 @@ extension ServerStatus: BinaryCodable {
     oldest = 0
     failure = ""
     commitLogSize = 0
+    exposures = []
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.server = try field.string()
@@ -397,6 +399,7 @@ extension ServerStatus: BinaryCodable {
       case 40: self.oldest = try field.integer()
       case 41: self.failure = try field.string()
       case 42: self.commitLogSize = try field.unsigned()
+      case 48: self.exposures.append(try field.string())
       default: break
       }
     }

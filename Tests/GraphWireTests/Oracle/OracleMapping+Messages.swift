@@ -376,6 +376,7 @@ extension OracleMapping {
       $0.processID = status.process
       $0.failure = status.failure
       $0.commitLogSize = status.commitLogSize
+      $0.exposures = status.exposures
       $0.oldest = status.oldest
     }
   }

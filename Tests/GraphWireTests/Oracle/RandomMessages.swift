@@ -312,6 +312,7 @@ struct RandomMessages {
     status.oldest = integer()
     status.failure = string()
     status.commitLogSize = unsigned()
+    status.exposures = list { $0.string() }
     return status
   }
 }

@@ -2797,6 +2797,9 @@ nonisolated struct Graph_StatusReply: Sendable {
   /// the bytes of the commit log on disk; 0 if each commit is synced in the store itself
   var commitLogSize: UInt64 = 0
 
+  /// The addresses that other machines reach without encryption or without accounts, as sentences for people.
+  var exposures: [String] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -7815,7 +7818,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".StatusReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0\u{3}commit_log_size\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0\u{3}commit_log_size\0\u{2}\u{6}exposures\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7834,6 +7837,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
       case 40: try { try decoder.decodeSingularInt64Field(value: &self.oldest) }()
       case 41: try { try decoder.decodeSingularStringField(value: &self.failure) }()
       case 42: try { try decoder.decodeSingularUInt64Field(value: &self.commitLogSize) }()
+      case 48: try { try decoder.decodeRepeatedStringField(value: &self.exposures) }()
       default: break
       }
     }
@@ -7877,6 +7881,9 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.commitLogSize != 0 {
       try visitor.visitSingularUInt64Field(value: self.commitLogSize, fieldNumber: 42)
     }
+    if !self.exposures.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.exposures, fieldNumber: 48)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7892,6 +7899,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.oldest != rhs.oldest {return false}
     if lhs.failure != rhs.failure {return false}
     if lhs.commitLogSize != rhs.commitLogSize {return false}
+    if lhs.exposures != rhs.exposures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
