@@ -55,6 +55,44 @@ import Testing
     }
   }
 
+  /// A long list has no arguments, of which each takes SQLite the longer the more there are. Doubles need arguments; more
+  /// of them than comparisons are allowed are compared in memory.
+  @Test func longListHasNoArguments() throws {
+    let store = try Self.people()
+    func id(_ number: Int) -> String { "\"\(UniqueID(high: 77, low: UInt64(number)))\"" }
+    for text in [
+      Self.chain("OR") { "age == \($0)" }, Self.chain("OR") { "name == \"n\($0)\"" },
+      Self.chain("AND") { "manager != \(id($0))" }, Self.chain("OR") { "id == \(id($0))" },
+    ] {
+      let explanation = try explain(store, text)
+      #expect(!explanation.checksInMemory && explanation.arguments.count <= 2, "\(text.prefix(60))")
+    }
+    for (length, isInMemory) in [(900, false), (1_200, true)] {
+      let scores = try explain(store, Self.chain("OR", of: length) { "score == \($0).1" })
+      #expect(scores.checksInMemory == isInMemory, "\(length)")
+    }
+  }
+
+  /// Marks, accents on marks, NUL, and the ends of the integers: each value in a long list means itself.
+  @Test func valuesOfLongListMeanThemselves() throws {
+    let store = try TestStore(try Fixtures.company())
+    let names = ["'", "''", "'\u{301}", "a' OR 1 --", "\u{0}", "a\u{0}b", "\\'", "%'; DROP TABLE x", "é", "e\u{301}", ""]
+    for (number, name) in names.enumerated() {
+      _ = try store.insert("Person", ["name": .string("<\(name)>"), "age": .integer(Int64(number))])
+    }
+    let person = try store.entity("Person")
+    let (name, age) = (try #require(person.property(named: "name")), try #require(person.property(named: "age")))
+    let others = (0..<200).map { Value.string("other \($0)") }
+    for (number, wanted) in names.enumerated() {
+      let found = try store.all(person, where: .in(name, others + [.string("<\(wanted)>")]))
+      #expect(found.map { $0[age] } == [.integer(Int64(number))], "\(number)")
+      let rest = try store.all(person, where: .not(.in(name, others + [.string("<\(wanted)>")])))
+      #expect(rest.count == names.count - 1, "\(number)")
+    }
+    let integers = (100..<300).map { Value.integer($0) } + [.integer(.min), .integer(.max), .integer(-1), .integer(3)]
+    #expect(try store.all(person, where: .in(age, integers)).map { $0[age] } == [.integer(3)])
+  }
+
   /// A chain that is no list is SQL up to a limit, and evaluated in memory beyond it: no statement has more
   /// comparisons.
   @Test func otherChainsAreLimitedInSQL() throws {
