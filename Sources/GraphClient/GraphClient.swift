@@ -177,9 +177,9 @@ public final class GraphClient {
   /// The number of the first connection, whether this client made it or took it over.
   static let firstConnection = 1
 
+  static func newReplicaID() -> UniqueID { UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)) }
+
   static func replica(_ options: Options, model: ModelHash?) -> Replica {
-    Replica(
-      id: UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)), author: options.author,
-      program: options.program, model: model)
+    Replica(id: newReplicaID(), author: options.author, program: options.program, model: model)
   }
 }

@@ -84,6 +84,7 @@ final class ModelHandshake {
         handle(.request(1, .model))
       case .reply(_, .model(let source, let hash), _): useModel(source, hash)
       case .reply: fail(Replica.unexpectedReply)
+      case .copied: fail(Refusal(.unavailable, "the id of this client was used before"))
       case .disconnect(let refusal), .rejected(let refusal), .refused(_, let refusal): fail(refusal)
       default: break
       }

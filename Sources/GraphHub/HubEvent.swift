@@ -16,6 +16,15 @@ public struct StoreRequestID: Hashable, Sendable, Comparable {
   public static func < (left: StoreRequestID, right: StoreRequestID) -> Bool { left.number < right.number }
 }
 
+/// The identity of a connection's other end, as the connection itself shows it.
+public enum Peer: Hashable, Sendable {
+  /// The owner of the machine: a program of the server's own user or of root, or one on a loopback address. Its sessions
+  /// act under the name that their hello gives.
+  case owner
+  /// Another local user, which the system names.
+  case user(Principal)
+}
+
 /// The end of a read: the state that was read, and the last frame.
 ///
 /// The earlier frames bypass the hub, but the last frame is sent by the hub: a client applies every advance behind
@@ -32,8 +41,8 @@ public struct ReadCompletion: Sendable {
 
 /// An input of the hub.
 public enum HubEvent: Sendable {
-  /// A connection was accepted; it has not sent its hello yet.
-  case opened(SessionID)
+  /// A connection of this peer was accepted; it has not sent its hello yet.
+  case opened(SessionID, of: Peer = .owner)
   /// A message of a session, in the order in which it sent them.
   case received(ToServer, from: SessionID)
   /// The number of bytes of a session's incomplete next frame that have arrived; 0 when there is no incomplete frame.
@@ -63,6 +72,9 @@ public enum HubEvent: Sendable {
   case collectFinished(StoreRequestID, Result<Token, Refusal>, damage: DamageNotice = DamageNotice())
   /// Continues the work that `.continueOrder` postponed.
   case continueOrder(StoreRequestID)
+  /// The transactions in history of the replica passed to `.findReplica`, nil if there are none. After a refusal the
+  /// session commits nothing.
+  case foundReplica(Result<KnownReplica?, Refusal>, session: SessionID)
   /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.
   case recognized(StoreRequestID, Bool)
   /// The server's part of the status; the hub adds its own.
@@ -113,6 +125,8 @@ public enum HubAction: Sendable {
   case watch(LiveQuery, number: UInt64)
   /// Stop including the effects on the query with this number.
   case unwatch(UInt64)
+  /// Look up the replica that a session's hello names; the welcome waits for it.
+  case findReplica(UniqueID, session: SessionID)
   /// Check whether the store's history contains this state.
   case recognize(StoreRequestID, Token)
   /// Collect the server's part of the status.
@@ -133,8 +147,8 @@ public enum HubAction: Sendable {
 public indirect enum ReadRequest: Sendable, Hashable {
   /// Objects, or rows computed from them, of the present or of a past revision.
   case objects(FetchRequest)
-  /// Another message that reads the store, of a session of this author.
-  case message(ToServer.Body, author: String)
+  /// Another message that reads the store, of a session of this principal.
+  case message(ToServer.Body, author: Principal)
   /// Another read, with its answer translated for an older version of the model.
   case translated(ReadRequest, through: ModelLens)
 }

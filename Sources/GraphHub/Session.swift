@@ -12,6 +12,8 @@ import GraphWire
 final class Session {
   enum Phase {
     case awaitingHello
+    /// The hello, which came as this request, is accepted; the store looks its replica up.
+    case findingReplica(Hello, request: UInt64)
     case open
     /// The session has been closed by the hub; its further messages are ignored.
     case closing
@@ -46,8 +48,14 @@ final class Session {
 
   let id: SessionID
   var phase = Phase.awaitingHello
-  var author = ""
+  /// The one on whose behalf the session acts; nil before its hello is accepted.
+  var principal: Principal?
+  let peer: Peer
   var replica = UniqueID.zero
+  /// Whether `ReplicaOwners` counts the session.
+  var isBound = false
+  /// Why the session's commits are refused: the store could not look its replica up.
+  var commitRefusal: Refusal?
   /// The lens of a client with an older version of the model; nil for the server's version.
   var lens: ModelLens?
   var progress = Progress.current
@@ -79,7 +87,9 @@ final class Session {
   var lastActivity: Int64
   var lastRequest: UInt64 = 0
 
-  init(_ id: SessionID, lastActivity: Int64) { (self.id, self.lastActivity) = (id, lastActivity) }
+  init(_ id: SessionID, _ peer: Peer, lastActivity: Int64) {
+    (self.id, self.peer, self.lastActivity) = (id, peer, lastActivity)
+  }
 
   /// The read request, translated by the session's lens.
   func translated(_ request: ReadRequest) -> ReadRequest { lens.map { .translated(request, through: $0) } ?? request }

@@ -40,7 +40,13 @@ final class ConnectionHandler: ChannelInboundHandler {
     descriptor = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
       of: NIOBSDSocket.Handle.self
     ) { $0 }
-    guard let session = runner.open(self) else {
+    // Without a descriptor the channel is no socket of the system's: an embedded one, of this process.
+    let peer: Peer? = if let descriptor { PeerCredentials.peer(ofSocket: descriptor) } else { .owner }
+    guard let peer else {
+      // The other end is gone already, or the system does not say who it is.
+      return context.close(promise: nil)
+    }
+    guard let session = runner.open(self, of: peer) else {
       // Over the connection limit. No message is sent, because it would cost what the limit is meant to save.
       return context.close(promise: nil)
     }

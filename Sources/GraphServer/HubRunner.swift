@@ -94,8 +94,8 @@ final class HubRunner: @unchecked Sendable {
 
   // MARK: - Connections
 
-  /// Registers a connection; nil when the maximum number of connections is reached.
-  func open(_ connection: ConnectionHandler) -> SessionID? {
+  /// Registers a connection of a peer; nil when the maximum number of connections is reached.
+  func open(_ connection: ConnectionHandler, of peer: Peer) -> SessionID? {
     loop.assertInEventLoop()
     guard connections.count < maximumConnections else {
       if let omitted = logLimiter.omitted(before: "connections") {
@@ -107,7 +107,7 @@ final class HubRunner: @unchecked Sendable {
     }
     lastSession += 1
     connections[lastSession] = connection
-    dispatch(.opened(lastSession))
+    dispatch(.opened(lastSession, of: peer))
     return lastSession
   }
 
@@ -234,6 +234,8 @@ final class HubRunner: @unchecked Sendable {
       }
     case .watch(let query, let number): reads.store.watch(query, number: number)
     case .unwatch(let number): reads.store.unwatch(number)
+    case .findReplica(let replica, let id):
+      internalReaders.enqueue { [self] in submit(.foundReplica(reads.known(replica), session: id)) }
     case .recognize(let ticket, let token):
       internalReaders.enqueue { [self] in
         submit(.recognized(ticket, reads.recognizes(token)))
@@ -245,7 +247,10 @@ final class HubRunner: @unchecked Sendable {
     case .close(let id): connections[id]?.close()
     case .report(let failure, let id):
       log.critical(
-        "an invariant is broken: the session ends", metadata: ["invariant": "\(failure.name)", "session": "\(id)"])
+        "an invariant is broken: the session ends",
+        metadata: [
+          "invariant": "\(failure.name)", "session": "\(id)", "principal": "\(hub.principal(of: id)?.id ?? "none")",
+        ])
     case .finished: finished.succeed()
     }
   }

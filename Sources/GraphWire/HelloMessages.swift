@@ -71,11 +71,14 @@ public struct Welcome: Hashable, Sendable {
   public var maximumFrameSize: UInt64
   /// The silence in milliseconds after which a client sends a ping.
   public var heartbeatMilliseconds: UInt64
+  /// The highest sequence number among the transactions that the store has of the hello's replica; 0 for none. A client
+  /// that has not sent so high a number is a copy of the replica, or was restored to an earlier state of it.
+  public var lastSequence: UInt64
 
   /// The welcome of a server with this model, whose dictionary it contains.
   public init(
     model: Model, head: Token, session: UInt64, server: String, resumed: Bool, maximumFrameSize: Int,
-    heartbeatMilliseconds: Int
+    heartbeatMilliseconds: Int, lastSequence: UInt64 = 0
   ) {
     protocolVersion = ProtocolLimits.version
     self.model = model.hash
@@ -85,6 +88,7 @@ public struct Welcome: Hashable, Sendable {
     self.resumed = resumed
     self.maximumFrameSize = UInt64(maximumFrameSize)
     self.heartbeatMilliseconds = UInt64(heartbeatMilliseconds)
+    self.lastSequence = lastSequence
     assert(
       model.entities.allSatisfy { $0.storedProperties.count == $0.slotCount },
       "the dictionary has a property for each value of an object")

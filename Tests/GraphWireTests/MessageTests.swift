@@ -71,7 +71,7 @@ import Testing
         .welcome(
           Welcome(
             model: model, head: token, session: 3, server: "s", resumed: true, maximumFrameSize: 9,
-            heartbeatMilliseconds: 8))),
+            heartbeatMilliseconds: 8, lastSequence: 7))),
       ToClient(
         2,
         .refused(

@@ -259,6 +259,7 @@ extension OracleMapping {
       }
       $0.maximumFrame = welcome.maximumFrameSize
       $0.heartbeatMilliseconds = welcome.heartbeatMilliseconds
+      $0.lastSequence = welcome.lastSequence
     }
   }
 

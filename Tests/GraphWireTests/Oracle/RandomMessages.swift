@@ -261,6 +261,7 @@ struct RandomMessages {
     }
     welcome.maximumFrameSize = unsigned()
     welcome.heartbeatMilliseconds = unsigned()
+    welcome.lastSequence = unsigned()
     return welcome
   }
 

@@ -2239,6 +2239,9 @@ nonisolated struct Graph_Welcome: Sendable {
 
   var heartbeatMilliseconds: UInt64 = 0
 
+  /// the highest sequence in history of the hello's replica; 0 for none
+  var lastSequence: UInt64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -6746,7 +6749,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}last_sequence\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6763,6 +6766,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.maximumFrame) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.lastSequence) }()
       default: break
       }
     }
@@ -6800,6 +6804,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.heartbeatMilliseconds != 0 {
       try visitor.visitSingularUInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 9)
     }
+    if self.lastSequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.lastSequence, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6813,6 +6820,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.entities != rhs.entities {return false}
     if lhs.maximumFrame != rhs.maximumFrame {return false}
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
+    if lhs.lastSequence != rhs.lastSequence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
