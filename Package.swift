@@ -14,6 +14,7 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 let package = Package(
@@ -46,6 +47,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
   targets: [
@@ -57,6 +59,8 @@ let package = Package(
     .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files. The server knows a store by a protocol only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),
+    // Users and tokens, in a file of their own beside a store.
+    .target(name: "GraphAccess", dependencies: ["GraphModel", grdb, crypto]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
@@ -97,8 +101,8 @@ let package = Package(
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "CommandLineIO",
-        "FreedMemory", arguments, configuration, lifecycle, log, signals,
+        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
+        "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals,
       ]),
     .executableTarget(
       name: "stickies",
@@ -155,6 +159,7 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb,
       ]),
+    .testTarget(name: "GraphAccessTests", dependencies: ["GraphModel", "GraphAccess", "GraphTesting", grdb]),
     .testTarget(
       name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
@@ -163,8 +168,8 @@ let package = Package(
     .testTarget(
       name: "GraphClientTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore", "GraphServer",
-        "GraphTesting", log, lifecycle,
+        "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore",
+        "GraphServer", "GraphTesting", log, lifecycle,
       ]),
     .testTarget(
       name: "GraphReplicaTests",

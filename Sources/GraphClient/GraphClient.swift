@@ -28,10 +28,14 @@ public final class GraphClient {
     /// The longest pause.
     public var lastPauseMilliseconds: Int64 = 5_000
 
+    /// The token with which the client logs in.
+    public var credentials = Credentials.none
+
     /// The log of the connection's events: made, lost, made again, silent, closed. By default nothing is logged.
     public var logger = Logger(label: "graph-client") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Options for an author of 1 to 256 bytes of UTF-8; the server does not verify it.
+    /// Options for an author of 1 to 256 bytes of UTF-8. It counts if the server takes the client for one of the
+    /// machine's owner; otherwise the author is the user who has logged in.
     public init(author: String) { self.author = author }
   }
 

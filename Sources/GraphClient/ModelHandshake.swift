@@ -26,6 +26,7 @@ final class ModelHandshake {
   }
 
   func open() async throws -> GraphClient {
+    let credential = try await options.credentials.current()
     do {
       transport = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
         event in
@@ -46,6 +47,7 @@ final class ModelHandshake {
       if let failure { return continuation.resume(throwing: failure) }
       opening = continuation
       handle(.tick(GraphClient.uptime))
+      handle(.credential(credential))
       handle(.connected)
     }
   }

@@ -10,8 +10,41 @@ extension Hub {
     } catch {
       return end(session, error, &actions)
     }
-    session.phase = .findingReplica(hello, request: request)
+    if !hello.credential.isEmpty || session.peer == .network && handshake.authenticates {
+      session.phase = .authenticating(hello, request: request)
+      actions.append(.authenticate(hello.credential.isEmpty ? nil : hello.credential, session: session.id))
+    } else {
+      findReplica(hello, request, handshake.principal(hello, session.peer), session, &actions)
+    }
+  }
+
+  /// Goes on with the hello of a client whose credential was verified.
+  mutating func finishAuthenticating(
+    _ session: Session, _ result: Result<ClientIdentity, Refusal>, _ actions: inout [HubAction]
+  ) {
+    // The session may have ended meanwhile.
+    guard case .authenticating(let hello, let request) = session.phase else { return }
+    switch result {
+    case .failure(let refusal): end(session, refusal, &actions)
+    case .success(.owner): findReplica(hello, request, Principal(author: hello.author), session, &actions)
+    case .success(.user(let principal, let token)):
+      session.token = token
+      findReplica(hello, request, principal, session, &actions)
+    }
+  }
+
+  private func findReplica(
+    _ hello: Hello, _ request: UInt64, _ principal: Principal, _ session: Session, _ actions: inout [HubAction]
+  ) {
+    session.phase = .findingReplica(hello, request: request, principal)
     actions.append(.findReplica(hello.replica, session: session.id))
+  }
+
+  /// Ends the sessions of tokens that can no longer be used.
+  mutating func endTokens(_ refusals: [UInt64: Refusal], _ actions: inout [HubAction]) {
+    for session in sessions.values.inOrder() {
+      if let token = session.token, let refusal = refusals[token] { end(session, refusal, &actions) }
+    }
   }
 
   /// Keeps a message that arrives between hello and welcome. A client that waits for the welcome sends none.
@@ -29,14 +62,13 @@ extension Hub {
     _ session: Session, _ result: Result<KnownReplica?, Refusal>, _ actions: inout [HubAction]
   ) {
     // The session may have ended meanwhile.
-    guard case .findingReplica(let hello, let request) = session.phase else { return }
+    guard case .findingReplica(let hello, let request, let principal) = session.phase else { return }
     var known: KnownReplica?
     switch result {
     case .success(let found): known = found
     // The client may still ask for the status, and read what can be read.
     case .failure(let refusal): session.commitRefusal = refusal
     }
-    let principal = handshake.principal(hello, session.peer)
     do {
       try replicaOwners.bind(hello.replica, to: principal, author: known?.author)
     } catch {

@@ -14,7 +14,7 @@ extension Hub {
         return end(session, Refusal(.malformed, "the first message of a connection must be hello"), &actions)
       }
       return receive(hello, session, message.request, &actions)
-    case .findingReplica: return receiveEarly(message, session, &actions)
+    case .authenticating, .findingReplica: return receiveEarly(message, session, &actions)
     case .open: break
     }
     // Increasing numbers make every answer unambiguous.

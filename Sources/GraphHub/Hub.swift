@@ -42,12 +42,14 @@ public struct Hub {
   /// - Parameters:
   ///   - older: earlier versions of the model; their clients are served through lenses where these exist.
   ///   - head: the state of the store when the hub starts.
+  ///   - authenticates: whether credentials are verified; without it, a client of the network is one of the owner.
   public init(
-    model: Model, older: [Model] = [], head: Token, server: String = "", limits: HubLimits = HubLimits()
+    model: Model, older: [Model] = [], head: Token, server: String = "", limits: HubLimits = HubLimits(),
+    authenticates: Bool = false
   ) {
     self.head = head
     self.limits = limits
-    handshake = Handshake(model: model, older: older, server: server, limits: limits)
+    handshake = Handshake(model: model, older: older, server: server, limits: limits, authenticates: authenticates)
     resolver = RequestResolver(model: model, limits: limits)
     sender = SessionSender(limits: limits)
     unfinished = UnfinishedFrames(limits: limits)
@@ -82,6 +84,9 @@ public struct Hub {
     case .continueOrder(let ticket): if let order = requests.order(ticket) { continueOrder(order, ticket, &actions) }
     case .history(let ticket, let result):
       if let session = requests.removeHistory(ticket) { replayHistory(ticket, session, result, &actions) }
+    case .authenticated(let result, let id):
+      if let session = sessions[id] { finishAuthenticating(session, result, &actions) }
+    case .tokensEnded(let refusals): endTokens(refusals, &actions)
     case .foundReplica(let result, let id): if let session = sessions[id] { welcome(session, result, &actions) }
     case .recognized(let ticket, let isKnown):
       if let (session, query) = requests.removeRecognition(ticket) {
@@ -116,6 +121,9 @@ public struct Hub {
 
   /// The principal of a session; nil before its hello is accepted, and for a session that has ended.
   public func principal(of session: SessionID) -> Principal? { sessions[session]?.principal }
+
+  /// The numbers of the tokens that sessions use.
+  public var tokensInUse: Set<UInt64> { Set(sessions.values.compactMap(\.token)) }
 
   /// The number of reads of the store that are not answered; tests check that it returns to zero.
   package var openReads: Int { requests.readCount }

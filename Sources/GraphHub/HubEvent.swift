@@ -18,11 +18,21 @@ public struct StoreRequestID: Hashable, Sendable, Comparable {
 
 /// The identity of a connection's other end, as the connection itself shows it.
 public enum Peer: Hashable, Sendable {
-  /// The owner of the machine: a program of the server's own user or of root, or one on a loopback address. Its sessions
-  /// act under the name that their hello gives.
+  /// A program of the server's own user or of root. Its sessions act under the name that their hello gives.
   case owner
+  /// A program on a network: the connection shows no user. A server without accounts takes it for one of the owner; any
+  /// other server requires a token.
+  case network
   /// Another local user, which the system names.
   case user(Principal)
+}
+
+/// The identity that a credential gives to a client.
+public enum ClientIdentity: Hashable, Sendable {
+  /// The server has no accounts: the client is one of the owner.
+  case owner
+  /// The user of a token, and the token's number, by which it can be ended.
+  case user(Principal, token: UInt64)
 }
 
 /// The end of a read: the state that was read, and the last frame.
@@ -72,6 +82,10 @@ public enum HubEvent: Sendable {
   case collectFinished(StoreRequestID, Result<Token, Refusal>, damage: DamageNotice = DamageNotice())
   /// Continues the work that `.continueOrder` postponed.
   case continueOrder(StoreRequestID)
+  /// The identity behind the credential passed to `.authenticate`; or a refusal, which ends the session.
+  case authenticated(Result<ClientIdentity, Refusal>, session: SessionID)
+  /// Tokens that can no longer be used, with the reasons: their sessions end.
+  case tokensEnded([UInt64: Refusal])
   /// The transactions in history of the replica passed to `.findReplica`, nil if there are none. After a refusal the
   /// session commits nothing.
   case foundReplica(Result<KnownReplica?, Refusal>, session: SessionID)
@@ -125,6 +139,9 @@ public enum HubAction: Sendable {
   case watch(LiveQuery, number: UInt64)
   /// Stop including the effects on the query with this number.
   case unwatch(UInt64)
+  /// Verify the credential of a hello; nil decides about a client of the network that sends none. The welcome waits for
+  /// it.
+  case authenticate(String?, session: SessionID)
   /// Look up the replica that a session's hello names; the welcome waits for it.
   case findReplica(UniqueID, session: SessionID)
   /// Check whether the store's history contains this state.

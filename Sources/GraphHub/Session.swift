@@ -12,8 +12,10 @@ import GraphWire
 final class Session {
   enum Phase {
     case awaitingHello
-    /// The hello, which came as this request, is accepted; the store looks its replica up.
-    case findingReplica(Hello, request: UInt64)
+    /// The hello, which came as this request, is accepted; its credential is being verified.
+    case authenticating(Hello, request: UInt64)
+    /// The store looks the replica of the hello up.
+    case findingReplica(Hello, request: UInt64, Principal)
     case open
     /// The session has been closed by the hub; its further messages are ignored.
     case closing
@@ -51,6 +53,8 @@ final class Session {
   /// The one on whose behalf the session acts; nil before its hello is accepted.
   var principal: Principal?
   let peer: Peer
+  /// The number of the token that the session uses; nil for none.
+  var token: UInt64?
   var replica = UniqueID.zero
   /// Whether `ReplicaOwners` counts the session.
   var isBound = false

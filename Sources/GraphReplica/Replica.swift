@@ -44,6 +44,8 @@ public struct Replica: Sendable {
   /// The author of its commits in history.
   public let author: String
   let program: String
+  /// The secret in the next hello; empty for none.
+  private var credential = ""
   /// The model of the context that owns the replica.
   var schema: Model?
   private(set) var model: ModelHash?
@@ -139,6 +141,7 @@ public struct Replica: Sendable {
     case .presence(let presence):
       if state.isWelcomed { send(.presence(presence), for: .unanswered, &actions) }
     case .renew(let id): renew(id, &actions)
+    case .credential(let credential): self.credential = credential
     case .tick(let milliseconds): tick(milliseconds, &actions)
     }
     if case .resuming(let catchUp) = state { finishResuming(to: catchUp.head, &actions) }
@@ -289,7 +292,7 @@ public struct Replica: Sendable {
       .hello(
         Hello(
           model: model, replica: id, author: author, program: program,
-          token: newestOfQueries)),
+          token: newestOfQueries, credential: credential)),
       for: .hello, &actions)
   }
 

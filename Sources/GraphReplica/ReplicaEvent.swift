@@ -15,6 +15,8 @@ public typealias LoadID = UInt64
 public enum ReplicaEvent: Sendable {
   /// A connection was established; the replica sends a hello.
   case connected
+  /// The credential for the hellos of later connections: a token of a user, or empty for none.
+  case credential(String)
   /// A message arrived on the current connection.
   case received(ToClient)
   /// The connection was lost: requests are refused, saves and queries kept.

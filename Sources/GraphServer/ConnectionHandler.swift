@@ -147,6 +147,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
   }
 
+  /// The network address of the other end; nil for a Unix-domain socket.
+  var address: String? { channel?.remoteAddress?.ipAddress }
+
   func setReading(_ isReading: Bool) {
     context?.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }
     if isReading { context?.read() }

@@ -32,6 +32,8 @@ public struct GraphServer: Service {
     public var history: HistoryPolicy?
     /// The interval at which history is pruned according to `history`.
     public var pruningPeriod = Duration.seconds(3_600)
+    /// Verifies the credentials of clients. Without it, each client of the network is one of the owner.
+    public var authenticator: (any Authenticating)?
     /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
     /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
@@ -82,10 +84,11 @@ public struct GraphServer: Service {
       loop: loop,
       hub: Hub(
         model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
-        server: configuration.name, limits: configuration.limits),
+        server: configuration.name, limits: configuration.limits, authenticates: configuration.authenticator != nil),
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits,
       maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
+    runner.accounts.authenticator = configuration.authenticator
     let accepting = AcceptBackoff(log: log)
     var listeners = [Listener]()
     func listen(at address: ServerAddress) async throws {

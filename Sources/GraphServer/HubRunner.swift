@@ -42,10 +42,16 @@ final class HubRunner: @unchecked Sendable {
   /// Batches that the writer's thread is running or has queued.
   private var batches = [StoreRequestID: BatchTask]()
   private var lastSession: SessionID = 0
-  private var logLimiter = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
-  /// Failed batches since the last successful one.
-  private var refusedBatches = 0
+  private var reports = Reports()
+  var accounts = Accounts()
   private let finished: EventLoopPromise<Void>
+
+  /// The recent log lines, so that a client that retries does not fill the log.
+  private struct Reports {
+    var limiter = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
+    /// Failed batches since the last successful one.
+    var refusedBatches = 0
+  }
 
   init(
     loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: ReadExecutor,
@@ -98,7 +104,7 @@ final class HubRunner: @unchecked Sendable {
   func open(_ connection: ConnectionHandler, of peer: Peer) -> SessionID? {
     loop.assertInEventLoop()
     guard connections.count < maximumConnections else {
-      if let omitted = logLimiter.omitted(before: "connections") {
+      if let omitted = reports.limiter.omitted(before: "connections") {
         log.warning(
           "a connection was refused",
           metadata: ["maximum": "\(maximumConnections)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
@@ -188,8 +194,8 @@ final class HubRunner: @unchecked Sendable {
 
   /// Logs one line at once, then at most one in ten seconds, because many clients may retry.
   private func report(_ failure: StoreFailure) {
-    refusedBatches += 1
-    if let omitted = logLimiter.omitted(before: failure.code.rawValue) {
+    reports.refusedBatches += 1
+    if let omitted = reports.limiter.omitted(before: failure.code.rawValue) {
       log.critical(
         "the store refuses commits",
         metadata: ["failure": "\(failure)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
@@ -197,14 +203,14 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func reportRecovery() {
-    if refusedBatches == 0 { return }
+    if reports.refusedBatches == 0 { return }
     // This line is limited in the same way, for a store that alternates between failure and success.
-    if let omitted = logLimiter.omitted(before: "recovery") {
+    if let omitted = reports.limiter.omitted(before: "recovery") {
       log.notice(
         "the store accepts commits again",
-        metadata: ["refused": "\(refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+        metadata: ["refused": "\(reports.refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
     }
-    refusedBatches = 0
+    reports.refusedBatches = 0
   }
 
   private func perform(_ action: HubAction) {
@@ -234,6 +240,7 @@ final class HubRunner: @unchecked Sendable {
       }
     case .watch(let query, let number): reads.store.watch(query, number: number)
     case .unwatch(let number): reads.store.unwatch(number)
+    case .authenticate(let credential, let id): authenticate(credential, id)
     case .findReplica(let replica, let id):
       internalReaders.enqueue { [self] in submit(.foundReplica(reads.known(replica), session: id)) }
     case .recognize(let ticket, let token):
@@ -346,5 +353,24 @@ final class HubRunner: @unchecked Sendable {
       scheduledReads: readers.scheduledReads, keptRows: spools.count, batches: batches.count)
   }
 
-  func tick() { process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }
+  func tick() {
+    process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)))
+    checkTokens()
+  }
+
+  /// The numbers of the tokens that sessions use.
+  var tokensInUse: Set<UInt64> { hub.tokensInUse }
+
+  /// The network address of a session's client; `local` for one on a Unix-domain socket.
+  func address(of id: SessionID) -> String { connections[id]?.address ?? "local" }
+
+  /// Logs a refused login, at most one line in ten seconds.
+  func reportLogin(_ refusal: Refusal, _ address: String) {
+    if let omitted = reports.limiter.omitted(before: "logins") {
+      log.notice(
+        "a login was refused",
+        metadata: ["address": "\(address)", "reason": "\(refusal.message)"].merging(
+          omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+    }
+  }
 }

@@ -408,6 +408,7 @@ public final class Simulation {
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
     case .watch(let query, let number): node.store.watch(query, number: number)
     case .unwatch(let number): node.store.unwatch(number)
+    case .authenticate: preconditionFailure("the simulation's clients send no credentials")
     // Answered at once, from what the node has committed: a read would change when the store finishes its groups.
     case .findReplica(let replica, let session):
       let known = node.sequences[replica].map { KnownReplica(lastSequence: $0) }

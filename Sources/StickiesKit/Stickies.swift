@@ -11,10 +11,10 @@ extension Stickies {
   public static func connect(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true
   ) async throws -> GraphClient {
-    let options = options(author, program, reconnects)
     return try await attempt(address) { address in
       try await GraphClient.connect(
-        to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
+        to: address, model: StickiesModel.model, classes: StickiesModel.classes,
+        options: options(author, program, reconnects, address))
     }
   }
 
@@ -36,14 +36,31 @@ extension Stickies {
   public static func connectToAnyModel(
     at address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true
   ) async throws -> GraphClient {
-    let options = options(author, program, reconnects)
-    return try await attempt(address) { try await GraphClient.connect(to: $0, options: options) }
+    try await attempt(address) {
+      try await GraphClient.connect(to: $0, options: options(author, program, reconnects, $0))
+    }
   }
 
-  private static func options(_ author: String?, _ program: String, _ reconnects: Bool) -> GraphClient.Options {
+  /// Connects with a token instead of the one that was kept for the server.
+  /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses the token.
+  @MainActor
+  public static func connectToAnyModel(
+    at address: ServerAddress? = nil, program: String = "stickies", token: String
+  ) async throws -> GraphClient {
+    try await attempt(address) {
+      var options = options(nil, program, false, $0)
+      options.credentials = .token(token)
+      return try await GraphClient.connect(to: $0, options: options)
+    }
+  }
+
+  private static func options(
+    _ author: String?, _ program: String, _ reconnects: Bool, _ address: ServerAddress
+  ) -> GraphClient.Options {
     var options = GraphClient.Options(author: author ?? ProcessEnvironment.current.author)
     options.program = program
     options.reconnects = reconnects
+    options.credentials = LoginFile(for: address).credentials
     return options
   }
 

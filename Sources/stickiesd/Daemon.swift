@@ -28,7 +28,9 @@ struct Daemon: AsyncParsableCommand {
       object with the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, minimumRetention and pruneEvery.
       """,
     version: VersionText.of("stickiesd"),
-    subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self],
+    subcommands: [
+      Serve.self, UserCommand.self, TokenCommand.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self,
+    ],
     defaultSubcommand: Serve.self)
 }
 
@@ -102,6 +104,7 @@ struct Serve: AsyncParsableCommand {
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
     configuration.optionalAddresses = settings.optionalAddresses
     configuration.olderModels = models.dropLast()
+    configuration.authenticator = try AccountAuthenticator(directory: settings.data, log: log)
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     configuration.history = settings.history
     configuration.pruningPeriod = .microseconds(settings.pruning.microseconds)

@@ -38,6 +38,8 @@ enum StoreCommand {
       case is MigrationRefusal:
         text += "\nThe store was not changed."
       case let failure as StoreFailure: name = failure.code.rawValue
+      // Of the commands for users and tokens.
+      case let refusal as Refusal: (text, name) = (refusal.message, refusal.code.rawValue)
       case is OptionsError, is ServerAddress.ParseError: (name, exit) = ("usage", 64)
       default: throw error
       }

@@ -137,4 +137,76 @@ import Testing
     _ = try script.handle(.opened(1))
     #expect(try script.send(hello(script, author: author), 1) == ["1 < goodbye: notAllowed", "close 1"])
   }
+
+  // MARK: - Credentials
+
+  private func authenticating() throws -> HubTranscript {
+    var script = try HubTranscript()
+    script.hub = Hub(model: script.model, head: script.token(0), authenticates: true)
+    return script
+  }
+
+  private func hello(_ script: HubTranscript, credential: String) -> ToServer.Body {
+    .hello(
+      Hello(
+        model: script.model.hash, replica: UniqueID(high: 1, low: 1), author: "eve", credential: credential))
+  }
+
+  @Test func userOfTokenActsUnderTheNameOfTheAccount() throws {
+    var script = try authenticating()
+    let ann = Principal(id: "user:a", name: "ann")
+    _ = try script.handle(.opened(1, of: .network))
+    #expect(try script.send(hello(script, credential: "secret"), 1) == ["authenticate 1 by secret"])
+    #expect(try script.send(.ping, 1) == ["pause reading from 1"])
+    #expect(
+      try script.handle(.authenticated(.success(.user(ann, token: 7)), session: 1))
+        == ["1 < welcome", "1 < pong", "read on from 1"])
+    #expect(script.hub.principal(of: 1) == ann && script.hub.tokensInUse == [7])
+  }
+
+  @Test func clientOfNetworkWithoutTokenIsDecidedByTheServer() throws {
+    var script = try authenticating()
+    for session in [1, 2] as [SessionID] {
+      _ = try script.handle(.opened(session, of: .network))
+      #expect(try script.send(hello(script, credential: ""), session) == ["authenticate \(session) by nothing"])
+    }
+    #expect(try script.handle(.authenticated(.success(.owner), session: 1)) == ["1 < welcome"])
+    #expect(script.hub.principal(of: 1) == Principal(author: "eve"))
+    let refusal = Refusal(.notAllowed, "a token is needed")
+    #expect(try script.handle(.authenticated(.failure(refusal), session: 2)) == ["2 < goodbye: notAllowed", "close 2"])
+    // Neither a late nor a second answer has an effect.
+    #expect(try script.handle(.authenticated(.success(.owner), session: 2)) == [])
+    #expect(try script.handle(.authenticated(.success(.owner), session: 1)) == [])
+    // The owner's own programs need no token.
+    _ = try script.handle(.opened(3))
+    #expect(try script.send(hello(script, 3, author: "eve"), 3) == ["3 < welcome"])
+  }
+
+  @Test func endOfTokenEndsItsSessionsOnly() throws {
+    var script = try authenticating()
+    for (session, token) in [(1, 7), (2, 8), (3, 7)] as [(SessionID, UInt64)] {
+      _ = try script.handle(.opened(session, of: .network))
+      _ = try script.send(
+        .hello(
+          Hello(model: nil, replica: UniqueID(high: 1, low: session), author: "eve", credential: "t")), session)
+      let identity = ClientIdentity.user(Principal(id: "user:\(token)", name: "ann"), token: token)
+      #expect(try script.handle(.authenticated(.success(identity), session: session)) == ["\(session) < welcome"])
+    }
+    #expect(try script.save(1, sequence: 1) == ["commit #1"])
+    #expect(
+      try script.handle(.tokensEnded([7: Refusal(.notAllowed, "revoked"), 9: Refusal(.notAllowed, "revoked")]))
+        == ["1 < goodbye: notAllowed", "close 1", "3 < goodbye: notAllowed", "close 3"])
+    #expect(try script.send(.ping, 2) == ["2 < pong"])
+    #expect(try script.send(.ping, 1) == [])
+  }
+
+  @Test func credentialWithoutAccountsAndLongCredentialAreRefused() throws {
+    var script = try HubTranscript()
+    _ = try script.handle(.opened(1, of: .network))
+    #expect(try script.send(hello(script, credential: "t"), 1) == ["1 < goodbye: notAllowed", "close 1"])
+    script = try authenticating()
+    _ = try script.handle(.opened(1, of: .network))
+    let long = String(repeating: "t", count: ProtocolLimits.maximumCredentialSize + 1)
+    #expect(try script.send(hello(script, credential: long), 1) == ["1 < goodbye: malformed", "close 1"])
+  }
 }

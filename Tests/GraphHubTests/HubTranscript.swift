@@ -119,6 +119,7 @@ struct HubTranscript {
     case .history(let ticket, let after, let through): ["history #\(ticket.number) after \(after) through \(through)"]
     case .watch(_, let number): ["watch \(number)"]
     case .unwatch(let number): ["unwatch \(number)"]
+    case .authenticate(let credential, let session): ["authenticate \(session) by \(credential ?? "nothing")"]
     case .findReplica(_, let session): ["find the replica of \(session)"]
     case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]
     case .statistics(let ticket): ["statistics #\(ticket.number)"]

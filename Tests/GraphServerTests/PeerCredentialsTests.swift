@@ -31,7 +31,7 @@ import Testing
     let network = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(network) }
     #expect(PeerCredentials.user(ofSocket: network) == nil)
-    #expect(PeerCredentials.peer(ofSocket: network) == .owner)
+    #expect(PeerCredentials.peer(ofSocket: network) == .network)
     #expect(PeerCredentials.peer(ofSocket: -1) == nil)
   }
 }

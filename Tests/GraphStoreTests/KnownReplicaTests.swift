@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// What a store knows of a client: the highest sequence number of its transactions.
+/// The record of a client in history: the highest sequence number of its transactions, and their author.
 @Suite struct KnownReplicaTests {
   @Test func highestSequenceSurvivesReopeningAndPruning() throws {
     let store = try TestStore(try Fixtures.stickies())

@@ -15,6 +15,7 @@ import Testing
     "GraphLog": ["GraphModel", "FileNumber"],
     "GraphStore": ["GraphModel", "GraphLog"],
     "GraphStoreTools": ["GraphModel", "GraphLog", "GraphStore"],
+    "GraphAccess": ["GraphModel"],
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
     "GraphControllers": ["GraphModel", "GraphReplica"],
@@ -42,8 +43,8 @@ import Testing
       "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
     ],
     "stickiesd": [
-      "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "CommandLineIO",
-      "FreedMemory",
+      "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
+      "StickiesModel", "CommandLineIO", "FreedMemory",
     ],
     "stickies": [
       "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
@@ -60,6 +61,7 @@ import Testing
     "GraphHub": ["DequeModule"],
     "GraphStore": ["GRDB", "GRDBSQLite", "HeapModule", "Logging"],
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
+    "GraphAccess": ["GRDB", "Crypto"],
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "Logging", "ServiceLifecycle"],

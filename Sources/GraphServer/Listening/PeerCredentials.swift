@@ -7,11 +7,11 @@ import GraphModel
 enum PeerCredentials {
   /// The identity of the other end; nil if the system does not tell it.
   ///
-  /// A program of the server's own user could change the store's files anyway, and root could do so for everyone. An
-  /// address of TCP shows no user: what may listen there is decided where the server starts.
+  /// A program of the server's own user could change the store's files anyway, and root could do so for everyone. A
+  /// connection over TCP shows no user.
   static func peer(ofSocket descriptor: Int32) -> Peer? {
     guard let domain = option(SO_DOMAIN, of: descriptor, Int32(0)) else { return nil }
-    guard domain == AF_UNIX else { return .owner }
+    guard domain == AF_UNIX else { return .network }
     return user(ofSocket: descriptor).map { peer(of: $0, server: geteuid(), name: name(of:)) }
   }
 

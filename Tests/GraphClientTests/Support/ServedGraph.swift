@@ -25,8 +25,11 @@ final class ServedGraph {
   let year: Property
   private var running: Task<Void, any Error>?
   private let probe = Mutex<ServerProbe?>(nil)
+  /// Verifies credentials; nil for a server without accounts.
+  private let authenticator: (any Authenticating)?
 
-  private init() throws {
+  private init(_ authenticator: (any Authenticating)?) throws {
+    self.authenticator = authenticator
     model = try Fixtures.company()
     directory = try TemporaryDirectory()
     address = .unix(path: directory.path + "/socket")
@@ -36,8 +39,10 @@ final class ServedGraph {
   }
 
   /// Serves an empty graph while `body` runs.
-  static func serve(_ body: (ServedGraph) async throws -> Void) async throws {
-    let graph = try ServedGraph()
+  static func serve(
+    authenticator: (any Authenticating)? = nil, _ body: (ServedGraph) async throws -> Void
+  ) async throws {
+    let graph = try ServedGraph(authenticator)
     try await graph.start()
     do {
       try await body(graph)
@@ -52,8 +57,10 @@ final class ServedGraph {
   func start() async throws {
     let store = try SQLiteStore(directory: directory.path, model: model)
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+    var configuration = GraphServer.Configuration(addresses: [address], name: "tests")
+    configuration.authenticator = authenticator
     var server = GraphServer(
-      store: store, configuration: GraphServer.Configuration(addresses: [address], name: "tests"),
+      store: store, configuration: configuration,
       log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }, ready: { _ in listens.finish() })
     server.started = { [self] started in probe.withLock { $0 = started } }
     let serving = server
