@@ -96,6 +96,7 @@ extension GraphClient: @MainActor ContextOwner {
     switch action {
     case .send(let message): send(message)
     case .disconnect(let refusal): connectionLost(refusal)
+    case .copied: handle(.renew(Self.newReplicaID()))
     case .welcomed:
       state = .connected
       reconnection.resetPause(to: options.firstPauseMilliseconds)

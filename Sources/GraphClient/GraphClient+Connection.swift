@@ -38,6 +38,7 @@ extension GraphClient {
   private func attach() async throws {
     connection += 1
     let number = connection
+    let credential = try await options.credentials.current()
     let fresh: Transport
     do {
       fresh = try await Transport.connect(
@@ -60,6 +61,7 @@ extension GraphClient {
     assert(transport == nil, "a client has one connection at a time")
     transport = fresh
     reconnection.setVerification(fresh.verification)
+    context.handle(.credential(credential))
     // The replica received no ticks while there was no connection.
     tick()
   }

@@ -32,6 +32,8 @@ public final class GraphClient {
 
     /// How servers are verified, and which connections are refused.
     public var security = TransportSecurity()
+    /// The token with which the client logs in.
+    public var credentials = Credentials.none
 
     /// The log of the connection's events: made, lost, made again, silent, closed. By default nothing is logged.
     public var logger = Logger(label: "graph-client") { _ in SwiftLogNoOpLogHandler() }
@@ -43,7 +45,8 @@ public final class GraphClient {
     /// The server of this process to connect to; nil to connect to the address.
     package var localServer: LocalServer?
 
-    /// Options for an author of 1 to 256 bytes of UTF-8; the server does not verify it.
+    /// Options for an author of 1 to 256 bytes of UTF-8. It counts if the server takes the client for one of the
+    /// machine's owner; otherwise the author is the user who has logged in.
     public init(author: String) { self.author = author }
   }
 
@@ -195,9 +198,9 @@ public final class GraphClient {
   /// The number of the first connection, whether this client made it or took it over.
   static let firstConnection = 1
 
+  static func newReplicaID() -> UniqueID { UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)) }
+
   static func replica(_ options: Options, model: ModelHash?) -> Replica {
-    Replica(
-      id: UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)), author: options.author,
-      program: options.program, model: model)
+    Replica(id: newReplicaID(), author: options.author, program: options.program, model: model)
   }
 }

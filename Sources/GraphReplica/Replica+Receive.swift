@@ -21,7 +21,11 @@ extension Replica {
     case (.refused(let refusal), .subscribe(let query)?):
       openRequests.close(message.request)
       receiveSubscribeRefusal(query, refusal, &actions)
-    case (.refused(let refusal), .request(let request)?), (.refused(let refusal), .batch(let request)?):
+    case (.refused(let refusal), .batch(let request)?):
+      openRequests.close(message.request, of: request)
+      identity.finishBatch(request)
+      actions.append(.refused(request, refusal))
+    case (.refused(let refusal), .request(let request)?):
       openRequests.close(message.request, of: request)
       actions.append(.refused(request, refusal))
     case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
@@ -58,6 +62,7 @@ extension Replica {
       receiveReply(reply, to: request, message.request, isLast: !reply.awaitsMore, &actions)
     case (let reply, .batch(let request)?):
       let isProgress = if case .progress = reply { true } else { false }
+      if !isProgress { identity.finishBatch(request) }
       receiveReply(reply, to: request, message.request, isLast: !isProgress, &actions)
     default: break
     }

@@ -15,6 +15,8 @@ public typealias LoadID = UInt64
 package enum ReplicaEvent: Sendable {
   /// A connection was established; the replica sends a hello.
   case connected
+  /// The credential for the hellos of later connections: a token of a user, or empty for none.
+  case credential(String)
   /// A message arrived on the current connection.
   case received(ToClient)
   /// The connection was lost: requests are refused, saves and queries kept.
@@ -41,6 +43,9 @@ package enum ReplicaEvent: Sendable {
   /// Cancels a request of the owner, which receives nothing more about it, except for a batch or an import: it may be
   /// committed already, and is answered.
   case cancel(RequestID)
+  /// Gives a replica that is a copy a new, random id, in answer to `.copied`. Ids of transactions that the owner knows
+  /// stay valid for it.
+  case renew(UniqueID)
   /// Sets the presence that other sessions receive; dropped without a connection.
   case presence([UInt8])
   /// The time of a monotonic clock, in milliseconds. It precedes each received message, and is due at the replica's
@@ -56,6 +61,9 @@ package enum ReplicaAction: Sendable {
   case disconnect(Refusal)
   /// The hello was answered; pending saves are sent once the queries have reached the server's head.
   case welcomed(Welcome)
+  /// Another instance of this replica has committed: it was copied, or restored to an earlier state. The owner answers
+  /// with `.renew`; edits that have not been sent wait for it, and for the connection after it.
+  case copied
   /// The server rejects this client for good.
   case rejected(Refusal)
   /// The outcome of a save or an undo; once for each.

@@ -50,7 +50,16 @@ final class ConnectionHandler: ChannelInboundHandler {
     assert(session == nil, "a connection has one session")
     self.context = context
     directWriter = DirectSocketWriter(context.channel)
-    guard let session = runner.open(self) else {
+    let descriptor = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+      of: NIOBSDSocket.Handle.self
+    ) { $0 }
+    // Without a descriptor the channel is no socket of the system's: an embedded one, of this process.
+    let peer: Peer? = if let descriptor { PeerCredentials.peer(ofSocket: descriptor) } else { .owner }
+    guard let peer else {
+      // The other end is gone already, or the system does not say who it is.
+      return context.close(promise: nil)
+    }
+    guard let session = runner.open(self, of: peer) else {
       // Over the connection limit. No message is sent, because it would cost what the limit is meant to save.
       return context.close(promise: nil)
     }
@@ -132,6 +141,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     promise.futureResult.whenSuccess { [runner] in runner.process(.drained(session, bytes: bytes)) }
     context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
   }
+
+  /// The network address of the other end; nil for a Unix-domain socket.
+  var address: String? { context?.channel.remoteAddress?.ipAddress }
 
   func setReading(_ isReading: Bool) {
     context?.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }

@@ -32,6 +32,8 @@ public struct GraphServer: Service {
     public var history: HistoryPolicy?
     /// The interval at which history is pruned according to `history`.
     public var pruningPeriod = Duration.seconds(3_600)
+    /// Verifies the credentials of clients. Without it, each client of the network is one of the owner.
+    public var authenticator: (any Authenticating)?
     /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
     /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
@@ -142,13 +144,15 @@ public struct GraphServer: Service {
     _ loop: any EventLoop, _ conditions: ServingConditions, _ writer: WriterThread, _ readers: ReadExecutor,
     _ internalReaders: ReaderPool
   ) throws -> HubRunner {
-    HubRunner(
+    let runner = HubRunner(
       loop: loop,
       hub: Hub(
         model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
-        server: configuration.name, limits: configuration.limits),
+        server: configuration.name, limits: configuration.limits, authenticates: configuration.authenticator != nil),
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits, conditions: conditions, log: log)
+    runner.accounts.authenticator = configuration.authenticator
+    return runner
   }
 
   /// Listens at all addresses. An optional address that fails is only logged.

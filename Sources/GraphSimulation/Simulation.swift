@@ -408,6 +408,13 @@ public final class Simulation {
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
     case .watch(let query, let number): node.store.watch(query, number: number)
     case .unwatch(let number): node.store.unwatch(number)
+    case .authenticate: preconditionFailure("the simulation's clients send no credentials")
+    // Answered at once, from what the node has committed: a read would change when the store finishes its groups.
+    case .findReplica(let replica, let session):
+      let known = node.sequences[replica].map { KnownReplica(lastSequence: $0) }
+      var actions = [HubAction]()
+      node.hub.handle(.foundReplica(.success(known), session: session), into: &actions)
+      for action in actions { perform(action, &node) }
     case .recognize(let ticket, let token): node.jobs.append(.recognize(ticket, token))
     case .statistics(let ticket): node.jobs.append(.statistics(ticket))
     case .pauseReading(let id): node.paused.insert(id)

@@ -24,7 +24,8 @@ extension SQLiteStore {
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
       let changes = if let changes = request.changes { Int(clamping: changes) } else { Int.max }
       let filter = try LogFilter(
-        request.filter, after: request.after, through: through, changes: changes, omitsDamage: true, history: history)
+        request.filter, after: request.after, through: through, changes: changes, omitsDamage: true, names: names,
+        history: history)
       try objects.connection.run(while: isWanted) {
         let limit = request.limit == 0 ? Int.max : Int(clamping: request.limit)
         // Refuses before the expensive part of the read begins.
@@ -48,9 +49,9 @@ extension SQLiteStore {
     let builder = LogEntryBuilder(history, omitsDamage: true)
     func flush() throws {
       if request.oldestFirst {
-        for record in try records(of: gathered, history) { try body(record) }
+        for record in try records(of: gathered, history) { try body(names.shown(record)) }
       } else {
-        try builder.build(gathered, body)
+        try builder.build(gathered) { try body(names.shown($0)) }
       }
       (gathered, changes) = ([], 0)
     }
@@ -83,7 +84,8 @@ extension SQLiteStore {
       let through = min(head.revision, since + Revision(Self.followedRows))
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
       var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
-      let log = try LogFilter(filter, after: since, through: through, omitsDamage: true, history: history)
+      let log = try LogFilter(
+        filter, after: since, through: through, names: names, omitsDamage: true, history: history)
       try log.forEach(newestFirst: false) { commit in
         found.append(commit)
         changes += commit.changes.count
@@ -97,7 +99,7 @@ extension SQLiteStore {
           isFull = true
           break
         }
-        kept.append(record)
+        kept.append(names.shown(record))
       }
       let end = isFull ? kept.last?.revision ?? through : through
       assert(end >= since && end <= head.revision)
@@ -155,6 +157,6 @@ extension SQLiteStore {
 
   /// Returns the origin of a property's value.
   public func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
-    try read { _, history, _ in try ValueOrigins(history: history).origin(of: property, of: id) }
+    try read { _, history, _ in names.shown(try ValueOrigins(history: history).origin(of: property, of: id)) }
   }
 }

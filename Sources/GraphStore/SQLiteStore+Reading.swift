@@ -49,7 +49,8 @@ extension SQLiteStore {
   ) throws -> [CommitRecord] {
     try read { _, history, _ in
       try history.records(
-        after: after, through: through, maximumChanges: maximumChanges, maximumBytes: maximumBytes)
+        after: after, through: through, maximumChanges: maximumChanges, maximumBytes: maximumBytes
+      ).map { names.shown($0) }
     }
   }
 
@@ -65,6 +66,7 @@ extension SQLiteStore {
   }
 
   /// The steps that undo and redo would apply to now.
+  /// - Parameter author: the id of the principal.
   public func undoState(of author: String, scope: UniqueID?) throws -> UndoState {
     try read { _, history, _ in
       let stacks = UndoStacks(history: history)
@@ -77,6 +79,11 @@ extension SQLiteStore {
       }
       return UndoState(undo: try described(next.undo), redo: try described(next.redo))
     }
+  }
+
+  /// The transactions of a client in history; nil if there are none.
+  public func replica(_ id: UniqueID) throws -> KnownReplica? {
+    try read { objects, _, _ in try ReplicaTable(objects.connection).known(id) }
   }
 
   /// Whether history has the token's revision with the token's fingerprint.

@@ -109,7 +109,7 @@ extension SQLiteStore {
       results.reserveCapacity(batch.count)
       for request in batch {
         // A refused request has written nothing. Any other failure rolls the whole transaction back.
-        results.append(try writer.execute(request, now: now, related: related))
+        results.append(names.shown(try writer.execute(request, now: now, related: related)))
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {
         // Earlier slices may have been written before a later one was refused.
@@ -234,7 +234,7 @@ extension SQLiteStore {
     let writer = try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
       keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
-      damage: damage, random: options.random)
+      damage: damage, names: names, random: options.random)
     writer.hooks = options.hooks
     return writer
   }
@@ -285,8 +285,8 @@ extension SQLiteStore {
           guard case .committed(let committed)? = outcome else {
             return WriteResult(outcome: .refused(refusal), record: nil)
           }
-          return WriteResult(
-            outcome: .committed(committed), record: records.first { $0.revision == committed.revision })
+          return names.shown(
+            WriteResult(outcome: .committed(committed), record: records.first { $0.revision == committed.revision }))
         }
       }
     } catch {

@@ -38,6 +38,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// Limits the log lines of consecutive commit failures. Guarded by its mutex: any thread may log.
   let lines: Mutex<LogRateLimiter>
   let damage: DamageReporter
+  let names = ShownNames()
   /// The connections that read past states.
   let pastReaders: PastReaders
   var writer: StoreWriter?

@@ -40,7 +40,10 @@ import Testing
 
     mutating func send(_ body: ToServer.Body, _ session: SessionID) -> [HubAction] {
       lastRequest += 1
-      return hub.handle(.received(ToServer(lastRequest, body), from: session))
+      return hub.handle(.received(ToServer(lastRequest, body), from: session)).flatMap { action in
+        guard case .findReplica(_, let session) = action else { return [action] }
+        return hub.handle(.foundReplica(.success(nil), session: session))
+      }
     }
 
     mutating func open(_ session: SessionID, _ model: Model) throws -> ToClient.Body {

@@ -58,6 +58,7 @@ import Testing
             events.append(.history(ticket, .success(records)))
           case .watch(let query, let number): store.watch(query, number: number)
           case .unwatch(let number): store.unwatch(number)
+          case .findReplica(_, let session): events.append(.foundReplica(.success(nil), session: session))
           case .recognize(let ticket, let token):
             events.append(.recognized(ticket, try store.recognizes(token)))
           case .send(let bytes, let session):

@@ -269,6 +269,7 @@ import Testing
 extension TestStore {
   func restore(_ scope: RestoreRequest.Scope, at revision: Revision? = nil) throws -> WriteResult {
     now += 1_000_000
-    return try store.commit([.restore(RestoreRequest(nextID(), scope, at: revision), author: author)], now: now)[0]
+    let request = RestoreRequest(nextID(), scope, at: revision)
+    return try store.commit([.restore(request, author: Principal(author: author))], now: now)[0]
   }
 }

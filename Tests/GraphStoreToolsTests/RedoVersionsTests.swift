@@ -179,7 +179,7 @@ extension TestStore {
       now += 1_000_000
       let request = RestoreRequest(
         nextID(), scope ?? .everything, at: Revision(1 + random.below(Int(try store.head.revision))))
-      _ = try store.commit([.restore(request, author: author)], now: now)
+      _ = try store.commit([.restore(request, author: Principal(author: author))], now: now)
     }
   }
 

@@ -71,7 +71,8 @@ import Testing
         .welcome(
           Welcome(
             model: model, head: token, session: 3, server: "s", resumed: true, maximumFrameSize: 9,
-            heartbeatMilliseconds: 8))),
+            heartbeatMilliseconds: 8, lastSequence: 7,
+            principal: Principal(id: "user:1", name: "ann")))),
       ToClient(
         2,
         .refused(

@@ -17,6 +17,7 @@ import Testing
     "GraphLog": ["GraphModel", "FileNumber"],
     "GraphStore": ["GraphModel", "GraphLog"],
     "GraphStoreTools": ["GraphModel", "GraphLog", "GraphStore"],
+    "GraphAccess": ["GraphModel"],
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
     "GraphControllers": ["GraphModel", "GraphReplica"],
@@ -45,8 +46,8 @@ import Testing
       "StickiesModel", "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
     ],
     "stickiesd": [
-      "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "CommandLineIO",
-      "FreedMemory",
+      "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
+      "StickiesModel", "CommandLineIO", "FreedMemory",
     ],
     "stickies": [
       "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
@@ -66,6 +67,7 @@ import Testing
     "GraphHub": ["DequeModule"],
     "GraphStore": ["GRDB", "GRDBSQLite", "HeapModule", "Logging"],
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
+    "GraphAccess": ["GRDB", "Crypto"],
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "ServiceLifecycle"],

@@ -49,8 +49,10 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `Refusal(.pruned)` if it was pruned.
   func revision(at time: Timestamp) throws -> RevisionAtTime
 
-  /// The steps that undo and redo of an author would apply to now.
-  /// - Parameter scope: nil for all of the author's stacks together.
+  /// The steps that undo and redo of a principal would apply to now.
+  /// - Parameters:
+  ///   - author: the principal's id.
+  ///   - scope: nil for all of the principal's stacks together.
   func undoState(of author: String, scope: UniqueID?) throws -> UndoState
 
   /// Passes the commits of a log to `body`, in the requested order. They have complete images of the requested
@@ -92,6 +94,9 @@ public protocol GraphStoring: Sendable {
   /// - Returns: whether there is more to remove.
   func prune(through target: Revision) throws -> Bool
 
+  /// The transactions of a client in history; nil if there are none.
+  func replica(_ id: UniqueID) throws -> KnownReplica?
+
   /// Whether the store's history contains this state.
   func recognizes(_ token: Token) throws -> Bool
 
@@ -125,12 +130,12 @@ public protocol GraphStoring: Sendable {
 
 /// A request to the writer.
 public enum WriteRequest: Sendable {
-  /// A transaction; the server must verify `author` if it needs to.
-  case transaction(Transaction, author: String)
-  /// An undo or redo of a step of the author.
-  case undo(UndoRequest, author: String)
+  /// A transaction of a principal.
+  case transaction(Transaction, author: Principal)
+  /// An undo or redo of a step of the principal.
+  case undo(UndoRequest, author: Principal)
   /// The restore of a past state.
-  case restore(RestoreRequest, author: String)
+  case restore(RestoreRequest, author: Principal)
   /// A change of many objects by one predicate, or of many rows.
   case batch(BatchJob)
 
@@ -142,6 +147,20 @@ public enum WriteRequest: Sendable {
     case .restore(let request, _): request.id
     case .batch(let run): run.batch.id
     }
+  }
+}
+
+/// The transactions of a client in history.
+public struct KnownReplica: Hashable, Sendable {
+  /// The highest sequence number of its committed transactions, including pruned ones.
+  public var lastSequence: UInt64
+  /// The id of the principal of its newest commit; nil if that commit was pruned.
+  public var author: String?
+
+  /// Creates the record of a client.
+  public init(lastSequence: UInt64, author: String? = nil) {
+    self.lastSequence = lastSequence
+    self.author = author
   }
 }
 

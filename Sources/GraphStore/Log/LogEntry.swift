@@ -23,6 +23,8 @@ public enum LogEntry: Equatable, Sendable {
     public var fingerprint: UInt64
     /// The inserted and revived objects, in the order of their changes.
     var inserted = [ObjectImage]()
+    /// The shown name of the author, if it is not the id that the row has. No fingerprint covers it.
+    var authorName: String?
 
     /// The revision of the commit.
     public var revision: Revision { row.revision }
@@ -82,20 +84,23 @@ extension LogEntry.Commit: BinaryCodable {
     writer.field(1, row)
     writer.fixed(2, fingerprint)
     for image in inserted { writer.field(3, image) }
+    if let authorName { writer.field(4, authorName) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
     var (row, fingerprint, inserted) = (CommitRow?.none, UInt64(0), [ObjectImage]())
+    var authorName: String?
     while let (number, field) = try reader.next() {
       switch number {
       case 1: row = try field.form()
       case 2: fingerprint = try field.fixed64()
       case 3: inserted.append(try field.form())
+      case 4: authorName = try field.string()
       default: break
       }
     }
     guard let row else { throw MalformedMessage("a logged commit lacks its row") }
-    self.init(row: row, fingerprint: fingerprint, inserted: inserted)
+    self.init(row: row, fingerprint: fingerprint, inserted: inserted, authorName: authorName)
   }
 }
 

@@ -68,6 +68,7 @@ extension OracleMapping {
       $0.author = hello.author
       $0.program = hello.program
       if let token = hello.token { $0.token = self.token(token) }
+      $0.credential = hello.credential
     }
   }
 
@@ -261,6 +262,9 @@ extension OracleMapping {
       }
       $0.maximumFrame = welcome.maximumFrameSize
       $0.heartbeatMilliseconds = welcome.heartbeatMilliseconds
+      $0.lastSequence = welcome.lastSequence
+      $0.author = welcome.author
+      $0.principal = welcome.principal
     }
   }
 

@@ -1167,6 +1167,9 @@ nonisolated struct Graph_Hello: Sendable {
   /// Clears the value of `token`. Subsequent reads from it will return its default value.
   mutating func clearToken() {self._token = nil}
 
+  /// a token of a user; empty for none
+  var credential: String = String()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -2238,6 +2241,15 @@ nonisolated struct Graph_Welcome: Sendable {
   var maximumFrame: UInt64 = 0
 
   var heartbeatMilliseconds: UInt64 = 0
+
+  /// the highest sequence in history of the hello's replica; 0 for none
+  var lastSequence: UInt64 = 0
+
+  /// the name of the session's principal
+  var author: String = String()
+
+  /// its id
+  var principal: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4807,7 +4819,7 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Hello"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}replica\0\u{1}author\0\u{1}program\0\u{1}token\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}replica\0\u{1}author\0\u{1}program\0\u{1}token\0\u{1}credential\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4821,6 +4833,7 @@ nonisolated extension Graph_Hello: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 4: try { try decoder.decodeSingularStringField(value: &self.author) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.program) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._token) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.credential) }()
       default: break
       }
     }
@@ -4849,6 +4862,9 @@ nonisolated extension Graph_Hello: SwiftProtobuf.Message, SwiftProtobuf._Message
     try { if let v = self._token {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if !self.credential.isEmpty {
+      try visitor.visitSingularStringField(value: self.credential, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4859,6 +4875,7 @@ nonisolated extension Graph_Hello: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.author != rhs.author {return false}
     if lhs.program != rhs.program {return false}
     if lhs._token != rhs._token {return false}
+    if lhs.credential != rhs.credential {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6772,7 +6789,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}last_sequence\0\u{1}author\0\u{1}principal\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6789,6 +6806,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.maximumFrame) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.lastSequence) }()
+      case 11: try { try decoder.decodeSingularStringField(value: &self.author) }()
+      case 12: try { try decoder.decodeSingularStringField(value: &self.principal) }()
       default: break
       }
     }
@@ -6826,6 +6846,15 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.heartbeatMilliseconds != 0 {
       try visitor.visitSingularUInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 9)
     }
+    if self.lastSequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.lastSequence, fieldNumber: 10)
+    }
+    if !self.author.isEmpty {
+      try visitor.visitSingularStringField(value: self.author, fieldNumber: 11)
+    }
+    if !self.principal.isEmpty {
+      try visitor.visitSingularStringField(value: self.principal, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6839,6 +6868,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.entities != rhs.entities {return false}
     if lhs.maximumFrame != rhs.maximumFrame {return false}
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
+    if lhs.lastSequence != rhs.lastSequence {return false}
+    if lhs.author != rhs.author {return false}
+    if lhs.principal != rhs.principal {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
