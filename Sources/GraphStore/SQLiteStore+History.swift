@@ -85,7 +85,7 @@ extension SQLiteStore {
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
       var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
       let log = try LogFilter(
-        filter, after: since, through: through, names: names, omitsDamage: true, history: history)
+        filter, after: since, through: through, omitsDamage: true, names: names, history: history)
       try log.forEach(newestFirst: false) { commit in
         found.append(commit)
         changes += commit.changes.count
