@@ -63,6 +63,26 @@ import Testing
     #expect(store.store.fileFailure() == nil)
   }
 
+  /// A rewrite of the file without its free space makes it smaller.
+  @Test func compactedDatabaseAcceptsCommits() throws {
+    let store = try open(isLogged: false)
+    let path = store.directory.path + "/graph.sqlite"
+    let board = try store.insert("Board", ["name": .string("B")])
+    let text = Value.string(String(repeating: "milk ", count: 20_000))
+    for _ in 0..<10 { _ = try store.insert("Note", ["board": .object(board), "text": text]) }
+    _ = try store.batch("Note", .delete(.always))
+    try store.prune(through: try store.store.head.revision)
+    try store.reopen()
+    let before = try size(path)
+    try store.store.vacuum()
+    #expect(try size(path) < before)
+    #expect(store.store.fileFailure() == nil)
+    _ = try store.insert("Board", ["name": .string("after")])
+    #expect(truncate(path, 4_096) == 0)
+    #expect(store.store.fileFailure()?.code == .moved)
+    try store.store.close()
+  }
+
   /// Writes zeros over the first page. A descriptor of the file that is closed drops SQLite's locks, which no other
   /// process of this test needs.
   private func overwriteHeader(of store: TestStore) throws {

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GraphLog
 import GraphModel
+import GraphStoreTools
 import GraphTesting
 import Testing
 

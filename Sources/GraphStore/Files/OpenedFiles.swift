@@ -22,7 +22,8 @@ import Synchronization
 ///
 /// SQLite does not notice either when another program cuts the database file short: the pages that it still holds in
 /// memory hide the loss, and its next checkpoint gives the file its old size again. So the file's size is compared, too.
-/// The database never loses pages, so each size of it that a checkpoint leaves is a lower limit of all later ones.
+/// The database loses no pages, except in `vacuum`, so each size of it that a checkpoint leaves is a lower limit of all
+/// later ones.
 final class OpenedFiles: Sendable {
   private enum Role { case database, log, index, lock }
 
@@ -97,6 +98,9 @@ final class OpenedFiles: Sendable {
       state.withLock { $0.smallestSize = max($0.smallestSize, size) }
     }
   }
+
+  /// Allows the database file to become smaller, until its size is recorded again.
+  func forgetSize() { state.withLock { $0.smallestSize = 0 } }
 
   /// Whether the open database file is smaller than it was.
   var isCutShort: Bool {
