@@ -32,6 +32,7 @@ extension SQLiteStore {
     try pool.writeWithoutTransaction { database in
       // SQLite does not checkpoint inside a transaction.
       if let writer { try commitGathered(writer) }
+      try files.verifySize()
       do {
         return try CheckpointSpace.checkpoint(database)
       } catch let error as DatabaseError {
@@ -69,8 +70,7 @@ extension SQLiteStore {
         }
       }
     } catch let unknown as UnknownOutcome {
-      let results = try resolveOutcomes(of: batch, unknown)
-      return PreparedCommits { results }
+      return try resolveOutcomes(of: batch, unknown)
     }
   }
 
@@ -173,6 +173,7 @@ extension SQLiteStore {
   private func commitInSQLite(
     _ entries: EntryCollector, _ results: [WriteResult], _ connection: Connection
   ) throws -> PreparedCommits {
+    try verifyHeader(of: connection)
     try runCommit(connection)
     // A commit in files that the next start does not find is lost, so it must not be acknowledged.
     try files.verify()
@@ -267,7 +268,9 @@ extension SQLiteStore {
   /// A connection whose commit failed is never used again. Transactions that are found are checkpointed into the
   /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
   /// others are not committed, and their clients get the failure.
-  private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> [WriteResult] {
+  ///
+  /// A follower of the store is notified in `finish`, behind the groups that were prepared before.
+  private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> PreparedCommits {
     health.doubt(unknown.cause)
     reportReopening(unknown.cause)
     do {
@@ -278,15 +281,18 @@ extension SQLiteStore {
         guard outcomes.contains(where: { $0 != nil }) else { throw unknown.cause }
         try database.checkpoint(.full)
         let found = unknown.entries?.filter { $0.revision <= writer.revision }
-        if let found, !found.isEmpty { options.didCommit?(found) }
         let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
         let refusal = Refusal(.unavailable, "\(unknown.cause)")
-        return outcomes.map { outcome in
+        let results = outcomes.map { outcome in
           guard case .committed(let committed)? = outcome else {
             return WriteResult(outcome: .refused(refusal), record: nil)
           }
           return names.shown(
             WriteResult(outcome: .committed(committed), record: records.first { $0.revision == committed.revision }))
+        }
+        return PreparedCommits { [options] in
+          if let found, !found.isEmpty { options.didCommit?(found) }
+          return results
         }
       }
     } catch {
@@ -334,20 +340,9 @@ extension SQLiteStore {
       let connection = database.sqliteConnection
       // A transaction that could not be rolled back holds its locks.
       guard sqlite3_get_autocommit(connection) != 0 else { return }
-      var file: UnsafeMutablePointer<sqlite3_file>?
-      // Without a WAL index in shared memory there are no such locks.
-      guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
-        let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2
-      else { return }
-      for lock in [Self.writeLock, Self.checkpointLock] {
-        _ = methods.pointee.xShmLock(file, lock, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)
-      }
+      DatabaseFileHandle(database)?.releaseLocks()
     }
   }
-
-  /// WAL_WRITE_LOCK and WAL_CKPT_LOCK, fixed by the format of the WAL index.
-  private static let writeLock: Int32 = 0
-  private static let checkpointLock: Int32 = 1
 }
 
 extension WriteRequest {

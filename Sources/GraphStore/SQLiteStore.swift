@@ -190,6 +190,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       try StoreOpener.upgrade(pool, layout: layout, log: self.log)
       try pool.writeWithoutTransaction { writer = try openWriter($0) }
       try openLog()
+      try pool.writeWithoutTransaction { try files.recordSize($0) }
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
     } catch let error as MalformedMessage {
@@ -237,6 +238,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     if wasClosed { return }
     pastReaders.forget()
+    if files.isCutShort { return leaveOpen() }
     turn.withLock { _ in
       closeLog()
       pool.writeWithoutTransaction { database in
@@ -248,6 +250,16 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     statements.removeAll()
     files.renameForeignLog(log)
     try pool.close()
+    lock.release()
+  }
+
+  /// Ends the use of a store whose file was cut short. Its connections stay open until the process ends: the last one
+  /// to close would copy SQLite's log over the rest of the file and remove the log, which a person may still need.
+  private func leaveOpen() {
+    log.critical(
+      "the database file was cut short while it was open; it and its logs are left as they are",
+      metadata: ["file": "\(path)"])
+    _ = Unmanaged.passRetained(pool)
     lock.release()
   }
 }

@@ -55,8 +55,8 @@ import Testing
     }
   }
 
-  /// A long list has no arguments, of which each takes SQLite the longer the more there are. Doubles need arguments; more
-  /// of them than comparisons are allowed are compared in memory.
+  /// A long list has no arguments, of which each takes SQLite the longer the more there are. Doubles need arguments;
+  /// more of them than comparisons are allowed are compared in memory.
   @Test func longListHasNoArguments() throws {
     let store = try Self.people()
     func id(_ number: Int) -> String { "\"\(UniqueID(high: 77, low: UInt64(number)))\"" }

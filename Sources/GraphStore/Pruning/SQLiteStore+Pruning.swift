@@ -104,8 +104,11 @@ extension SQLiteStore {
           try database.execute(sql: "PRAGMA temp_store = FILE")
           defer { try? database.execute(sql: "PRAGMA temp_store = MEMORY") }
           writer = nil
+          // Any checkpoint behind this statement makes the file smaller.
+          files.forgetSize()
           try database.execute(sql: "VACUUM")
           _ = try? database.checkpoint(.truncate)
+          try files.recordSize(database)
         }
       }
       try files.verify()
