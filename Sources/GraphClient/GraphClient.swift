@@ -68,6 +68,10 @@ public final class GraphClient {
   public let context: ObjectContext
   /// The server's last welcome; nil before the first connection.
   public internal(set) var welcome: Welcome?
+  /// The author of this client's commits: the name that the server has welcomed it with; before that, the option.
+  public var author: String {
+    if let author = welcome?.author, !author.isEmpty { author } else { options.author }
+  }
   /// The current state of the connection.
   public internal(set) var state = State.connecting {
     didSet {

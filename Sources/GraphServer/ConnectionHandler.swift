@@ -53,8 +53,11 @@ final class ConnectionHandler: ChannelInboundHandler {
     let descriptor = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
       of: NIOBSDSocket.Handle.self
     ) { $0 }
-    // Without a descriptor the channel is no socket of the system's: an embedded one, of this process.
-    let peer: Peer? = if let descriptor { PeerCredentials.peer(ofSocket: descriptor) } else { .owner }
+    // Not from `descriptor`, which is nil where bytes must not be written past the pipeline.
+    let socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+      of: NIOBSDSocket.Handle.self
+    ) { $0 }
+    let peer: Peer? = if let socket { PeerCredentials.peer(ofSocket: socket) } else { .network }
     guard let peer else {
       // The other end is gone already, or the system does not say who it is.
       return context.close(promise: nil)

@@ -1,4 +1,4 @@
-// Tests: AuthenticationTests.swift
+// Tests: CredentialsTests.swift
 import GraphHub
 import GraphModel
 import GraphWire

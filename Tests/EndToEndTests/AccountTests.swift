@@ -58,8 +58,8 @@ import Testing
     // The secret is in the login file only, which is private.
     let folder = state + "/stickies/tokens"
     let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
-    let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
-    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    var status = stat()
+    #expect(lstat(folder + "/" + name, &status) == 0 && status.st_mode & 0o777 == 0o600)
     #expect(try String(contentsOfFile: folder + "/" + name, encoding: .utf8) == secret + "\n")
     #expect(!daemon.errorText.contains(secret))
     for file in try FileManager.default.contentsOfDirectory(atPath: daemon.data) {
@@ -75,21 +75,20 @@ import Testing
     #expect(list[0]?["label"]?.stringValue == "laptop" && list[0]?["name"]?.stringValue == "ann")
     let watch = Process()
     watch.executableURL = Daemon.binary("stickies")
-    watch.arguments = ["watch", "--server", daemon.tcp]
+    watch.arguments = ["watch", "--json", "--server", daemon.tcp]
     watch.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": state]) { $1 }
     let output = Pipe()
     (watch.standardOutput, watch.standardError) = (output, output)
     watch.standardInput = FileHandle.nullDevice
     try watch.run()
-    // Only a watch that is connected shows the note.
-    #expect(try daemon.run("add", "first").status == 0)
+    // The first line comes when it is connected.
     var text = ""
-    while !text.contains("first") {
+    while !text.contains("\n") {
       let bytes = output.fileHandleForReading.availableData
       if bytes.isEmpty { break }
       text += String(decoding: bytes, as: UTF8.self)
     }
-    #expect(text.contains("first"))
+    #expect(text.contains("\"snapshot\""), "\(text)")
     #expect(try daemon.stickiesd("token", "revoke", selector).status == 0)
     // Ends by itself: the daemon closes the session, and no other one opens.
     watch.waitUntilExit()

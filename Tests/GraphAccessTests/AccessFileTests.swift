@@ -147,7 +147,7 @@ import Testing
   @Test func damagedAndForeignFilesAreRefused() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path + "/access.sqlite"
-    try Data("this is no database, whatever it is called; it is a text".utf8).write(to: URL(fileURLWithPath: path))
+    try Data("this is a text with the name of a database".utf8).write(to: URL(fileURLWithPath: path))
     chmod(path, 0o600)
     let failure = #expect(throws: StoreFailure.self) { try AccessFile.open(directory: folder.path) }
     #expect(failure?.code == .corrupt)

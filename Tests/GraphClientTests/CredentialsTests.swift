@@ -40,7 +40,7 @@ import Testing
         $0.author = "eve"
         $0.credentials = .token("b")
       }
-      #expect(client.welcome?.author == "bob" && client.welcome?.principal == "user:b")
+      #expect(client.author == "bob" && client.welcome?.principal == "user:b")
       _ = graph.insert("one", into: client)
       try await client.save()
       #expect(try await client.log(limit: 1).map(\.author) == ["bob"])

@@ -5,7 +5,7 @@ import GraphModel
 
 /// The user at the other end of a Unix-domain socket, whom the system recorded when that end connected.
 enum PeerCredentials {
-  /// The identity of the other end; nil if the system does not tell it.
+  /// The identity of the other end; nil if the system does not know it.
   ///
   /// A program of the server's own user could change the store's files anyway, and root could do so for everyone. A
   /// connection over TCP shows no user.

@@ -74,7 +74,7 @@ public final class BoardSession {
     launcher: ApplicationLauncher, editor: ExternalEditor, keepTexts: @escaping ([String]) -> String?
   ) throws {
     try self.init(
-      client, board: board, depth: depth, user: ProcessEnvironment.current.author, configuration: configuration,
+      client, board: board, depth: depth, user: client.author, configuration: configuration,
       launcher: launcher, editor: editor, keepTexts: keepTexts
     ) { sink in
       try TerminalDriver(depth: depth, sink: sink)
