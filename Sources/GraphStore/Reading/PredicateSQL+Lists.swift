@@ -1,8 +1,8 @@
 // Tests: LongChainsTests.swift
 import GraphModel
 
-/// Lists of values. SQLite looks up the name of each numbered argument among those of all others, so 20,000 arguments take
-/// ten seconds. A long list therefore consists of literals.
+/// Lists of values. SQLite looks up the name of each numbered argument among those of all others, so 20,000 arguments
+/// take ten seconds. A long list therefore consists of literals.
 extension PredicateSQL {
   /// The number of values from which a list is written as literals.
   static let maximumListArguments = 100
