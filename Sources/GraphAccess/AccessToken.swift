@@ -78,6 +78,7 @@ public struct AccessToken: Sendable {
 /// Shows no secret.
 extension AccessToken: CustomStringConvertible, CustomReflectable {
   public var description: String { "\(Self.prefix)…(\(selector))" }
+  /// The selector alone.
   public var customMirror: Mirror { Mirror(self, children: ["selector": selector]) }
 }
 
