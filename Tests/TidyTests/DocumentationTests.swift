@@ -9,7 +9,8 @@ import Testing
   private static let libraries: Set<String> = [
     "GraphModel", "GraphWire", "GraphLog", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica",
     "GraphServer", "GraphAccess", "GraphClient", "GraphClientService", "GraphEmbedded", "GraphControllers",
-    "CommandLineIO", "GraphShell", "GraphSimulation", "GraphStoreFaults", "GraphTesting", "StickiesModel", "StickiesFiles", "StickiesKit", "StickiesTerminal",
+    "CommandLineIO", "GraphShell", "GraphSimulation", "GraphStoreFaults", "GraphTesting", "StickiesModel",
+    "StickiesFiles", "StickiesKit", "StickiesTerminal",
     "TerminalApplication", "TerminalCells", "CoreDataModels", "CoreDataStore",
   ]
 
