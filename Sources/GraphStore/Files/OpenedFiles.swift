@@ -34,6 +34,8 @@ final class OpenedFiles: Sendable {
     var lastSuccess: Int64 = 0
   }
 
+  /// The data directory as of opening, with links resolved.
+  let location: String
   private let directory: String
   private let directoryIdentity: FileIdentity
   private let path: String
@@ -52,6 +54,7 @@ final class OpenedFiles: Sendable {
       throw StoreFiles.failure("\(path) can't be read", errno)
     }
     directoryIdentity = folder
+    location = StoreFiles.real(directory)
     state = Mutex(
       State(entries: [
         Entry(role: .database, path: path, identity: database),
