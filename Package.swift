@@ -94,7 +94,9 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
     .target(
       name: "GraphClient",
-      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents]
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents,
+      ]
         + nio),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),

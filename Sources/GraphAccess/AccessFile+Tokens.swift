@@ -27,11 +27,11 @@ extension AccessFile {
     }
   }
 
-  /// Makes a token, whose secret is kept nowhere.
+  /// Makes a token, whose secret is not stored.
   /// - Parameters:
   ///   - user: the name of its user.
   ///   - label: what it is for; at most 256 bytes.
-  ///   - expires: when it stops to be valid; nil for never.
+  ///   - expires: the time at which it expires; nil for never.
   ///   - random: returns random bits of a cryptographic generator.
   public func createToken(
     of user: String, label: String, expires: Timestamp?, now: Timestamp, random: () -> UInt64

@@ -39,7 +39,7 @@ extension AccessFile {
     }
   }
 
-  /// Removes a user, whose tokens stop to be valid at once.
+  /// Removes a user, whose tokens become invalid at once.
   public func removeUser(_ name: String, now: Timestamp) throws {
     try write { database in
       let user = try Self.user(named: name, database)

@@ -155,7 +155,12 @@ public final class AccessFile: Sendable {
 
   /// A number that changes when another process has changed the file.
   public func dataVersion() throws -> Int64 {
-    try read { database in try Int64.fetchOne(database, sql: "PRAGMA data_version") ?? 0 }
+    try read { database in
+      guard let version = try Int64.fetchOne(database, sql: "PRAGMA data_version") else {
+        preconditionFailure("SQLite has a version of the data of each connection")
+      }
+      return version
+    }
   }
 
   func read<Result>(_ body: (Database) throws -> Result) throws -> Result {

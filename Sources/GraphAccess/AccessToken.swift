@@ -4,9 +4,9 @@ import GraphModel
 
 /// A token, which is the secret of one program of a user.
 ///
-/// `stk_` and the letters of: a selector of 64 bits, which finds the token's row; a verifier of 256 bits, of which only
-/// the SHA-256 is kept; and a checksum of 32 bits, so that a cut or mistyped token is told from a wrong one without a
-/// lookup, and a search for leaked tokens finds no other text.
+/// Its text is `stk_` and the letters of three parts: a selector of 64 bits, which finds the token's row; a verifier of
+/// 256 bits, of which only the SHA-256 is kept; and a checksum of 32 bits. With the checksum, a cut or mistyped token is
+/// recognized without a lookup, and a search for leaked tokens finds no other text.
 public struct AccessToken: Sendable {
   /// The public part, which names the token.
   public let selector: TokenSelector
@@ -78,6 +78,7 @@ public struct AccessToken: Sendable {
 /// Shows no secret.
 extension AccessToken: CustomStringConvertible, CustomReflectable {
   public var description: String { "\(Self.prefix)…(\(selector))" }
+  /// The selector alone.
   public var customMirror: Mirror { Mirror(self, children: ["selector": selector]) }
 }
 

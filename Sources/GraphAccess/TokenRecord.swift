@@ -7,15 +7,15 @@ public struct TokenRecord: Hashable, Sendable {
   public var selector: TokenSelector
   /// The SHA-256 of the verifier.
   var digest: [UInt8]
-  /// The user whose token it is.
+  /// The user of the token.
   public var user: AccessUser
-  /// What the token is for, in the words of its user.
+  /// The purpose of the token, as its user describes it.
   public var label: String
   /// When it was made.
   public var created: Timestamp
-  /// When it stops to be valid; nil for never.
+  /// The time at which it expires; nil for never.
   public var expires: Timestamp?
-  /// About when it was last used, exact to a minute; nil for never.
+  /// The time of its last use, to about a minute; nil for never.
   public var lastUsed: Timestamp?
   /// When it was revoked; nil if it was not.
   public var revoked: Timestamp?
@@ -33,7 +33,7 @@ public struct TokenRecord: Hashable, Sendable {
   /// Verifies a token against the record that its selector has found.
   ///
   /// It takes the same time for a selector that is not known and for a wrong verifier, and compares all bytes of the
-  /// digests. The reasons why a token has ended are told to its holder only.
+  /// digests. Only the holder of a token learns why it has ended.
   /// - Parameter record: nil if no token has the selector.
   /// - Returns: the record.
   static func verify(_ token: AccessToken, _ record: TokenRecord?, now: Timestamp) throws(Refusal) -> TokenRecord {

@@ -40,6 +40,7 @@ struct UnansweredCommits {
 
   /// Sets the deadline, unless there is one.
   mutating func startDeadline(_ time: Int64) {
+    assert(!isEmpty, "a deadline is for unanswered commits")
     if deadline == nil { deadline = time }
   }
 

@@ -23,13 +23,14 @@ extension Hub {
     _ session: Session, _ result: Result<ClientIdentity, Refusal>, _ actions: inout [HubAction]
   ) {
     // The session may have ended meanwhile.
-    guard case .authenticating(let hello, let request) = session.phase else { return }
-    switch result {
-    case .failure(let refusal): end(session, refusal, &actions)
-    case .success(.owner): findReplica(hello, request, Principal(author: hello.author), session, &actions)
-    case .success(.user(let principal, let token)):
-      session.token = token
-      findReplica(hello, request, principal, session, &actions)
+    if case .authenticating(let hello, let request) = session.phase {
+      switch result {
+      case .failure(let refusal): end(session, refusal, &actions)
+      case .success(.owner): findReplica(hello, request, Principal(author: hello.author), session, &actions)
+      case .success(.user(let principal, let token)):
+        session.token = token
+        findReplica(hello, request, principal, session, &actions)
+      }
     }
   }
 
@@ -62,7 +63,15 @@ extension Hub {
     _ session: Session, _ result: Result<KnownReplica?, Refusal>, _ actions: inout [HubAction]
   ) {
     // The session may have ended meanwhile.
-    guard case .findingReplica(let hello, let request, let principal) = session.phase else { return }
+    if case .findingReplica(let hello, let request, let principal) = session.phase {
+      open(session, hello, request, principal, result, &actions)
+    }
+  }
+
+  private mutating func open(
+    _ session: Session, _ hello: Hello, _ request: UInt64, _ principal: Principal,
+    _ result: Result<KnownReplica?, Refusal>, _ actions: inout [HubAction]
+  ) {
     var known: KnownReplica?
     switch result {
     case .success(let found): known = found

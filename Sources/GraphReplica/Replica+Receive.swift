@@ -22,12 +22,10 @@ extension Replica {
       openRequests.close(message.request)
       receiveSubscribeRefusal(query, refusal, &actions)
     case (.refused(let refusal), .batch(let request)?):
-      openRequests.close(message.request, of: request)
       identity.finishBatch(request)
-      actions.append(.refused(request, refusal))
+      receiveRefusal(refusal, of: request, message.request, &actions)
     case (.refused(let refusal), .request(let request)?):
-      openRequests.close(message.request, of: request)
-      actions.append(.refused(request, refusal))
+      receiveRefusal(refusal, of: request, message.request, &actions)
     case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
       // The query is no longer followed: ignore further answers to its subscription, such as a reset.
       if queries[query] == nil { openRequests.close(message.request) }
@@ -46,13 +44,10 @@ extension Replica {
       receiveConfirmation(of: revision, isKnown: true, &actions)
     case (.refused(let refusal), .confirmation(let revision)?):
       openRequests.close(message.request)
-      // `unavailable` does not answer the question: ask again on the next connection.
-      if refusal.code == .unavailable { return actions.append(.disconnect(refusal)) }
-      receiveConfirmation(of: revision, isKnown: false, &actions)
+      receiveConfirmationRefusal(refusal, of: revision, &actions)
     case (.pong(let head), .ping?):
       openRequests.close(message.request)
-      // The server names a revision only after it has sent everything up to it.
-      if subscriptions.areAnswered, staged.isEmpty, head.revision > 0 { advanceResults(to: head) }
+      receivePong(head)
     case (.delta(let delta), _): receiveDelta(delta, &actions)
     case (.advance(let revision, let fingerprint), _): receiveAdvance(to: revision, fingerprint, &actions)
     case (.reset(let number, _), _): receiveReset(number)
@@ -66,6 +61,27 @@ extension Replica {
       receiveReply(reply, to: request, message.request, isLast: !isProgress, &actions)
     default: break
     }
+  }
+
+  /// Passes on the refusal of a request of the owner.
+  private mutating func receiveRefusal(
+    _ refusal: Refusal, of request: RequestID, _ number: UInt64, _ actions: inout [ReplicaAction]
+  ) {
+    openRequests.close(number, of: request)
+    actions.append(.refused(request, refusal))
+  }
+
+  private mutating func receiveConfirmationRefusal(
+    _ refusal: Refusal, of revision: Revision, _ actions: inout [ReplicaAction]
+  ) {
+    // `unavailable` does not answer the question: ask again on the next connection.
+    if refusal.code == .unavailable { return actions.append(.disconnect(refusal)) }
+    receiveConfirmation(of: revision, isKnown: false, &actions)
+  }
+
+  private mutating func receivePong(_ head: Token) {
+    // The server names a revision only after it has sent everything up to it.
+    if subscriptions.areAnswered, staged.isEmpty, head.revision > 0 { advanceResults(to: head) }
   }
 
   /// Passes on the outcome of a save, which is no longer pending.

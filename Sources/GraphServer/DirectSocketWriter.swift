@@ -31,10 +31,11 @@ struct DirectSocketWriter {
 
   /// Writes what the socket accepts now; the channel's queue sends what remains in the buffer.
   func write(_ buffer: inout ByteBuffer) {
-    guard channel.isActive, (try? options.getOption(.bufferedWritableBytes)) == 0 else { return }
-    let sent = buffer.withUnsafeReadableBytes { bytes in
-      send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+    if channel.isActive, (try? options.getOption(.bufferedWritableBytes)) == 0 {
+      let sent = buffer.withUnsafeReadableBytes { bytes in
+        send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+      }
+      if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
     }
-    if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
   }
 }

@@ -104,9 +104,7 @@ public struct GraphServer: Service {
       for listener in listeners { await listener.close() }
       // A promise of the runner must not outlive its loop unfulfilled.
       try? await loop.submit { runner.cancelRemaining() }.get()
-      writer.stop()
-      readers.stop()
-      internalReaders.stop()
+      await Self.join(writer, readers, internalReaders)
       try? await group.shutdownGracefully()
       throw error
     }

@@ -213,7 +213,8 @@ final class HubRunner: @unchecked Sendable {
     if let omitted = reports.limiter.omitted(before: "recovery") {
       log.notice(
         "the store accepts commits again",
-        metadata: ["refused": "\(reports.refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+        metadata: ["refused": "\(reports.refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 }
+      )
     }
     reports.refusedBatches = 0
   }
@@ -376,7 +377,8 @@ final class HubRunner: @unchecked Sendable {
       log.notice(
         "a login was refused",
         metadata: ["address": "\(address)", "reason": "\(refusal.message)"].merging(
-          omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+          omitted > 0 ? ["omitted": "\(omitted)"] : [:]
+        ) { $1 })
     }
   }
 }

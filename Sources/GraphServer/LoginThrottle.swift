@@ -42,8 +42,9 @@ struct LoginThrottle {
 
   private mutating func forget(_ now: Int64) {
     addresses = addresses.filter { $0.value.next + Self.pauses.memory > now }
-    guard addresses.count >= Self.maximumAddresses else { return }
-    let oldest = addresses.sorted { ($0.value.next, $0.key) < ($1.value.next, $1.key) }.prefix(Self.maximumAddresses / 2)
+    if addresses.count < Self.maximumAddresses { return }
+    let oldest = addresses.sorted { ($0.value.next, $0.key) < ($1.value.next, $1.key) }.prefix(
+      Self.maximumAddresses / 2)
     for (address, _) in oldest { addresses[address] = nil }
   }
 

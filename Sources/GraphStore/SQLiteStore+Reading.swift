@@ -110,7 +110,7 @@ extension SQLiteStore {
       }
     }
     var statistics = StoreStatistics(
-      head: try head, location: location, size: StoreFiles.size(of: path),
+      head: try head, location: files.location, size: StoreFiles.size(of: path),
       sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
     statistics.oldest = try oldestRevision
     if let gathered { statistics.commitLogSize = gathered.log.bytesOnDisk }

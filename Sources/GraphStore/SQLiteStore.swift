@@ -29,8 +29,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The identities of the store's files as of opening.
   let files: OpenedFiles
   let opener: StoreOpener
-  /// The data directory as of opening, with links resolved.
-  let location: String
   let layout: StoreLayout
   let log: Logger
   let options: Options
@@ -171,7 +169,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       let files = try OpenedFiles(
         directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)
       self.files = files
-      location = StoreFiles.real(directory)
       let opener = StoreOpener(path: path, options: options, statements: statements, files: files)
       self.opener = opener
       let pool = try opener.open()

@@ -61,12 +61,13 @@ public struct LoginFile: Sendable {
   /// The address with its punctuation as `%2F`.
   private static func name(of address: ServerAddress) -> String {
     "\(address)".utf8.map { byte -> String in
-      let isPlain = switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-        true
-      default: false
-      }
+      let isPlain =
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+          true
+        default: false
+        }
       let digits = String(byte, radix: 16, uppercase: true)
       return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count == 1 ? "0" : "") + digits
     }.joined()

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Verifies tokens with the accounts beside the store.
 ///
-/// The file is opened when it first exists, so that accounts can be made while the daemon runs. Afterwards a file that
-/// is moved, replaced, damaged or open to others refuses every login, and ends the sessions of all tokens.
+/// The file is opened when it first exists, so that accounts can be made while the daemon runs. If the file is moved,
+/// replaced, damaged or open to other users later, every login is refused, and the sessions of all tokens end.
 final class AccountAuthenticator: Authenticating {
   private let directory: String
   private let log: Logger

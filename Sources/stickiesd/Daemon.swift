@@ -30,7 +30,8 @@ struct Daemon: AsyncParsableCommand {
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [
-      Serve.self, UserCommand.self, TokenCommand.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self,
+      Serve.self, UserCommand.self, TokenCommand.self, Check.self, Backup.self, Restore.self, Migrate.self,
+      Compact.self,
       CertificateCommand.self,
     ],
     defaultSubcommand: Serve.self)

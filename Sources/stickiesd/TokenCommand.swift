@@ -18,7 +18,7 @@ struct TokenCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreFlags
     @Argument(help: "The name of the user.") var user: String
     @Option(help: ArgumentHelp("The purpose of the token, to find it in the list.", valueName: "text")) var label = ""
-    @Option(help: ArgumentHelp("When it stops to be valid, such as 90d; default: 365d.", valueName: "age"))
+    @Option(help: ArgumentHelp("The time until it expires, such as 90d; default: 365d.", valueName: "age"))
     var expires = "365d"
     @Flag(help: "Make a token that never expires.") var forever = false
 

@@ -135,7 +135,11 @@ import Testing
   @Test func exportOmitsDamagedObject() throws {
     try damageNote()
     var (ids, announced) = ([ObjectID](), 0)
-    let end = try store.store.export { _, count in announced = count } _: { ids.append($0.id) }
+    let end = try store.store.export { _, count in
+      announced = count
+    } _: {
+      ids.append($0.id)
+    }
     #expect(Set(ids) == [board, sound])
     #expect(announced == 3)
     #expect(try end == AnswerCompletion(at: store.store.head, damage: DamageNotice(objects: [damaged])))

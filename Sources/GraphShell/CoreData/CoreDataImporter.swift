@@ -32,6 +32,7 @@ final class CoreDataImporter {
     _ shell: CommandContext, _ reader: SourceReader, _ mapping: ImportMappingFile, batch: Int, deletes: Bool,
     progress: ProgressLine
   ) throws {
+    precondition(batch > 0, "a commit of an import has rows")
     (self.shell, self.reader, self.mapping, self.batch) = (shell, reader, mapping, batch)
     (self.deletes, self.progress) = (deletes, progress)
     newest = shell.head.revision

@@ -41,6 +41,8 @@ final class OpenedFiles: Sendable {
     var smallestSize = 0
   }
 
+  /// The data directory as of opening, with links resolved.
+  let location: String
   private let directory: String
   private let directoryIdentity: FileIdentity
   private let path: String
@@ -59,6 +61,7 @@ final class OpenedFiles: Sendable {
       throw StoreFiles.failure("\(path) can't be read", errno)
     }
     directoryIdentity = folder
+    location = StoreFiles.real(directory)
     state = Mutex(
       State(entries: [
         Entry(role: .database, path: path, identity: database),

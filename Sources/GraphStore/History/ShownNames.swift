@@ -5,9 +5,9 @@ import Synchronization
 
 /// The shown names of principals whose ids are not their names.
 ///
-/// Everything in the store, and everything that a fingerprint covers, has ids. Each call that returns commits,
-/// conflicts or origins replaces the ids in its answer by names. The table `_name` has a row for each such principal;
-/// it is created with the first one. The writer adds rows, and replaces them after a rename.
+/// All rows of the store, and all bytes that a fingerprint covers, have ids. Each call that returns commits, conflicts
+/// or origins replaces the ids in its answer by names. The table `_name` has a row for each such principal; it is
+/// created with the first one. The writer adds rows, and replaces them after a rename.
 package final class ShownNames: Sendable {
   /// By id; guarded by its mutex, because readers' threads look names up while the writer adds some. The keys are
   /// `Value`s because these compare strings by bytes.

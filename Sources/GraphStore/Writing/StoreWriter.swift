@@ -290,7 +290,8 @@ final class StoreWriter {
     advanceHead(to: next, outcome.fingerprint, time: time)
     lastIDHigh = ids.high
     let record = CommitRecord(
-      revision: next, time: time, author: author.id, transaction: batch.id, fingerprint: outcome.fingerprint, changes: [],
+      revision: next, time: time, author: author.id, transaction: batch.id, fingerprint: outcome.fingerprint,
+      changes: [],
       summary: changes.count == 0 ? nil : changes.summary(layout.numbers))
     return WriteResult(outcome: .committed(outcome), record: record)
   }
