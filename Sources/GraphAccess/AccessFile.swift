@@ -1,8 +1,13 @@
 // Tests: AccessFileTests.swift
 import Foundation
 import GRDB
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The file `access.sqlite` beside a graph: its users, their tokens, and a log of what was changed.
 ///

@@ -1,6 +1,11 @@
 // Tests: CredentialsTests.swift
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Where a client gets the token with which it logs in. It is read before each connection, so that a token that was
 /// replaced is used by the next one.

@@ -1,7 +1,12 @@
 // Tests: DirectSocketWriterTests.swift
-import Glibc
 import NIOCore
 import NIOSSL
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Writes to the socket of a connection directly, bypassing the channel's write queue, if that queue is empty. For a
 /// delta to a thousand connections, the queue costs as much as all our own work; docs/decisions/0008 has the figures.

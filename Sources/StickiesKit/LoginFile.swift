@@ -9,26 +9,26 @@ import StickiesModel
 #endif
 
 /// The file with the token for one server, `$XDG_STATE_HOME/stickies/tokens/ADDRESS`, which only its owner can read.
-public struct LoginFile: Sendable {
+package struct LoginFile: Sendable {
   /// The path of the file.
-  public let path: String
+  package let path: String
   private let folder: String
 
   /// The file for a server.
-  public init(for address: ServerAddress, environment: ProcessEnvironment = .current) {
+  package init(for address: ServerAddress, environment: ProcessEnvironment = .current) {
     folder = environment.stateDirectory + "/tokens"
     path = folder + "/" + Self.name(of: address)
   }
 
   /// Whether the user has logged in to the server.
-  public var exists: Bool { access(path, F_OK) == 0 }
+  package var exists: Bool { access(path, F_OK) == 0 }
 
   /// The credentials for a connection to the server.
-  public var credentials: Credentials { exists ? .file(path: path) : .none }
+  package var credentials: Credentials { exists ? .file(path: path) : .none }
 
   /// Keeps a token, in place of an earlier one.
   /// - Throws: `Refusal` with the reason why it can't be kept.
-  public func write(_ token: String) throws {
+  package func write(_ token: String) throws {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let draft = path + ".new"
@@ -36,8 +36,7 @@ public struct LoginFile: Sendable {
     let descriptor = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure() }
     let bytes = Array((token + "\n").utf8)
-    let count = Glibc.write(descriptor, bytes, bytes.count)
-    let isWritten = count == bytes.count && fsync(descriptor) == 0
+    let isWritten = writeBytes(bytes, to: descriptor) && fsync(descriptor) == 0
     close(descriptor)
     guard isWritten, rename(draft, path) == 0 else {
       let refusal = failure()
@@ -48,7 +47,7 @@ public struct LoginFile: Sendable {
 
   /// Removes the token.
   /// - Returns: false if there was none.
-  public func remove() throws -> Bool {
+  package func remove() throws -> Bool {
     if unlink(path) == 0 { return true }
     if errno == ENOENT { return false }
     throw failure()
@@ -72,4 +71,9 @@ public struct LoginFile: Sendable {
       return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count == 1 ? "0" : "") + digits
     }.joined()
   }
+}
+
+/// Writes all bytes to a descriptor. Outside of the type, which has a method of the system call's name.
+private func writeBytes(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+  write(descriptor, bytes, bytes.count) == bytes.count
 }

@@ -1,7 +1,12 @@
 // Tests: PeerCredentialsTests.swift
-import Glibc
 import GraphHub
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The user at the other end of a Unix-domain socket, whom the system recorded when that end connected.
 enum PeerCredentials {

@@ -6,6 +6,7 @@ import GraphModel
 import GraphShell
 import GraphWire
 import StickiesKit
+import StickiesModel
 
 #if canImport(Glibc)
   import Glibc
