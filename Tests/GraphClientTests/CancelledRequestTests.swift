@@ -66,7 +66,7 @@ import Testing
         releaseFreedMemory()
         memory.append(try residentMemory())
       }
-      // A single answer has more than 700 kB, and a chunk of it more than 100 kB.
+      // A chunk has 64 KiB: a thousand of them would be twice the limit, and the answers ten times as much.
       #expect(memory[1] - memory[0] < 32 << 20, "1,000 abandoned streams keep \(memory[1] - memory[0]) bytes")
     }
   }
