@@ -30,7 +30,9 @@ struct Login: AsyncParsableCommand {
   func run() async throws {
     let token = try read()
     let address = try options.address
-    let client = try await options.connecting { try await Stickies.connectToAnyModel(at: address, token: token) }
+    let client = try await options.connecting { security in
+      try await Stickies.connectToAnyModel(at: address, token: token, security: security)
+    }
     try await options.run(client) { shell in
       let login = LoginFile(for: client.address)
       try login.write(token)
