@@ -1,14 +1,15 @@
 // Tests: LongChainsTests.swift
 import GraphModel
 
-/// Lists of values. SQLite looks up the name of each numbered argument among those of all others, so 20,000 arguments take
-/// ten seconds. A long list therefore consists of literals.
+/// Lists of values. SQLite looks up the name of each numbered argument among those of all others, so 20,000 arguments
+/// take ten seconds. A long list therefore consists of literals.
 extension PredicateSQL {
   /// The number of values from which a list is written as literals.
   static let maximumListArguments = 100
 
   /// Returns a list's values, separated by commas; nil if it would have too many arguments.
   mutating func list(_ values: [Value]) -> String? {
+    assert(!values.contains(.null), "a null is a condition of its own")
     guard values.count > Self.maximumListArguments else {
       return values.map { argument($0) }.joined(separator: ", ")
     }

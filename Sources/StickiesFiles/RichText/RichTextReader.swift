@@ -313,7 +313,7 @@ struct RichTextReader {
     if byte == 0x0D, position < bytes.count, bytes[position] == 0x0A { position += 1 }
     if skipping > 0 {
       skipping -= 1
-      guard [0x09, 0x0A, 0x0D].contains(byte) else { return }
+      if ![0x09, 0x0A, 0x0D].contains(byte) { return }
     }
     switch byte {
     case UInt8(ascii: "*"): isOptional = true
