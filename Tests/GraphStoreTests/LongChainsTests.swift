@@ -76,9 +76,7 @@ import Testing
   /// Marks, accents on marks, NUL, and the ends of the integers: each value in a long list means itself.
   @Test func valuesOfLongListMeanThemselves() throws {
     let store = try TestStore(try Fixtures.company())
-    let names = [
-      "'", "''", "'\u{301}", "a' OR 1 --", "\u{0}", "a\u{0}b", "\\'", "%'; DROP TABLE x", "é", "e\u{301}", "",
-    ]
+    let names = ["'", "''", "'\u{301}", "a' OR 1 --", "\u{0}", "a\u{0}b", "\\'", "%'; DROP TABLE x", "é", "e\u{301}"]
     for (number, name) in names.enumerated() {
       _ = try store.insert("Person", ["name": .string("<\(name)>"), "age": .integer(Int64(number))])
     }
@@ -93,6 +91,41 @@ import Testing
     }
     let integers = (100..<300).map { Value.integer($0) } + [.integer(.min), .integer(.max), .integer(-1), .integer(3)]
     #expect(try store.all(person, where: .in(age, integers)).map { $0[age] } == [.integer(3)])
+  }
+
+  @Test func everyTypeIsFoundInALongList() throws {
+    let store = try TestStore(try Fixtures.company())
+    let boss = try store.insert("Person", ["name": .string("boss")])
+    let salary = try #require(DecimalValue("-3.5"))
+    let salaries = try (0..<200).map { try #require(DecimalValue("\($0)")) }
+    let values: [String: Value] = [
+      "name": .string("n"), "age": .integer(7), "level": .string("senior"), "salary": .decimal(salary),
+      "badge": .uuid(UniqueID(high: 1 << 63, low: 0x27)), "photo": .data([0, 0x27, 255]), "home": .string("a:'b"),
+      "score": .double(0.1), "active": .bool(false), "born": .date(-1), "bio": .string("it's"),
+      "manager": .object(boss),
+    ]
+    let id = try store.insert("Person", values)
+    let person = try store.entity("Person")
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+      let property = try #require(person.property(named: name))
+      let others = (0..<200).map { number -> Value in
+        switch value {
+        case .integer: .integer(Int64(1_000 + number))
+        case .decimal: .decimal(salaries[number])
+        case .uuid: .uuid(UniqueID(high: 9, low: UInt64(number)))
+        case .data: .data([1, UInt8(number)])
+        case .double: .double(Double(number) + 0.3)
+        case .date: .date(Int64(number))
+        case .object: .object(ObjectID(key: UniqueID(high: 9, low: UInt64(number)), entity: person.number))
+        case .bool: .null
+        default: .string(name == "level" ? "junior" : "x:\(number)")
+        }
+      }
+      let found = try store.all(person, where: .in(property, others + [value])).map(\.id)
+      // The boss has no value, or the default one.
+      #expect(found.contains(id) && found.count <= 2, "\(name)")
+      #expect(try !store.all(person, where: .in(property, others)).map(\.id).contains(id), "\(name)")
+    }
   }
 
   /// A chain that is no list is SQL up to a limit, and evaluated in memory beyond it: no statement has more

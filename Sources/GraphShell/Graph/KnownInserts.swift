@@ -14,11 +14,11 @@ struct KnownInserts {
 
   /// Returns the existing object of each insert; nil if one of the inserts would change something, or may.
   ///
-  /// The objects are those at the time of the lookup: a later change by another client counts as made after the
-  /// inserts.
+  /// The objects are those at the time of the lookup: a later change of another client counts as made after it.
   func identities(of changes: [Change], policy: MergePolicy) async -> [CommitResult.IDAssignment]? {
     // Under `error` an existing key is refused, and `overwrite` sets the omitted properties too.
     guard policy != .error, policy != .overwrite else { return nil }
+    assert(changes.allSatisfy { $0.kind == .insert }, "only inserts become existing objects")
     var identities = [CommitResult.IDAssignment]()
     for start in stride(from: 0, to: changes.count, by: Self.keysInOneRequest) {
       let part = Array(changes[start..<min(start + Self.keysInOneRequest, changes.count)])
@@ -77,6 +77,7 @@ struct KnownInserts {
       guard case .set(let value) = edit.action else { return nil }
       return stored(value, of: property)
     }
+    assert(properties.count == constraint.count, "the properties of a unique key are the entity's")
     guard values.count == constraint.count, !values.contains(.null) else { return nil }
     return Key(properties: properties, values: values)
   }

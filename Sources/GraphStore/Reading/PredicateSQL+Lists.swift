@@ -9,6 +9,7 @@ extension PredicateSQL {
 
   /// Returns a list's values, separated by commas; nil if it would have too many arguments.
   mutating func list(_ values: [Value]) -> String? {
+    assert(!values.contains(.null), "a null is a condition of its own")
     guard values.count > Self.maximumListArguments else {
       return values.map { argument($0) }.joined(separator: ", ")
     }

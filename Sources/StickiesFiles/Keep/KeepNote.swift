@@ -162,37 +162,11 @@ public struct KeepNote: Sendable {
 
   /// Appends each saved link: its title, address and description, unless the text contains them.
   private mutating func addLinks(_ members: inout KeepMemberReader, _ addresses: [String]) {
+    var links = KeepLinks(besides: text)
     for link in members.objects("annotations") {
-      let pieces = ["title", "url", "description"].map { members.string($0, of: link, in: "annotations") }
-      addLink(pieces)
+      links.add(["title", "url", "description"].map { members.string($0, of: link, in: "annotations") })
     }
-    for address in addresses { addLink([address]) }
-  }
-
-  private mutating func addLink(_ pieces: [String]) {
-    var lines = [String]()
-    for piece in pieces where !piece.isEmpty {
-      let isThere = text.mentions(piece) || lines.contains { $0.mentions(piece) }
-      if !isThere { lines.append(piece) }
-    }
-    text = Self.paragraphs([text, lines.joined(separator: "\n")])
-  }
-}
-
-extension String {
-  /// Whether the text contains `piece`, other than as the beginning or end of a longer word or address.
-  fileprivate func mentions(_ piece: String) -> Bool {
-    func continues(_ character: Character?) -> Bool {
-      guard let character else { return false }
-      return character.isLetter || character.isNumber || "/?#&=%-_+~@".contains(character)
-    }
-    var rest = self[...]
-    while let range = rest.firstRange(of: piece) {
-      let before = range.lowerBound > startIndex ? self[index(before: range.lowerBound)] : nil
-      let after = range.upperBound < endIndex ? self[range.upperBound] : nil
-      if !continues(before), !continues(after) { return true }
-      rest = self[index(after: range.lowerBound)...]
-    }
-    return false
+    for address in addresses { links.add([address]) }
+    text = Self.paragraphs([text] + links.paragraphs)
   }
 }

@@ -27,7 +27,7 @@ struct Importer {
     return result
   }
 
-  /// The notes without those whose origin an earlier note of the batch has. Another note of the same origin is the same
+  /// The notes without those whose origin an earlier note of the batch has. Another note of that origin is the same
   /// note if its contents are, as in two copies of a file; otherwise it is skipped and reported.
   private func firsts(of notes: [ImportBatch.Note], _ result: inout ImportResult) -> [ImportBatch.Note] {
     var places = [ByteKey: Int]()
