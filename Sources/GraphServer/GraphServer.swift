@@ -113,8 +113,7 @@ public struct GraphServer: Service {
     let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatcher.check() }
     let pruning = pruneRegularly(since: start, runner, internalReaders)
     let checkingCertificate = configuration.certificate?.startChecks(on: loop, internalReaders, log)
-    let local = LocalConnections(
-      loop: loop, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize)
+    let local = LocalConnections(runner: runner)
     started(ServerProbe(runner: runner))
     acceptsLocally(local)
     ready(listeners.map(\.address))

@@ -6,15 +6,11 @@ import Synchronization
 
 /// The connections of a server with clients of its own process, which need no address.
 package final class LocalConnections: Sendable {
-  private let loop: any EventLoop
   private let runner: HubRunner
-  private let maximumFrameSize: Int
-  /// Guards the loop: after `stop` it may end, and must not get a connection.
+  /// Guards the loop of `runner`: after `stop` it may end, and must not get a connection.
   private let isOpen = Mutex(true)
 
-  init(loop: any EventLoop, runner: HubRunner, maximumFrameSize: Int) {
-    (self.loop, self.runner, self.maximumFrameSize) = (loop, runner, maximumFrameSize)
-  }
+  init(runner: HubRunner) { self.runner = runner }
 
   /// Serves a connection until one of its ends closes.
   /// - Parameter descriptor: a connected stream socket; the server closes it, also if this throws.
@@ -32,13 +28,13 @@ package final class LocalConnections: Sendable {
   }
 
   private var bootstrap: ClientBootstrap {
-    ClientBootstrap(group: loop)
+    ClientBootstrap(group: runner.loop)
       .channelOption(.maxMessagesPerRead, value: Listener.messagesPerRead)
       .channelOption(.recvAllocator, value: Listener.receiveAllocator)
-      .channelInitializer { [runner, maximumFrameSize] channel in
+      .channelInitializer { [runner] channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(
-            ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize))
+            ConnectionHandler(runner: runner, maximumFrameSize: runner.limits.maximumFrameSize))
         }
       }
   }
