@@ -175,7 +175,7 @@ let package = Package(
       name: "GraphClientTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore", "GraphServer",
-        "GraphTesting", log, lifecycle, tls, certificates, crypto,
+        "GraphTesting", log, lifecycle, tls, tlsEvents, certificates, crypto,
       ] + nio),
     .testTarget(
       name: "GraphReplicaTests",

@@ -122,10 +122,10 @@ import Testing
     let twice = try user.stickiesd(["--listen", address, "--listen", address])
     #expect(twice.status == 64)
     #expect(twice.errors == "stickiesd: the address \(address) is given twice; name each address to listen on once\n")
-    let unknown = try user.stickiesd(["--listen", "tcp://nobody.invalid:7417"])
+    let unknown = try user.stickiesd(["--listen", "tcp://nobody.invalid:7417", "--insecure"])
     #expect(unknown.status == 1)
     #expect(unknown.errors.contains("there is no host of that name"), "\(unknown.errors)")
-    let client = try user.stickies(["list", "--server", "tcp://nobody.invalid:7417"])
+    let client = try user.stickies(["list", "--insecure", "--server", "tcp://nobody.invalid:7417"])
     #expect(client.status == 69)
     #expect(client.errors.contains("there is no host nobody.invalid"), "\(client.errors)")
   }

@@ -1,3 +1,4 @@
+import GraphModel
 import GraphWire
 import Logging
 import NIOCore
@@ -58,10 +59,11 @@ import Testing
   @Test func plainClientReceivesAdviceInItsProtocol() throws {
     let (channel, _) = try connect()
     try channel.writeInbound(ByteBuffer(bytes: [0, 0, 0, 9, 1]))
-    var answer = try #require(try channel.readOutbound(as: ByteBuffer.self))
+    let answer = try channel.readOutbound(as: ByteBuffer.self)
     var decoder = FrameDecoder()
-    decoder.append(try #require(answer.readBytes(length: answer.readableBytes)))
-    var reader = BinaryReader(try #require(try decoder.next()))
+    decoder.append(try #require(answer).readableBytesView)
+    let frame = try decoder.next()
+    var reader = BinaryReader(try #require(frame))
     guard case .close(let code, let message) = try ToClient(from: &reader).body else {
       Issue.record("the answer is no close")
       return

@@ -11,7 +11,12 @@ enum TransportPolicy {
       throw SecurityFailure(
         .settings, address, "a pin or a file of authorities needs an encrypted address: write tls:// in \(address)")
     }
-    guard case .tcp(let host, _) = address, !address.isLoopback else { return }
+    if case .tcp(let host, _) = address, address.isUnprotected { try checkUnprotected(address, host, security) }
+  }
+
+  private static func checkUnprotected(
+    _ address: ServerAddress, _ host: String, _ security: TransportSecurity
+  ) throws(SecurityFailure) {
     if let known = security.knownServers {
       let hasUsedEncryption: Bool
       do { hasUsedEncryption = try known.hasUsedEncryption(host: host) } catch {
