@@ -38,11 +38,12 @@ extension GraphClient {
   private func attach() async throws {
     connection += 1
     let number = connection
+    let credential = try await options.credentials.current()
     let fresh: Transport
     do {
       fresh = try await Transport.connect(
         to: address, security: options.security.requiring(reconnection.verification),
-        timeoutMilliseconds: options.connectTimeoutMilliseconds
+        timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
       ) { [weak self] event in
         // Only one batch is in flight at a time, so these tasks can't overtake each other.
         Task { @MainActor in self?.receive(event, of: number) }
@@ -60,6 +61,7 @@ extension GraphClient {
     assert(transport == nil, "a client has one connection at a time")
     transport = fresh
     reconnection.setVerification(fresh.verification)
+    context.handle(.credential(credential))
     // The replica received no ticks while there was no connection.
     tick()
   }
@@ -114,6 +116,7 @@ extension GraphClient {
       if state == .closed { return }
       if let deadline = commits.deadline, Self.uptime >= deadline { return fail(Self.unknownOutcome) }
       reconnection.growPause(upTo: options.lastPauseMilliseconds)
+      instruments.recordAttempt()
       do { try await attach() } catch let failure as SecurityFailure {
         // Another attempt would fail in the same way, and the user must know of a changed key.
         return fail(Refusal(.notAllowed, failure.message))
@@ -139,6 +142,11 @@ extension GraphClient {
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {
+    end(refusal)
+    if let server = options.localServer { Task { await server.clientDidClose() } }
+  }
+
+  private func end(_ refusal: Refusal) {
     ending = refusal
     state = .closed
     reconnection.endAttempt()
@@ -159,14 +167,18 @@ extension GraphClient {
   /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
   /// been committed.
   public func close() async {
-    if state == .closed { return }
-    state = .closed
-    ticking?.cancel()
-    connection += 1
-    let transport = transport
-    self.transport = nil
-    fail(Refusal(.unavailable, "the client was closed"))
-    await transport?.closeGracefully()
+    if state != .closed {
+      state = .closed
+      ticking?.cancel()
+      connection += 1
+      let transport = transport
+      self.transport = nil
+      end(Refusal(.unavailable, "the client was closed"))
+      await transport?.closeGracefully()
+    }
+    // After the connection, because a server of this process ends with its last client. A client that its server has
+    // closed waits, too.
+    await options.localServer?.clientDidClose()
   }
 
   /// Closes the client when the body returns or throws, or its task is cancelled.

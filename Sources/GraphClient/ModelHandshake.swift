@@ -26,9 +26,11 @@ final class ModelHandshake {
   }
 
   func open() async throws -> GraphClient {
+    let credential = try await options.credentials.current()
     do {
       transport = try await Transport.connect(
-        to: address, security: options.security, timeoutMilliseconds: options.connectTimeoutMilliseconds
+        to: address, security: options.security, timeoutMilliseconds: options.connectTimeoutMilliseconds,
+        local: options.localServer
       ) { event in
         // Only one batch is in flight at a time, so these tasks can't overtake each other.
         Task { @MainActor in self.receive(event) }
@@ -49,6 +51,7 @@ final class ModelHandshake {
       if let failure { return continuation.resume(throwing: failure) }
       opening = continuation
       handle(.tick(GraphClient.uptime))
+      handle(.credential(credential))
       handle(.connected)
     }
   }
@@ -87,6 +90,7 @@ final class ModelHandshake {
         handle(.request(1, .model))
       case .reply(_, .model(let source, let hash), _): useModel(source, hash)
       case .reply: fail(Replica.unexpectedReply)
+      case .copied: fail(Refusal(.unavailable, "the id of this client was used before"))
       case .disconnect(let refusal), .rejected(let refusal), .refused(_, let refusal): fail(refusal)
       default: break
       }

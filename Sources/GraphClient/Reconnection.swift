@@ -1,7 +1,7 @@
 /// The attempts to connect again after a lost connection.
 @MainActor
 struct Reconnection {
-  /// The attempts; nil while none are made.
+  /// The task that makes the attempts; nil while connected or closed.
   var task: Task<Void, Never>?
   /// The pause before the next attempt, in milliseconds.
   private(set) var pause: Int64
@@ -22,13 +22,13 @@ struct Reconnection {
   /// Doubles the pause, up to the longest.
   mutating func growPause(upTo milliseconds: Int64) { pause = min(2 * pause, milliseconds) }
 
-  /// Waits for the outcome of an attempt.
+  /// Sets the continuation to resume when the attempt ends.
   mutating func setAttempt(_ continuation: CheckedContinuation<Void, Never>) {
     assert(attempt == nil, "one attempt is made at a time")
     attempt = continuation
   }
 
-  /// Ends an attempt: the connection was welcomed or lost. The first connection is no attempt.
+  /// Ends an attempt, because the connection was welcomed or lost. The first connection is not an attempt.
   mutating func endAttempt() {
     attempt?.resume()
     attempt = nil
@@ -36,7 +36,7 @@ struct Reconnection {
 
   mutating func addWaiter(_ waiter: CheckedContinuation<Void, Never>) { waiters.append(waiter) }
 
-  /// Resumes the waiters: there is a connection again, or never will be.
+  /// Resumes the waiters, on reconnect or on close.
   mutating func resumeWaiters() {
     for waiter in waiters { waiter.resume() }
     waiters = []

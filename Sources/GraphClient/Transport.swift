@@ -29,9 +29,9 @@ final class Transport: Sendable {
   /// - Throws: `SecurityFailure`, or an error of the socket.
   static func connect(
     to address: ServerAddress, security: TransportSecurity = TransportSecurity(), timeoutMilliseconds: Int64,
-    deliver: @escaping @Sendable (Event) -> Void
+    local: LocalServer? = nil, deliver: @escaping @Sendable (Event) -> Void
   ) async throws -> Transport {
-    try TransportPolicy.check(address, security)
+    if local == nil { try TransportPolicy.check(address, security) }
     let bootstrap = bootstrap(timeoutMilliseconds: timeoutMilliseconds)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -39,6 +39,10 @@ final class Transport: Sendable {
         }
       }
     let channel: any Channel
+    if let local {
+      channel = try await bootstrap.withConnectedSocket(try await local.connect()).get()
+      return Transport(channel: channel, verification: nil)
+    }
     switch address {
     case .tls(let host, let port):
       let handshake = EncryptedHandshake(

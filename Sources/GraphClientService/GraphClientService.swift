@@ -21,7 +21,7 @@ public struct GraphClientService: Service {
   /// - Throws: `Refusal` when the client was closed by the server, or by another caller.
   public func run() async throws {
     for await _ in await client.states.cancelOnGracefulShutdown() {}
-    // Without a shutdown the states end with the client only.
+    // Unless the program shuts down, the states end only when the client is closed.
     if let ending = await client.ending, !Task.isCancelled, !Task.isShuttingDownGracefully { throw ending }
     await client.close()
   }

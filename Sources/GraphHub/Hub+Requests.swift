@@ -14,6 +14,7 @@ extension Hub {
         return end(session, Refusal(.malformed, "the first message of a connection must be hello"), &actions)
       }
       return receive(hello, session, message.request, &actions)
+    case .authenticating, .findingReplica: return receiveEarly(message, session, &actions)
     case .open: break
     }
     // Increasing numbers make every answer unambiguous.
@@ -51,20 +52,6 @@ extension Hub {
       executeWaiting(session, &actions)
       if commits.haveReachedLimit(of: session) { sender.pause(session, &actions) }
     }
-  }
-
-  private mutating func receive(_ hello: Hello, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
-    do {
-      session.lens = try handshake.check(hello)
-    } catch {
-      return end(session, error, &actions)
-    }
-    session.phase = .open
-    session.author = hello.author
-    session.replica = hello.replica
-    session.lastRequest = request
-    let welcome = handshake.welcome(hello, session, head: head)
-    sender.send(ToClient(request, .welcome(welcome)), to: session, &actions)
   }
 
   /// The token that a client may resume from: the head if the client has received everything up to it.
@@ -108,6 +95,7 @@ extension Hub {
 
   private func refusal(of request: WriteRequest, _ session: Session) -> Refusal? {
     if isShuttingDown { return Refusal(.unavailable, "the server is shutting down") }
+    if let refusal = session.commitRefusal { return refusal }
     if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
       return Refusal(.notAllowed, "only the server can revive objects")
     }
@@ -176,11 +164,10 @@ extension Hub {
     }
   }
 
-  /// The author that the session's hello named.
+  /// The principal of a session.
   /// - Throws: `InvariantFailure`: a session sends no requests before its hello was taken.
-  func author(of session: Session) throws(InvariantFailure) -> String {
-    try invariant(!session.author.isEmpty, "a session that sends requests has an author")
-    return session.author
+  func author(of session: Session) throws(InvariantFailure) -> Principal {
+    try invariant(session.principal, "a session that sends requests has an author")
   }
 
   // MARK: - Batches
@@ -241,9 +228,9 @@ extension Hub {
 
   /// Cancels an earlier request of the connection, whose answer the client no longer needs.
   ///
-  /// A cancelled request still gets its one answer: it is refused as `cancelled`, at once if it waits, reads or follows,
-  /// and when the writer has stopped if it is a batch. A request that has been answered, and one that cannot be
-  /// cancelled, are left as they are: the client may have sent the cancellation before the answer arrived.
+  /// A cancelled request still gets its one answer: it is refused as `cancelled`, at once if it waits, reads or
+  /// follows, and when the writer has stopped if it is a batch. A request that has been answered, and one that cannot
+  /// be cancelled, are left as they are: the client may have sent the cancellation before the answer arrived.
   mutating func cancel(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) {
     let isWithdrawn =
       cancelWaiting(request, session, &actions) || cancelQuery(request, session, &actions)

@@ -3,6 +3,12 @@ import GraphModel
 import GraphWire
 import NIOCore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The channel handler of one connection, on the hub's event loop.
 ///
 /// Decodes bytes into messages for the hub, and writes the hub's frames with one flush per turn of the loop.
@@ -46,7 +52,19 @@ final class ConnectionHandler: ChannelInboundHandler {
     assert(session == nil, "a connection has one session")
     self.context = context
     directWriter = DirectSocketWriter(context.channel)
-    guard let session = runner.open(self) else {
+    let descriptor = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+      of: NIOBSDSocket.Handle.self
+    ) { $0 }
+    // Not from `descriptor`, which is nil where bytes must not be written past the pipeline.
+    let socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+      of: NIOBSDSocket.Handle.self
+    ) { $0 }
+    let peer: Peer? = if let socket { PeerCredentials.peer(ofSocket: socket) } else { .network }
+    guard let peer else {
+      // The other end is gone already, or the system does not say who it is.
+      return context.close(promise: nil)
+    }
+    guard let session = runner.open(self, of: peer) else {
       // Over the connection limit. No message is sent, because it would cost what the limit is meant to save.
       return context.close(promise: nil)
     }
@@ -140,6 +158,9 @@ final class ConnectionHandler: ChannelInboundHandler {
       runner.process(.drained(session, bytes: bytes))
     }
   }
+
+  /// The network address of the other end; nil for a Unix-domain socket.
+  var address: String? { context?.channel.remoteAddress?.ipAddress }
 
   func setReading(_ isReading: Bool) {
     context?.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }

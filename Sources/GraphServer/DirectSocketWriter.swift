@@ -1,7 +1,12 @@
 // Tests: DirectSocketWriterTests.swift
-import Glibc
 import NIOCore
 import NIOSSL
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Writes to the socket of a connection directly, bypassing the channel's write queue, if that queue is empty. For a
 /// delta to a thousand connections, the queue costs as much as all our own work; docs/decisions/0008 has the figures.
@@ -31,10 +36,11 @@ struct DirectSocketWriter {
 
   /// Writes what the socket accepts now; the channel's queue sends what remains in the buffer.
   func write(_ buffer: inout ByteBuffer) {
-    guard channel.isActive, (try? options.getOption(.bufferedWritableBytes)) == 0 else { return }
-    let sent = buffer.withUnsafeReadableBytes { bytes in
-      send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+    if channel.isActive, (try? options.getOption(.bufferedWritableBytes)) == 0 {
+      let sent = buffer.withUnsafeReadableBytes { bytes in
+        send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+      }
+      if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
     }
-    if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
   }
 }

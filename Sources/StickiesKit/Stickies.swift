@@ -13,10 +13,10 @@ extension Stickies {
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
     security: TransportSecurity = TransportSecurity()
   ) async throws -> GraphClient {
-    let options = options(author, program, reconnects, security)
     return try await attempt(address) { address in
       try await GraphClient.connect(
-        to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
+        to: address, model: StickiesModel.model, classes: StickiesModel.classes,
+        options: options(author, program, reconnects, security, address))
     }
   }
 
@@ -41,12 +41,28 @@ extension Stickies {
     at address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
     security: TransportSecurity = TransportSecurity()
   ) async throws -> GraphClient {
-    let options = options(author, program, reconnects, security)
-    return try await attempt(address) { try await GraphClient.connect(to: $0, options: options) }
+    try await attempt(address) {
+      try await GraphClient.connect(to: $0, options: options(author, program, reconnects, security, $0))
+    }
+  }
+
+  /// Connects with a token instead of the one that was kept for the server.
+  /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
+  ///   the token.
+  @MainActor
+  public static func connectToAnyModel(
+    at address: ServerAddress? = nil, program: String = "stickies", token: String,
+    security: TransportSecurity = TransportSecurity()
+  ) async throws -> GraphClient {
+    try await attempt(address) {
+      var options = options(nil, program, false, security, $0)
+      options.credentials = .token(token)
+      return try await GraphClient.connect(to: $0, options: options)
+    }
   }
 
   private static func options(
-    _ author: String?, _ program: String, _ reconnects: Bool, _ security: TransportSecurity
+    _ author: String?, _ program: String, _ reconnects: Bool, _ security: TransportSecurity, _ address: ServerAddress
   ) -> GraphClient.Options {
     let environment = ProcessEnvironment.current
     var options = GraphClient.Options(author: author ?? environment.author)
@@ -56,6 +72,7 @@ extension Stickies {
     }
     options.program = program
     options.reconnects = reconnects
+    options.credentials = LoginFile(for: address).credentials
     return options
   }
 

@@ -30,7 +30,9 @@ struct Daemon: AsyncParsableCommand {
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [
-      Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self, CertificateCommand.self,
+      Serve.self, UserCommand.self, TokenCommand.self, Check.self, Backup.self, Restore.self, Migrate.self,
+      Compact.self,
+      CertificateCommand.self,
     ],
     defaultSubcommand: Serve.self)
 }
@@ -115,11 +117,13 @@ struct Serve: AsyncParsableCommand {
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
     configuration.optionalAddresses = settings.optionalAddresses
     configuration.olderModels = models.dropLast()
+    let accounts = try AccountAuthenticator(directory: settings.data, log: log)
+    configuration.authenticator = accounts
+    configuration.hasAccounts = try accounts.hasUsers
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     configuration.history = settings.history
     configuration.pruningPeriod = .microseconds(settings.pruning.microseconds)
     configuration.certificate = certificate
-    configuration.hasAccounts = Self.hasAccounts(settings)
     configuration.allowsExposure = settings.network.isInsecure
     let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       let lines = addresses.map { "listening \($0)" }.joined(separator: "\n")
@@ -137,12 +141,6 @@ struct Serve: AsyncParsableCommand {
         gracefulShutdownSignals: signals.ending, logger: log))
     try await group.run()
   }
-}
-
-extension Serve {
-  /// Whether clients must prove who they are. There are no accounts yet, so an address that other machines reach needs
-  /// `--insecure`.
-  static func hasAccounts(_ settings: Settings) -> Bool { false }
 }
 
 /// Raises the limit of open files: a thousand clients need a thousand descriptors, and shells often set a low limit.

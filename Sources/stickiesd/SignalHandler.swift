@@ -64,13 +64,14 @@ struct SignalHandler {
       ignored.append(
         (SIGHUP, "SIGHUP is ignored: options are read at the start only, restart the daemon to change them"))
     }
-    return sources + ignored.map { number, message in
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      let line = OneTimeLogMessage(message)
-      source.setEventHandler { line.log(to: log) }
-      source.resume()
-      return source
-    }
+    return sources
+      + ignored.map { number, message in
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        let line = OneTimeLogMessage(message)
+        source.setEventHandler { line.log(to: log) }
+        source.resume()
+        return source
+      }
   }
 
   /// `@unchecked Sendable`: a source calls its handler on one thread at a time.

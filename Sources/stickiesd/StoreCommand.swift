@@ -40,6 +40,8 @@ enum StoreCommand {
         text += "\nThe store was not changed."
       case let failure as StoreFailure: name = failure.code.rawValue
       case is CertificateFailure: name = "certificate"
+      // Of the commands for users and tokens.
+      case let refusal as Refusal: (text, name) = (refusal.message, refusal.code.rawValue)
       case is OptionsError, is ServerAddress.ParseError, is ExposedAddressError: (name, exit) = ("usage", 64)
       default: throw error
       }

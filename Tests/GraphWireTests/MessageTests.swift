@@ -71,7 +71,8 @@ import Testing
         .welcome(
           Welcome(
             model: model, head: token, session: 3, server: "s", resumed: true, maximumFrameSize: 9,
-            heartbeatMilliseconds: 8))),
+            heartbeatMilliseconds: 8, lastSequence: 7,
+            principal: Principal(id: "user:1", name: "ann")))),
       ToClient(
         2,
         .refused(
@@ -122,6 +123,8 @@ import Testing
             kind: .updated, value: .integer(1), revision: 3, author: "a", undoes: 2, deletion: 9,
             overwrittenValues: [.init(value: .integer(2), revision: 4, time: 5, author: "b")]))),
       ToClient(9, .followed([CommitEntry(record)], at: token, head: token)),
+      ToClient(9, .followed([], at: token, head: token, damage: DamageNotice(objects: [id], commits: [3]))),
+      ToClient(9, .differences([], last: true, damage: DamageNotice(objects: [id], commits: [2, 9]))),
       ToClient(
         9,
         .differences(

@@ -43,6 +43,19 @@ import Testing
     #expect(note.remarks == ["the note was imported without its formatting: bold"])
   }
 
+  @Test func formattedTextWithOtherLettersIsReported() throws {
+    let note = try Self.read(#""textContent":"one two","textContentHtml":"<ol><li>one<\/ol><p>two, three<\/p>""#)
+    #expect(note.text == "one two")
+    #expect(
+      note.remarks == [
+        "the note was imported without its textContentHtml, which is not its textContent: 1. one\ntwo, three"
+      ])
+    let list = try Self.read(#""listContent":[{"text":"eggs","textHtml":"<p>ham<\/p>"},{"text":"a 1","textHtml":"a"}]"#)
+    #expect(list.text == "- [ ] eggs\n- [ ] a 1")
+    #expect(
+      list.remarks == ["the note was imported without the textHtml of its listContent, which is not its text: ham"])
+  }
+
   @Test func textAndListAreBothImported() throws {
     #expect(try Self.read(#""textContent":"words","listContent":[{"text":"item"}]"#).text == "words\n\n- [ ] item")
   }

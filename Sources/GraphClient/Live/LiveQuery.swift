@@ -5,8 +5,8 @@ import GraphReplica
 
 /// A running live query: its results controller, and the objects of the newest snapshot.
 ///
-/// The client keeps it until its reader closes it or is released, which may happen on any thread, or until the client is
-/// closed. It belongs to the client's actor, as the context does.
+/// The client keeps it until its reader closes it or is released, which may happen on any thread, or until the client
+/// is closed. It belongs to the client's actor, as the context does.
 final class LiveQuery<Object: ManagedObject>: RunningQuery, ResultsControllerDelegate {
   /// Called after each change of the newest snapshot, and after a failure.
   var didChange: (() -> Void)?

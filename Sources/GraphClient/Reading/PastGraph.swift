@@ -60,7 +60,7 @@ public final class PastGraph: GraphReader, @MainActor ContextOwner {
   }
 
   /// Sends the fetches that loads need, at the end of the turn of the main actor.
-  public func contextHasWork() { Task { [weak self] in self?.perform() } }
+  package func contextHasWork() { Task { [weak self] in self?.perform() } }
 
   private func perform() {
     for (number, fetch) in context.takePastFetches() { Task { [self] in await ask(number, fetch) } }

@@ -18,6 +18,9 @@ struct Listener {
 
   /// The length of the kernel's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1_024
+  /// The number of buffers that a turn of the loop reads from one connection.
+  static let messagesPerRead: UInt = 16
+  static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
 
   /// - Parameter encryption: of an address that begins with `tls://`.
   init(
@@ -34,10 +37,8 @@ struct Listener {
         }
       }
       .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.maxMessagesPerRead, value: 16)
-      .childChannelOption(
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
-      )
+      .childChannelOption(.maxMessagesPerRead, value: Self.messagesPerRead)
+      .childChannelOption(.recvAllocator, value: Self.receiveAllocator)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           func makeHandler() -> ConnectionHandler {
@@ -98,6 +99,20 @@ struct Listener {
     switch socket {
     case .tcp(let channel): try? await channel.close()
     case .unix(let listener): await listener.close()
+    }
+  }
+}
+
+extension ServerAddress {
+  /// The failure to listen on an address if another address of the same daemon has its port, under another name of the
+  /// host or for all hosts; nil if none has.
+  func conflict(with others: [ServerAddress]) -> StoreFailure? {
+    guard case .tcp(_, let port) = tcp else { return nil }
+    let other = others.first { if case .tcp(_, let used) = $0.tcp { used == port } else { false } }
+    return other.map {
+      StoreFailure(
+        .inUse, "the address \(self) is in use", cause: "this daemon listens on \($0)",
+        advice: "Both are the same port of this machine; name one of them.")
     }
   }
 }

@@ -1,9 +1,14 @@
 import CommandLineIO
 import ArgumentParser
-import Glibc
 import GraphClient
 import GraphModel
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The end of a failed command: a message or JSON on standard error, and an exit code.
 package enum CommandFailure {

@@ -1,9 +1,14 @@
 import ArgumentParser
 import CommandLineIO
-import Glibc
 import GraphClient
 import GraphModel
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The options of every command.
 package struct CommonOptions: ParsableArguments {

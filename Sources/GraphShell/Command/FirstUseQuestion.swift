@@ -1,7 +1,12 @@
 // Tests: FirstUseQuestionTests.swift
 import CommandLineIO
-import Glibc
 import GraphClient
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Asks the user about a server's key at the first connection to it.
 enum FirstUseQuestion {

@@ -107,6 +107,9 @@ public struct KeepNote: Sendable {
       var words = members.string("text", of: item, in: "listContent")
       let formatted = HTMLText(members.string("textHtml", of: item, in: "listContent"))
       if words.isEmpty { words = formatted.text }
+      if !Self.isSame(words, formatted.text) {
+        members.reportOmission("the textHtml of its listContent, which is not its text: \(formatted.text.excerpt)")
+      }
       formats.formUnion(formatted.formats)
       addresses += formatted.addresses
       return "- [\(isChecked ? "x" : " ")] \(words)"
@@ -114,11 +117,24 @@ public struct KeepNote: Sendable {
     let list = items.joined(separator: "\n")
     plainText = Self.paragraphs([title, items.isEmpty ? plain : list])
     text = Self.paragraphs([title, plain.isEmpty ? formatted.text : plain, list])
+    if !plain.isEmpty, !Self.isSame(plain, formatted.text) {
+      members.reportOmission("its textContentHtml, which is not its textContent: \(formatted.text.excerpt)")
+    }
     addLinks(&members, addresses)
     if !formats.isEmpty {
       let names = HTMLText.Format.allCases.filter(formats.contains).map(\.rawValue)
       members.reportOmission("its formatting: \(names.joined(separator: ", "))")
     }
+  }
+
+  /// Whether formatted text has nothing that the plain text lacks: it has no letters, or the same. White space and the
+  /// marks of lists differ.
+  private static func isSame(_ plain: String, _ formatted: String) -> Bool {
+    func letters(_ text: String) -> [Unicode.Scalar] {
+      text.unicodeScalars.filter(\.properties.isAlphabetic)
+    }
+    let wanted = letters(formatted)
+    return wanted.isEmpty || wanted == letters(plain)
   }
 
   private static func paragraphs(_ parts: [String]) -> String {

@@ -1,8 +1,13 @@
 import CommandLineIO
-import Glibc
 import GraphModel
 import GraphWire
 import StickiesKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A running `stickiesd` of this user, although no daemon answers at the expected address.
 ///

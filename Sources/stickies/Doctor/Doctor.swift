@@ -4,6 +4,7 @@ import GraphModel
 import GraphShell
 import GraphWire
 import StickiesKit
+import StickiesModel
 
 /// `stickies doctor`: checks for common problems and advises how to fix them.
 struct Doctor: AsyncParsableCommand {

@@ -1,8 +1,14 @@
-import Glibc
 import GraphModel
 import GraphShell
 import GraphWire
 import StickiesKit
+import StickiesModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The address that commands use, and where it was specified.
 struct ServerAddressChoice {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `stickies` at a terminal: its standard input and standard error are one, so that it asks as it asks a person.
+/// `stickies` at a terminal: its standard input and standard error are one, so it asks questions.
 enum PseudoTerminal {
   /// `TIOCSPTLCK` and `TIOCGPTN`.
   private static let (unlock, tellNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)

@@ -26,8 +26,13 @@ final class ServedGraph {
   let year: Property
   private var running: Task<Void, any Error>?
   private let probe = Mutex<ServerProbe?>(nil)
+  /// Verifies credentials; nil for a server without accounts.
+  private let authenticator: (any Authenticating)?
 
-  private init(_ address: ServerAddress?, _ certificate: ServerCertificate?) throws {
+  private init(
+    _ address: ServerAddress?, _ certificate: ServerCertificate?, _ authenticator: (any Authenticating)?
+  ) throws {
+    self.authenticator = authenticator
     model = try Fixtures.company()
     directory = try TemporaryDirectory()
     self.address = address ?? .unix(path: directory.path + "/socket")
@@ -40,9 +45,9 @@ final class ServedGraph {
   /// Serves an empty graph while `body` runs.
   static func serve(
     at address: ServerAddress? = nil, _ certificate: ServerCertificate? = nil,
-    _ body: (ServedGraph) async throws -> Void
+    authenticator: (any Authenticating)? = nil, _ body: (ServedGraph) async throws -> Void
   ) async throws {
-    let graph = try ServedGraph(address, certificate)
+    let graph = try ServedGraph(address, certificate, authenticator)
     try await graph.start()
     do {
       try await body(graph)
@@ -59,6 +64,7 @@ final class ServedGraph {
     let (listening, listens) = AsyncStream.makeStream(of: ServerAddress.self)
     var configuration = GraphServer.Configuration(addresses: [address], name: "tests")
     configuration.certificate = certificate
+    configuration.authenticator = authenticator
     var server = GraphServer(
       store: store, configuration: configuration, log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
       ready: { addresses in

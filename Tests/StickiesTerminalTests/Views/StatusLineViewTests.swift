@@ -57,7 +57,7 @@ import Testing
     #expect(line(state, 70) == " connected │ Plans                Anna   Bob   日本   Ünal␛[2J   Eve")
     #expect(line(state, 44) == " connected │ Plans           Anna   Bob  +3")
     #expect(line(state, 24) == " connected │ Plans")
-    // How things stand is the last to go.
+    // The state of the connection is omitted last.
     #expect(line(state, 9) == " connec…")
   }
 
