@@ -220,7 +220,8 @@ let package = Package(
       name: "GraphClientTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore",
-        "GraphServer", "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle, tls, certificates, crypto,
+        "GraphServer", "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle, tls, tlsEvents,
+        certificates, crypto,
       ] + nio),
     .testTarget(
       name: "GraphEmbeddedTests",

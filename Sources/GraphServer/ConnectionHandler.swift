@@ -25,6 +25,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var pending = [ByteBuffer]()
   private var pendingBytes = 0
   private var isDirty = false
+  /// Whether `flush` passes bytes to the channel at the moment.
+  private var isFlushing = false
   /// The bytes of the incomplete frame that were last reported to the hub.
   private var reportedPart = 0
   private var isClosing = false
@@ -141,8 +143,20 @@ final class ConnectionHandler: ChannelInboundHandler {
     if buffer.readableBytes == 0 { return runner.drained(session, bytes: bytes) }
     let promise = context.eventLoop.makePromise(of: Void.self)
     // A failed write is followed by the end of the connection, which drains everything.
-    promise.futureResult.whenSuccess { [runner] in runner.process(.drained(session, bytes: bytes)) }
+    promise.futureResult.assumeIsolated().whenSuccess { [self] in written(bytes, of: session) }
+    isFlushing = true
     context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
+    isFlushing = false
+  }
+
+  /// Reports bytes that the channel has written. An encrypted connection often writes them within `flush`, whose caller
+  /// then passes the report on: the hub may be in the middle of another event.
+  private func written(_ bytes: Int, of session: SessionID) {
+    if isFlushing {
+      runner.drained(session, bytes: bytes)
+    } else {
+      runner.process(.drained(session, bytes: bytes))
+    }
   }
 
   /// The network address of the other end; nil for a Unix-domain socket.

@@ -105,6 +105,9 @@ public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
   /// Whether the transport is encrypted.
   public var isEncrypted: Bool { if case .tls = self { true } else { false } }
 
+  /// Whether machines on the way can read and change what is sent.
+  public var isUnprotected: Bool { !isEncrypted && !isLoopback }
+
   /// The address without the encryption: a TLS connection is a TCP connection first.
   public var tcp: ServerAddress {
     if case .tls(let host, let port) = self { .tcp(host: host, port: port) } else { self }

@@ -127,13 +127,15 @@ import Testing
     try other.start()
     let port = try #require(other.tcp.split(separator: ":").last)
     #expect(other.stop() == 0)
-    let named = try user.stickiesd(["--listen", "tcp://127.0.0.1:\(port)", "--listen", "tcp://0.0.0.0:\(port)"])
+    let named = try user.stickiesd([
+      "--insecure", "--listen", "tcp://127.0.0.1:\(port)", "--listen", "tcp://0.0.0.0:\(port)",
+    ])
     #expect(named.status == 1)
     #expect(named.errors.contains("(this daemon listens on tcp://127.0.0.1:\(port))"), "\(named.errors)")
-    let unknown = try user.stickiesd(["--listen", "tcp://nobody.invalid:7417"])
+    let unknown = try user.stickiesd(["--listen", "tcp://nobody.invalid:7417", "--insecure"])
     #expect(unknown.status == 1)
     #expect(unknown.errors.contains("there is no host of that name"), "\(unknown.errors)")
-    let client = try user.stickies(["list", "--server", "tcp://nobody.invalid:7417"])
+    let client = try user.stickies(["list", "--insecure", "--server", "tcp://nobody.invalid:7417"])
     #expect(client.status == 69)
     #expect(client.errors.contains("there is no host nobody.invalid"), "\(client.errors)")
   }

@@ -3,6 +3,7 @@ import GraphModel
 import GraphServer
 import GraphTesting
 import GraphWire
+import Logging
 import Testing
 
 @testable import GraphClient
@@ -31,7 +32,7 @@ import Testing
     try await ServedGraph.serve(at: Self.free, certificate) { try await body($0, certificate, identity) }
   }
 
-  private func failure(_ connect: () async throws -> GraphClient) async throws -> SecurityFailure? {
+  private func securityFailure(_ connect: () async throws -> GraphClient) async throws -> SecurityFailure? {
     do {
       let client = try await connect()
       await client.close()
@@ -60,7 +61,7 @@ import Testing
       #expect(client.verification == .pin(identity.hash))
       await client.close()
       let other = PublicKeyHash(ofKeyInfo: [])
-      let failure = try await failure { try await graph.connect { $0.security.pin = other } }
+      let failure = try await securityFailure { try await graph.connect { $0.security.pin = other } }
       #expect(failure?.code == .keyChanged && failure?.key == identity.hash)
     }
   }
@@ -81,7 +82,7 @@ import Testing
       await second.close()
       let changed = try authority.issue()
       #expect(certificate.reload(.init(label: "tests")))
-      let failure = try await failure { try await graph.connect { $0.security.knownServers = known } }
+      let failure = try await securityFailure { try await graph.connect { $0.security.knownServers = known } }
       #expect(failure?.code == .keyChanged && failure?.key == changed.hash)
       #expect(failure?.message.contains("has changed") == true)
       // A pin accepts the new key, and is remembered.
@@ -98,10 +99,10 @@ import Testing
 
   @Test func unknownKeyIsRefusedWithItsHash() async throws {
     try await serve { graph, _, identity in
-      let silent = try await failure { try await graph.connect { $0.security.knownServers = known } }
+      let silent = try await securityFailure { try await graph.connect { $0.security.knownServers = known } }
       #expect(silent?.code == .unknownKey && silent?.key == identity.hash)
       #expect(silent?.message.contains("\(identity.hash)") == true)
-      let refused = try await failure {
+      let refused = try await securityFailure {
         try await graph.connect { $0.security.acceptsUnknownKey = { _ in false } }
       }
       #expect(refused?.code == .unknownKey)
@@ -116,7 +117,7 @@ import Testing
         $0.security.authorities = .file(authority.file)
       }
       await client.close()
-      let failure = try await failure {
+      let failure = try await securityFailure {
         try await graph.connect {
           $0.security.knownServers = known
           $0.security.acceptsUnknownKey = { _ in true }
@@ -130,7 +131,7 @@ import Testing
     let identity = try authority.issue(for: "other.example")
     let certificate = try ServerCertificate(certificate: identity.certificate, key: identity.key)
     try await ServedGraph.serve(at: Self.free, certificate) { graph in
-      let failure = try await failure {
+      let failure = try await securityFailure {
         try await graph.connect { $0.security.authorities = .file(authority.file) }
       }
       #expect(failure?.code == .notTrusted)
@@ -140,7 +141,7 @@ import Testing
 
   @Test func expiredCertificateIsRefused() async throws {
     let server = try await BareTLSServer(authority.issue(validity: -7_200 ... -3_600))
-    let failure = try await failure {
+    let failure = try await securityFailure {
       var options = GraphClient.Options(author: "ann")
       options.security.authorities = .file(authority.file)
       return try await GraphClient.connect(to: server.address, options: options)
@@ -158,7 +159,7 @@ import Testing
       $0.maximumTLSVersion = .tlsv11
     }
     for server in [other, old] {
-      let failure = try await failure {
+      let failure = try await securityFailure {
         var options = GraphClient.Options(author: "ann")
         options.security.pin = identity.hash
         return try await GraphClient.connect(to: server.address, options: options)
@@ -188,7 +189,7 @@ import Testing
         Issue.record("the server listens at \(graph.address)")
         return
       }
-      let failure = try await failure { try await graph.connect(to: .tls(host: host, port: port)) }
+      let failure = try await securityFailure { try await graph.connect(to: .tls(host: host, port: port)) }
       #expect(failure?.code == .notEncrypted)
       #expect(failure?.message.contains("does not encrypt") == true)
     }
@@ -196,7 +197,7 @@ import Testing
 
   @Test func unreadableAuthoritiesAreReported() async throws {
     try await serve { graph, _, _ in
-      let failure = try await failure {
+      let failure = try await securityFailure {
         try await graph.connect { $0.security.authorities = .file("/nonexistent.pem") }
       }
       #expect(failure?.code == .settings && failure?.message.contains("/nonexistent.pem") == true)

@@ -114,6 +114,39 @@ import Testing
     }
   }
 
+  @Test func oldVersionsAndOtherProtocolsAreRefused() async throws {
+    try await serve { graph, _, _ in
+      let address = graph.address
+      let newest = try await BareTLSClient.completesHandshake(with: address, version: .tlsv13)
+      let older = try await BareTLSClient.completesHandshake(with: address, version: .tlsv12)
+      let old = try await BareTLSClient.completesHandshake(with: address, version: .tlsv11)
+      let other = try await BareTLSClient.completesHandshake(with: address, version: .tlsv13, protocol: "http/1.1")
+      #expect(newest && older && !old && !other)
+    }
+  }
+
+  @Test func stalledAndBrokenHandshakesDoNotDisturbSessions() async throws {
+    try await serve { graph, _, identity in
+      let client = try await graph.connect { $0.security.pin = identity.hash }
+      // Connections that send nothing, the beginning of a handshake, or garbage.
+      var sockets = [Int32]()
+      defer { for socket in sockets { close(socket) } }
+      for number in 0..<60 {
+        let socket = try PlainSocket.connect(to: graph.address)
+        sockets.append(socket)
+        let bytes: [UInt8] = [[], [0x16, 0x03, 0x01], [0x16] + [UInt8](repeating: 0xff, count: 600)][number % 3]
+        if !bytes.isEmpty { #expect(PlainSocket.send(bytes[...], to: socket) == bytes.count) }
+      }
+      _ = graph.insert("undisturbed", into: client)
+      try await client.save()
+      #expect(try await client.titles == ["undisturbed"])
+      let another = try await graph.connect { $0.security.pin = identity.hash }
+      #expect(try await another.titles == ["undisturbed"])
+      await another.close()
+      await client.close()
+    }
+  }
+
   @Test func manyConnectionsAtOnceAreAllServed() async throws {
     try await serve { graph, _, identity in
       try await withThrowingTaskGroup(of: Void.self) { group in

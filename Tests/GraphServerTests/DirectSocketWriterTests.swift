@@ -22,11 +22,12 @@ import Testing
       }
       .bind(host: "127.0.0.1", port: 0).get()
     let client = try await ClientBootstrap(group: group).connect(to: try #require(server.localAddress)).get()
-    var result: Bool?
-    for await isDirect in found { result = isDirect }
+    var results = [Bool]()
+    for await isDirect in found { results.append(isDirect) }
     try await client.close()
     try await server.close()
-    return try #require(result)
+    #expect(results.count == 1)
+    return results.contains(true)
   }
 
   @Test func plainConnectionIsWrittenDirectly() async throws { #expect(try await isDirect { _ in }) }
@@ -35,10 +36,10 @@ import Testing
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.trustRoots = .certificates([])
     let context = try NIOSSLContext(configuration: configuration)
-    let isDirect = try await isDirect { channel in
+    let canBypass = try await isDirect { channel in
       try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
     }
-    #expect(!isDirect)
+    #expect(!canBypass)
   }
 
   @Test func channelWithoutSocketIsNot() { #expect(DirectSocketWriter(EmbeddedChannel()) == nil) }

@@ -25,7 +25,7 @@ import Testing
 
   @Test func unencryptedAddressOfNetworkIsRefused() throws {
     for address in ["tcp://0.0.0.0:7417", "tcp://[::]:7417", "tcp://192.0.2.1:7417", "tcp://host.example:7417"] {
-      let refusal = try #require(try refusal(address, hasAccounts: true))
+      let refusal = try #require(try self.refusal(address, hasAccounts: true))
       #expect(refusal.contains("not encrypted") && refusal.contains("--insecure"))
       #expect(try self.refusal(address, hasAccounts: true, allowsExposure: true) == nil)
     }

@@ -19,6 +19,7 @@ struct EncryptedConnector {
   let handshake: EncryptedHandshake
 
   func connect() async throws -> Transport {
+    precondition(address.isEncrypted, "only tls:// addresses are connected with encryption")
     let known = try knownEntry()
     if let pin = security.pin {
       let transport = try await connect(requiring: pin, .pin(pin))
@@ -86,6 +87,7 @@ struct EncryptedConnector {
           + "server's operator names", key: key)
     }
     let transport = try await connect(requiring: key, .firstUse(key))
+    assert(transport.verification?.key == key, "the connection is to the server whose key was accepted")
     do { try security.knownServers?.record(.key(key), host: host, port: port) } catch {
       transport.close()
       throw SecurityFailure(.settings, address, error.description)

@@ -11,13 +11,11 @@ enum TransportPolicy {
       throw SecurityFailure(
         .settings, address, "a pin or a file of authorities needs an encrypted address: write tls:// in \(address)")
     }
-    if case .tcp(let host, _) = address, !address.isLoopback {
-      try checkUnencrypted(host, address, security)
-    }
+    if case .tcp(let host, _) = address, address.isUnprotected { try checkUnprotected(address, host, security) }
   }
 
-  private static func checkUnencrypted(
-    _ host: String, _ address: ServerAddress, _ security: TransportSecurity
+  private static func checkUnprotected(
+    _ address: ServerAddress, _ host: String, _ security: TransportSecurity
   ) throws(SecurityFailure) {
     if let known = security.knownServers {
       let hasUsedEncryption: Bool

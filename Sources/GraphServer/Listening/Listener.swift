@@ -107,8 +107,8 @@ extension ServerAddress {
   /// The failure to listen on an address if another address of the same daemon has its port, under another name of the
   /// host or for all hosts; nil if none has.
   func conflict(with others: [ServerAddress]) -> StoreFailure? {
-    guard case .tcp(_, let port) = self else { return nil }
-    let other = others.first { if case .tcp(_, let used) = $0 { used == port } else { false } }
+    guard case .tcp(_, let port) = tcp else { return nil }
+    let other = others.first { if case .tcp(_, let used) = $0.tcp { used == port } else { false } }
     return other.map {
       StoreFailure(
         .inUse, "the address \(self) is in use", cause: "this daemon listens on \($0)",

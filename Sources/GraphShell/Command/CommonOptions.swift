@@ -144,7 +144,7 @@ package struct CommonOptions: ParsableArguments {
   package func run(_ client: GraphClient, _ body: (CommandContext) async throws -> Void) async throws {
     let output = Output(json: json, ansi: ansi, model: client.context.model, program: RunningProgram.current)
     let shell = CommandContext(client: client, output: output)
-    if !json, !client.address.isEncrypted, !client.address.isLoopback {
+    if !json, client.address.isUnprotected {
       output.message(
         "the connection to \(client.address) is not encrypted: every machine on the way can read and change it")
     }

@@ -109,6 +109,7 @@ public final class BoardSession {
     let screen = BoardScreen(
       application, in: client.context, board: board, scope: client.undoScope(), link: link)
     screen.services.appearance.theme = Theme(depth: depth)
+    screen.connection.isUnprotected = client.address.isUnprotected
     self.screen = screen
     application.delegate = screen
     application.turnIsNeeded = { [weak self] in self?.askForTurn() }

@@ -140,7 +140,7 @@ struct Doctor: AsyncParsableCommand {
 
   @MainActor
   private static func transport(_ client: GraphClient) -> CheckResult {
-    if !client.address.isEncrypted, !client.address.isLoopback {
+    if client.address.isUnprotected {
       return CheckResult(
         "encryption", .warning, "the connection to another machine is not encrypted",
         mend: "let the daemon listen on tls://, and give that address in --server or STICKIES_SERVER")

@@ -13,6 +13,8 @@ import Testing
 
   @Test func statusLineShowsStates() {
     #expect(line(StatusState(connection: .connected, board: "Plans")) == " connected │ Plans")
+    let unprotected = StatusState(connection: .unprotected, board: "Plans")
+    #expect(line(unprotected) == " connected, not encrypted │ Plans")
     #expect(line(StatusState(connection: .silent)) == " connected, no answer")
     #expect(
       line(StatusState(connection: .reconnecting, unsent: 12)) == " reconnecting │ 12 changes not yet on the server")
@@ -63,7 +65,7 @@ import Testing
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
       let connections: [StatusState.Connection] = [
-        .connected, .silent, .reconnecting, .disconnected(reason: random.text(random.below(9))),
+        .connected, .unprotected, .silent, .reconnecting, .disconnected(reason: random.text(random.below(9))),
       ]
       let state = StatusState(
         connection: connections[random.below(connections.count)], unsent: random.below(3),
