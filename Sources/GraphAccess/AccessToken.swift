@@ -5,8 +5,8 @@ import GraphModel
 /// A token, which is the secret of one program of a user.
 ///
 /// Its text is `stk_` and the letters of three parts: a selector of 64 bits, which finds the token's row; a verifier of
-/// 256 bits, of which only the SHA-256 is kept; and a checksum of 32 bits. With the checksum, a cut or mistyped token is
-/// recognized without a lookup, and a search for leaked tokens finds no other text.
+/// 256 bits, of which only the SHA-256 is kept; and a checksum of 32 bits. With the checksum, a cut or mistyped token
+/// is recognized without a lookup, and a search for leaked tokens finds no other text.
 public struct AccessToken: Sendable {
   /// The public part, which names the token.
   public let selector: TokenSelector
