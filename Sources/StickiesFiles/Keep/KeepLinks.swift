@@ -1,10 +1,10 @@
 import GraphModel
 
-/// The saved links of a note, as paragraphs behind its text: title, address and description, each once, and none that the
-/// text mentions.
+/// The saved links of a note, as paragraphs behind its text: title, address and description, each once, and none that
+/// the text mentions.
 ///
-/// The text is compared by bytes, and only as long as that takes little time: a file can hold a large text and a hundred
-/// thousand links. Later links are compared with each other only.
+/// The text is compared by bytes, and only as long as that takes little time: a file can hold a large text and a
+/// hundred thousand links. Later links are compared with each other only.
 struct KeepLinks {
   /// The maximum number of bytes of the text that are searched, for all links together.
   static let maximumSearchedBytes = 1 << 26
