@@ -67,6 +67,13 @@ import Testing
       let explanation = try explain(store, text)
       #expect(!explanation.checksInMemory && explanation.arguments.count <= 2, "\(text.prefix(60))")
     }
+    // Many short lists have as many arguments together as a long one.
+    let short = Self.chain("AND", of: 100) { number in
+      "age IN {" + (0..<40).map { "\($0 + number)" }.joined(separator: ",") + "}"
+    }
+    let explanation = try explain(store, short)
+    #expect(!explanation.checksInMemory && explanation.arguments.count <= 100)
+    #expect(explanation.count == 0)
     for (length, isInMemory) in [(900, false), (1_200, true)] {
       let scores = try explain(store, Self.chain("OR", of: length) { "score == \($0).1" })
       #expect(scores.checksInMemory == isInMemory, "\(length)")

@@ -170,7 +170,7 @@ extension PredicateSQL {
       if values.isEmpty { return "0" }
       let present = values.filter { !$0.isNull }
       let rows: String
-      if present.count <= Self.maximumListArguments {
+      if isShort(present.count) {
         rows = present.map { row($0) }.joined(separator: ", ")
       } else {
         guard let ids = list(present) else { return nil }

@@ -4,15 +4,16 @@ import GraphModel
 /// Lists of values. SQLite looks up the name of each numbered argument among those of all others, so 20,000 arguments
 /// take ten seconds. A long list therefore consists of literals.
 extension PredicateSQL {
-  /// The number of values from which a list is written as literals.
+  /// The number of a statement's arguments from which lists are written as literals.
   static let maximumListArguments = 100
+
+  /// Whether a list of so many values is short enough for arguments.
+  func isShort(_ count: Int) -> Bool { arguments.count + count <= Self.maximumListArguments }
 
   /// Returns a list's values, separated by commas; nil if it would have too many arguments.
   mutating func list(_ values: [Value]) -> String? {
     assert(!values.contains(.null), "a null is a condition of its own")
-    guard values.count > Self.maximumListArguments else {
-      return values.map { argument($0) }.joined(separator: ", ")
-    }
+    if isShort(values.count) { return values.map { argument($0) }.joined(separator: ", ") }
     let literals = values.map(\.literal)
     guard counts(literals.count { $0 == nil }) else { return nil }
     return zip(literals, values).map { literal, value in

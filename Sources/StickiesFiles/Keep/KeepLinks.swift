@@ -36,7 +36,7 @@ struct KeepLinks {
 
   /// Whether a text contains `piece`, other than as the beginning or end of a longer word or address.
   ///
-  /// This is the search of Knuth, Morris and Pratt, whose time is linear whatever the text repeats.
+  /// The search of Knuth, Morris and Pratt, which takes linear time for every text.
   private static func mentions(_ text: [UInt8], _ piece: String) -> Bool {
     let wanted = Array(piece.utf8)
     assert(!wanted.isEmpty, "an empty piece is mentioned everywhere")
