@@ -5,7 +5,7 @@ import GraphModel
 /// A token, which is the secret of one program of a user.
 ///
 /// `stk_` and the letters of: a selector of 64 bits, which finds the token's row; a verifier of 256 bits, of which only
-/// the SHA-256 is kept; and a checksum of 32 bits, so that a cut or mistyped token is told from a wrong one without a
+/// the SHA-256 is kept; and a checksum of 32 bits, so that a cut or mistyped token is recognized without a
 /// lookup, and a search for leaked tokens finds no other text.
 public struct AccessToken: Sendable {
   /// The public part, which names the token.
@@ -26,6 +26,7 @@ public struct AccessToken: Sendable {
   public init(random: () -> UInt64) {
     selector = TokenSelector(random())
     verifier = (0..<Self.verifierSize / 8).flatMap { _ in Self.bytes(random()) }
+    assert(verifier.count == Self.verifierSize, "a verifier has 256 bits")
   }
 
   /// Reads a token, with white space around it.
@@ -49,6 +50,7 @@ public struct AccessToken: Sendable {
     }
     selector = TokenSelector(content.prefix(Self.selectorSize).reduce(0) { $0 << 8 | UInt64($1) })
     verifier = Array(content.dropFirst(Self.selectorSize))
+    assert(verifier.count == Self.verifierSize, "the length of a token was checked")
   }
 
   /// The complete secret.
@@ -78,6 +80,7 @@ public struct AccessToken: Sendable {
 /// Shows no secret.
 extension AccessToken: CustomStringConvertible, CustomReflectable {
   public var description: String { "\(Self.prefix)…(\(selector))" }
+  /// Only the public part.
   public var customMirror: Mirror { Mirror(self, children: ["selector": selector]) }
 }
 
@@ -101,6 +104,7 @@ public struct TokenSelector: Hashable, Sendable, Comparable, CustomStringConvert
 
   public var description: String {
     let digits = String(number, radix: 16)
+    assert(digits.utf8.count <= 16, "64 bits have sixteen digits")
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }

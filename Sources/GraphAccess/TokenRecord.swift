@@ -9,7 +9,7 @@ public struct TokenRecord: Hashable, Sendable {
   var digest: [UInt8]
   /// The user whose token it is.
   public var user: AccessUser
-  /// What the token is for, in the words of its user.
+  /// The purpose of the token, in the words of its user.
   public var label: String
   /// When it was made.
   public var created: Timestamp
@@ -33,7 +33,7 @@ public struct TokenRecord: Hashable, Sendable {
   /// Verifies a token against the record that its selector has found.
   ///
   /// It takes the same time for a selector that is not known and for a wrong verifier, and compares all bytes of the
-  /// digests. The reasons why a token has ended are told to its holder only.
+  /// digests. Only the holder of the verifier learns why a token has ended.
   /// - Parameter record: nil if no token has the selector.
   /// - Returns: the record.
   static func verify(_ token: AccessToken, _ record: TokenRecord?, now: Timestamp) throws(Refusal) -> TokenRecord {

@@ -6,17 +6,19 @@ import GraphWire
 extension Replica {
   /// Asks the owner for a new id, once everything that was sent under the old one is answered.
   mutating func requestNewID(_ actions: inout [ReplicaAction]) {
-    guard case .live = state, !pending.contains(where: \.wasSent) else { return }
-    identity.requestID()
-    actions.append(.copied)
+    if case .live = state, !pending.contains(where: \.wasSent) {
+      identity.requestID()
+      actions.append(.copied)
+    }
   }
 
   /// Takes the new id. The next connection's hello names it.
   mutating func renew(_ id: UniqueID, _ actions: inout [ReplicaAction]) {
     // The connection was lost meanwhile: the next welcome shows the copy again.
-    guard case .awaitingID = identity.phase else { return }
-    identity.renew(id)
-    actions.append(.disconnect(Self.copied))
+    if case .awaitingID = identity.phase {
+      identity.renew(id)
+      actions.append(.disconnect(Self.copied))
+    }
   }
 
   /// Sends a batch or an import of the owner.

@@ -42,9 +42,10 @@ struct LoginThrottle {
 
   private mutating func forget(_ now: Int64) {
     addresses = addresses.filter { $0.value.next + Self.pauses.memory > now }
-    guard addresses.count >= Self.maximumAddresses else { return }
-    let oldest = addresses.sorted { ($0.value.next, $0.key) < ($1.value.next, $1.key) }.prefix(Self.maximumAddresses / 2)
-    for (address, _) in oldest { addresses[address] = nil }
+    if addresses.count >= Self.maximumAddresses {
+      let byTime = addresses.sorted { ($0.value.next, $0.key) < ($1.value.next, $1.key) }
+      for (address, _) in byTime.prefix(Self.maximumAddresses / 2) { addresses[address] = nil }
+    }
   }
 
   private static func pause(after failures: Int) -> Int64 {

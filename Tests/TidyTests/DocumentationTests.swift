@@ -7,8 +7,8 @@ import Testing
 @Suite struct DocumentationTests {
   /// The targets that other targets import; no target imports the programs.
   private static let libraries: Set<String> = [
-    "GraphModel", "GraphWire", "GraphLog", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica",
-    "GraphServer", "GraphClient", "GraphClientService", "GraphControllers", "CommandLineIO", "GraphShell",
+    "GraphModel", "GraphWire", "GraphLog", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub",
+    "GraphReplica", "GraphServer", "GraphClient", "GraphClientService", "GraphControllers", "CommandLineIO", "GraphShell",
     "GraphSimulation",
     "GraphStoreFaults", "GraphTesting", "StickiesModel", "StickiesFiles", "StickiesKit", "StickiesTerminal",
     "TerminalApplication", "TerminalCells", "CoreDataModels", "CoreDataStore",
