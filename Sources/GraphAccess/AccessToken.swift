@@ -26,6 +26,7 @@ public struct AccessToken: Sendable {
   public init(random: () -> UInt64) {
     selector = TokenSelector(random())
     verifier = (0..<Self.verifierSize / 8).flatMap { _ in Self.bytes(random()) }
+    assert(verifier.count == Self.verifierSize, "a verifier has 256 bits")
   }
 
   /// Reads a token, with white space around it.
@@ -49,6 +50,7 @@ public struct AccessToken: Sendable {
     }
     selector = TokenSelector(content.prefix(Self.selectorSize).reduce(0) { $0 << 8 | UInt64($1) })
     verifier = Array(content.dropFirst(Self.selectorSize))
+    assert(verifier.count == Self.verifierSize, "the length of a token was checked")
   }
 
   /// The complete secret.
@@ -102,6 +104,7 @@ public struct TokenSelector: Hashable, Sendable, Comparable, CustomStringConvert
 
   public var description: String {
     let digits = String(number, radix: 16)
+    assert(digits.utf8.count <= 16, "64 bits have sixteen digits")
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }

@@ -19,6 +19,7 @@ enum Base32 {
       }
     }
     if count > 0 { characters.append(alphabet[Int(bits << UInt32(5 - count) & 31)]) }
+    assert(characters.count == length(ofBytes: bytes.count), "each five bits are a character")
     return String(decoding: characters, as: UTF8.self)
   }
 

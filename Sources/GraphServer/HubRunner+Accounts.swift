@@ -52,15 +52,15 @@ extension HubRunner {
 
   /// Ends the sessions whose tokens can no longer be used. Called once a second.
   func checkTokens() {
-    guard let authenticator = accounts.authenticator, !accounts.isChecking else { return }
     let tokens = tokensInUse
-    if tokens.isEmpty { return }
-    accounts.isChecking = true
-    internalReaders.enqueue { [self] in
-      let ended = authenticator.ended(among: tokens)
-      loop.execute { [self] in
-        accounts.isChecking = false
-        if !ended.isEmpty { process(.tokensEnded(ended)) }
+    if let authenticator = accounts.authenticator, !accounts.isChecking, !tokens.isEmpty {
+      accounts.isChecking = true
+      internalReaders.enqueue { [self] in
+        let ended = authenticator.ended(among: tokens)
+        loop.execute { [self] in
+          accounts.isChecking = false
+          if !ended.isEmpty { process(.tokensEnded(ended)) }
+        }
       }
     }
   }

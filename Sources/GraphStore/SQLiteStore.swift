@@ -21,7 +21,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The random id that the store got at its creation. Tokens contain it.
   public let storeID: UniqueID
 
-  let path: String
   let statements = StatementCache.Table()
   /// Replaced after a failure that leaves the state on disk unknown.
   let connections: Mutex<DatabasePool>
@@ -156,7 +155,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     damage = DamageReporter(model: model, log: self.log)
     related = PathQueryMatcher(model: model)
     let path = directory + "/" + StoreFiles.name
-    self.path = path
     try StoreFiles.prepare(directory: directory)
     lock = try StoreLock(directory: directory)
     do {
@@ -199,6 +197,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
 
   /// Without `close`, the connections close when their last statements are finalized.
   deinit { statements.removeAll() }
+
+  var path: String { directory + "/" + StoreFiles.name }
 
   var pool: DatabasePool { connections.withLock { $0 } }
 
