@@ -132,6 +132,21 @@ import Testing
     ]
   }
 
+  /// Its values lie behind damage; the change itself is known.
+  @Test func changeWithoutValuesIsSentWithItsID() throws {
+    let id = ObjectID(key: UniqueID(high: 1, low: 9), entity: 3)
+    for kind in [ObjectChange.Kind.inserted, .updated, .deleted] {
+      let record = CommitRecord(
+        revision: 1, time: 0, author: "a", transaction: TransactionID(replica: id.key, sequence: 1), fingerprint: 2,
+        changes: [ObjectChange(kind: kind, id: id, before: nil, after: nil)])
+      let entry = CommitEntry(record)
+      #expect(entry.changes.map(\.id) == [id])
+      #expect(entry.changes.allSatisfy { $0.object == nil && $0.edits.isEmpty && $0.deleted == (kind == .deleted) })
+      let log = ToClient(0, .log([entry], last: true))
+      #expect(try ToClient(binary: log.binary) == log)
+    }
+  }
+
   @Test func everyMessageRoundTrips() throws {
     for message in Self.toServer { #expect(try ToServer(binary: message.binary) == message) }
     for message in try Self.toClient() { #expect(try ToClient(binary: message.binary) == message) }
