@@ -130,6 +130,20 @@ import Testing
     #expect(try await folder.titles() == ["one"])
   }
 
+  @Test func clientWithOptionsOfAnotherIsCountedApart() async throws {
+    let folder = try EmbeddedFolder()
+    let ann = try await folder.open()
+    let second = try await GraphClient.connect(to: ann.address, model: folder.model, options: ann.options)
+    await second.close()
+    _ = try await ann.commit([folder.insertion("one")], policy: .error)
+    let third = try await GraphClient.connect(to: ann.address, model: folder.model, options: ann.options)
+    await ann.close()
+    #expect(folder.failureOfOtherStore()?.code == .inUse)
+    #expect(try await third.count(of: folder.project) == 1)
+    await third.close()
+    #expect(folder.failureOfOtherStore() == nil)
+  }
+
   @Test func clientThatIsDroppedReleasesGraph() async throws {
     let folder = try EmbeddedFolder()
     do {
