@@ -52,10 +52,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     assert(session == nil, "a connection has one session")
     self.context = context
     directWriter = DirectSocketWriter(context.channel)
-    let descriptor = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-      of: NIOBSDSocket.Handle.self
-    ) { $0 }
-    // Not from `descriptor`, which is nil where bytes must not be written past the pipeline.
+    // Only asked about its other end: bytes are written by `directWriter` or through the pipeline.
     let socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
       of: NIOBSDSocket.Handle.self
     ) { $0 }
