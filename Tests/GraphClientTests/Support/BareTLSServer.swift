@@ -11,7 +11,7 @@ final class BareTLSServer: Sendable {
 
   /// - Parameter configure: changes the configuration before the server listens.
   init(
-    _ identity: TestAuthority.Identity, configure: (inout TLSConfiguration) -> Void = { _ in }
+    _ identity: TestAuthority.Identity, configure: @Sendable (inout TLSConfiguration) -> Void = { _ in }
   ) async throws {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMFile(identity.certificate).map { .certificate($0) },
