@@ -96,8 +96,7 @@ let package = Package(
       name: "GraphClient",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents,
-      ]
-        + nio),
+      ] + nio),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // A client with the store and the server in its own process, which clients of a daemon need not link.
