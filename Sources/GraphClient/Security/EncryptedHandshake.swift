@@ -170,8 +170,7 @@ private final class FirstAnswerHandler: ChannelInboundHandler, RemovableChannelH
   init(_ completion: EventLoopPromise<Void>) { self.completion = completion }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard let first = unwrapInboundIn(data).readableBytesView.first else { return }
-    guard Self.firstTypes.contains(first) else {
+    if let first = unwrapInboundIn(data).readableBytesView.first, !Self.firstTypes.contains(first) {
       completion.fail(NotEncrypted())
       return context.close(promise: nil)
     }
