@@ -65,7 +65,9 @@ let package = Package(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle] + nio),
     .target(
-      name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log] + nio),
+      name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log] + nio,
+      // A client belongs to the actor that made it: its methods run on the actor of their caller.
+      swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // The standard streams, the command line and the local time of a program, without a graph.

@@ -4,13 +4,13 @@ import GraphReplica
 import GraphWire
 
 /// Performs the context's actions: sends messages, and resumes the continuations of answers.
-extension GraphClient: @MainActor ContextOwner {
-  /// Sends what calls on the context have caused, at the end of the turn of the main actor: a caller may still begin
+extension GraphClient: ContextOwner {
+  /// Sends what calls on the context have caused, at the end of the turn of its actor: a caller may still begin
   /// to wait for the answer, and loads of the same turn share requests.
   public func contextHasWork() {
-    Task { [weak self] in
-      self?.context.sendLoads()
-      self?.perform()
+    mailbox.post {
+      $0.context.sendLoads()
+      $0.perform()
     }
   }
 
@@ -30,7 +30,8 @@ extension GraphClient: @MainActor ContextOwner {
     let number = lastRequest
     let stream = ReplyStream(
       number, hasOutcome: request.changesStore, requestPart: { [weak self] in self?.handle(.more(number)) },
-      cancelRequest: { [weak self] in self?.cancel(number) })
+      // The stream may be released in the middle of a call on this client.
+      cancelRequest: { [mailbox] in mailbox.post { $0.cancel(number) } })
     guard state != .closed else {
       stream.end(Refusal(.unavailable, "the connection is closed"))
       return stream
@@ -51,6 +52,7 @@ extension GraphClient: @MainActor ContextOwner {
   }
 
   func handle(_ event: ReplicaEvent) {
+    assertIsolation()
     context.handle(event)
     perform()
   }

@@ -31,9 +31,7 @@ extension GraphClient {
     let fresh: Transport
     do {
       fresh = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
-        [weak self] event in
-        // Only one batch is in flight at a time, so these tasks can't overtake each other.
-        Task { @MainActor in self?.receive(event, of: number) }
+        [mailbox] event in mailbox.post { $0.receive(event, of: number) }
       }
     } catch {
       throw ConnectFailure(address: address, cause: "\(error)")
@@ -82,10 +80,11 @@ extension GraphClient {
       commits.startDeadline(Self.uptime + options.outcomeMilliseconds)
     }
     state = .reconnecting(attempt: 1)
-    if reconnection.task != nil { return }
-    reconnection.task = Task { [weak self] in
+    if reconnection.isRunning { return }
+    reconnection.isRunning = true
+    spawn { [weak self] in
       await self?.reconnect()
-      if let self { reconnection.task = nil }
+      self?.reconnection.isRunning = false
     }
   }
 
@@ -114,7 +113,7 @@ extension GraphClient {
   }
 
   /// The error of a request that may or may not have been committed, with no server left to ask.
-  public nonisolated static let unknownOutcome = Refusal(
+  public static let unknownOutcome = Refusal(
     .unavailable,
     "the connection was lost before the server answered, and the answer could not be fetched again: the change may "
       + "or may not have been committed; check before you repeat it")
@@ -124,7 +123,7 @@ extension GraphClient {
     ending = refusal
     state = .closed
     reconnection.endAttempt()
-    ticking?.cancel()
+    alarm.cancel()
     opening?.resume(throwing: refusal)
     opening = nil
     commits.fail(refusal)
@@ -136,28 +135,34 @@ extension GraphClient {
     for (_, watch) in watches { watch.body(.ended(refusal)) }
     watches = [:]
     for query in runningQueries.removeAll() { query.fail(refusal) }
+    // Nothing follows; the task that makes its calls would keep the actor alive.
+    mailbox.close()
   }
 
   /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
   /// been committed.
-  public func close() async {
-    if state == .closed { return }
+  public func close() async { await detach()?.closeGracefully() }
+
+  /// Closes the client, except for its socket.
+  /// - Returns: the open connection, for the caller to close.
+  func detach() -> Transport? {
+    if state == .closed { return nil }
     state = .closed
-    ticking?.cancel()
+    alarm.cancel()
     connection += 1
-    let transport = transport
-    self.transport = nil
+    let open = transport
+    transport = nil
     fail(Refusal(.unavailable, "the client was closed"))
-    await transport?.closeGracefully()
+    return open
   }
 
   /// Closes the client when the body returns or throws, or its task is cancelled.
-  package func closeAfter<Result>(_ body: @MainActor (GraphClient) async throws -> Result) async throws -> Result {
+  package func closeAfter<Result>(_ body: (GraphClient) async throws -> Result) async throws -> Result {
     do {
       let result = try await withTaskCancellationHandler {
         try await body(self)
-      } onCancel: {
-        Task { @MainActor in await self.close() }
+      } onCancel: { [link] in
+        link.closeLater()
       }
       await close()
       return result
@@ -183,13 +188,17 @@ extension GraphClient {
     let now = Self.uptime
     guard deadline > now else { return tick() }
     // An earlier alarm ticks first, and sets the next one.
-    guard alarm.set(to: deadline) else { return }
-    ticking?.cancel()
-    ticking = Task { [weak self] in
+    guard alarm.timer.set(to: deadline) else { return }
+    alarm.cancel()
+    alarm.sleep = Task { [mailbox] in
       try? await Task.sleep(for: .milliseconds(deadline - now))
       if Task.isCancelled { return }
-      self?.alarm.ring()
-      self?.tick()
+      mailbox.post { client in
+        // It may have been closed meanwhile.
+        if client.state == .closed { return }
+        client.alarm.timer.ring()
+        client.tick()
+      }
     }
   }
 }

@@ -90,7 +90,6 @@ extension GraphClient {
   }
 
   /// The differences of two states, in parts. It can be iterated once.
-  @MainActor
   public struct DifferenceSequence: AsyncSequence {
     let stream: ReplyStream
 
@@ -98,13 +97,14 @@ extension GraphClient {
     public struct Iterator: AsyncIteratorProtocol {
       let stream: ReplyStream
 
-      @MainActor
-      public mutating func next() async throws -> [ObjectDifference]? {
+      public mutating func next(
+        isolation actor: isolated (any Actor)? = #isolation
+      ) async throws -> [ObjectDifference]? {
         try await stream.next { if case .differences(let differences, _) = $0 { differences } else { nil } }
       }
     }
 
-    nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+    public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
   }
 
   // MARK: - Past revisions
@@ -157,13 +157,13 @@ extension GraphClient {
   }
 
   /// The commits after a token. Each of its iterators begins at the token.
-  public struct CommitSequence: AsyncSequence, Sendable {
+  public struct CommitSequence: AsyncSequence {
     let client: GraphClient
     let since: Token
     let filter: HistoryFilter
     let untilNow: Bool
 
-    nonisolated public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> Iterator {
       Iterator(client: client, position: since, filter: filter, untilNow: untilNow)
     }
 
@@ -186,8 +186,9 @@ extension GraphClient {
         self.untilNow = untilNow
       }
 
-      @MainActor
-      public mutating func next() async throws -> FollowedCommit? {
+      public mutating func next(
+        isolation actor: isolated (any Actor)? = #isolation
+      ) async throws -> FollowedCommit? {
         while waiting.isEmpty {
           try Task.checkCancellation()
           if let end, position.revision >= end { return nil }
@@ -196,7 +197,6 @@ extension GraphClient {
         return waiting.popFirst()
       }
 
-      @MainActor
       private mutating func requestPart() async throws {
         let request = FollowRequest(since: position, filter: filter, waits: !untilNow)
         let (commits, at, head): ([CommitEntry], Token, Token)

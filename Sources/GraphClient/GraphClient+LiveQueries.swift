@@ -56,8 +56,8 @@ extension GraphClient {
           loadingQueries[query] = continuation
           perform()
         }
-      } onCancel: {
-        Task { @MainActor in loadingQueries.removeValue(forKey: query)?.resume(throwing: CancellationError()) }
+      } onCancel: { [mailbox] in
+        mailbox.post { $0.loadingQueries.removeValue(forKey: query)?.resume(throwing: CancellationError()) }
       }
       try await waitForPrefetch(of: query)
       try Task.checkCancellation()

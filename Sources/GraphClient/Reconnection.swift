@@ -1,8 +1,7 @@
 /// The attempts to connect again after a lost connection.
-@MainActor
 struct Reconnection {
-  /// The attempts; nil while none are made.
-  var task: Task<Void, Never>?
+  /// Whether attempts are being made.
+  var isRunning = false
   /// The pause before the next attempt, in milliseconds.
   private(set) var pause: Int64
   /// Resumed when a new connection is welcomed or lost.

@@ -63,7 +63,7 @@ package struct CommonOptions: ParsableArguments {
 
   /// Shows a line on the terminal while a connection takes long.
   @MainActor
-  package func connecting<Result>(_ body: () async throws -> Result) async throws -> Result {
+  package func connecting<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result {
     do {
       guard !json, isatty(2) == 1 else { return try await body() }
       let interruption = Interruption()

@@ -51,6 +51,12 @@ struct Doctor: AsyncParsableCommand {
 
   // MARK: - The daemon
 
+  /// A client as the result of a task: it stays on the main actor.
+  @MainActor
+  private struct Connection {
+    let client: GraphClient
+  }
+
   /// Checks the daemon.
   /// - Returns: the findings, and the daemon's data directory if it is on this machine.
   @MainActor
@@ -63,8 +69,11 @@ struct Doctor: AsyncParsableCommand {
         try await TimeLimit.run(
           milliseconds: Self.maximumDelayMilliseconds,
           late: { WelcomeTimeout() }
-        ) { try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false) }
-      }
+        ) {
+          let client = try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false)
+          return Connection(client: client)
+        }
+      }.client
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       return ([CheckResult("version", .problem, refusal.message, mend: Self.sameVersion)], nil)
     } catch {
@@ -144,10 +153,10 @@ struct Doctor: AsyncParsableCommand {
     let mend = served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion
     do {
       // A daemon with a newer model may still serve older programs.
-      let client = try await TimeLimit.run(
-        milliseconds: Self.maximumDelayMilliseconds, late: { WelcomeTimeout() },
-        { try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor")) })
-      await client.close()
+      try await TimeLimit.run(milliseconds: Self.maximumDelayMilliseconds, late: { WelcomeTimeout() }) {
+        let options = GraphClient.Options(author: "doctor")
+        await (try await GraphClient.connect(to: address, model: ours, options: options)).close()
+      }
       return CheckResult(
         "model", .warning,
         "the daemon serves version \(served.version) of the notes' model, this program has \(ours.version)", mend: mend)
