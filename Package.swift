@@ -119,6 +119,10 @@ let package = Package(
     .executableTarget(
       name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
+    // The server-side program of docs/guides/background-contexts.md.
+    .executableTarget(
+      name: "company-worker", dependencies: ["GraphModel", "GraphReplica", "GraphClient"],
+      path: "docs/examples/worker", plugins: ["GraphModelPlugin"]),
     // Disks that fail and lose power, under SQLite and under the log: of simulations and tests only.
     .target(name: "GraphStoreFaults", dependencies: ["GraphModel", "GraphLog", sqlite]),
     .target(
@@ -203,7 +207,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
-        "stickiesd", "stickies", "first-program", "company-guides", "company-shell", grdb,
+        "stickiesd", "stickies", "first-program", "company-guides", "company-shell", "company-worker", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

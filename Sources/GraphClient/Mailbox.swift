@@ -1,5 +1,4 @@
 // Tests: AnyActorTests.swift
-import Synchronization
 
 /// The calls that other threads leave for an object that belongs to one actor: what a socket delivers, the end of a
 /// timer or of a task, the release of a handle.
