@@ -8,6 +8,8 @@ do {
   case "nio-fanout-server": try NIOFanOutServer.run()
   case "echo-server" where arguments.count == 2: try EchoServer.run(path: arguments[1])
   case "snapshot-client" where arguments.count == 2: try await SnapshotClient.run(address: arguments[1])
+  case "context-client" where arguments.count == 3:
+    try await ContextClient.run(address: arguments[1], seconds: Double(arguments[2]) ?? 1)
   case "transaction" where arguments.count == 4: try OneTransaction.run(Array(arguments.dropFirst()))
   default: try Bench(Bench.Options(arguments)).run()
   }
