@@ -8,12 +8,19 @@ let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swif
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
+let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
+let certificates: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 // Of tests only: the wire's own encoder is held against it.
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 let package = Package(
@@ -27,6 +34,7 @@ let package = Package(
       name: "GraphClient",
       targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient"]),
     .library(name: "GraphClientService", targets: ["GraphClientService"]),
+    .library(name: "GraphEmbedded", targets: ["GraphEmbedded"]),
     .library(
       name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell"]),
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
@@ -34,6 +42,8 @@ let package = Package(
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
     .library(name: "GraphStoreTools", targets: ["GraphModel", "GraphStore", "GraphStoreTools"]),
     .library(name: "GraphHub", targets: ["GraphModel", "GraphWire", "GraphHub"]),
+    // For the benchmarks, which are a package of their own.
+    .library(name: "GraphTesting", targets: ["GraphTesting"]),
     .library(name: "TerminalCells", targets: ["TerminalCells"]),
     .library(name: "TerminalApplication", targets: ["TerminalCells", "TerminalApplication"]),
     .plugin(name: "GraphModelPlugin", targets: ["GraphModelPlugin"]),
@@ -46,10 +56,26 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
   targets: [
     .target(name: "GraphModel"),
+    // The part of GraphModel that reads model files: the same sources, by a link. The plugin compiles only them. A file
+    // of GraphModel that one of them names must be in the list.
+    .target(
+      name: "ModelFiles", path: "Sources/ModelFiles",
+      sources: [
+        "Invariant.swift", "Model", "Predicates", "Text", "Values", "Changes/Outcome.swift", "Evolution/Mapping.swift",
+        "Queries/EnumerationFallback.swift", "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
+        "Queries/FetchRequest.swift", "Queries/IndexedExpression.swift", "Queries/PathCache.swift",
+        "Queries/PathTrigger.swift", "Queries/RowRequest.swift", "Queries/SortKey.swift",
+        "Rules/Attribute+Rules.swift",
+      ]),
     .target(name: "GraphWire", dependencies: ["GraphModel"]),
     // Where a commit becomes durable: records in segment files.
     .target(name: "GraphLog", dependencies: ["GraphModel", "FileNumber"]),
@@ -57,19 +83,31 @@ let package = Package(
     .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files. The server knows a store by a protocol only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),
+    // Users and tokens, in a file of their own beside a store.
+    .target(name: "GraphAccess", dependencies: ["GraphModel", grdb, crypto]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
     .target(name: "FreedMemory"),
     .target(
       name: "GraphServer",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle] + nio),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
     .target(
-      name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log] + nio,
+      name: "GraphClient",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents,
+      ]
+        + nio,
       // A client belongs to the actor that made it: its methods run on the actor of their caller.
       swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
+    // A client with the store and the server in its own process, which clients of a daemon need not link.
+    .target(
+      name: "GraphEmbedded",
+      dependencies: [
+        "GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer", log,
+      ]),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
     // Reads the stores of apps that use Core Data, through SQLite's C library.
@@ -84,7 +122,8 @@ let package = Package(
     // The typed classes, the model itself, and the user's environment: what the daemon and its clients share.
     .target(name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"]),
     .target(
-      name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesModel"]),
+      name: "StickiesKit",
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient", "StickiesModel"]),
     // Notes as files and in files of other programs; it knows no graph.
     .target(name: "StickiesFiles", dependencies: ["GraphModel"]),
     // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.
@@ -94,23 +133,30 @@ let package = Package(
       name: "StickiesTerminal",
       dependencies: [
         "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-        "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
+        "StickiesModel", "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
       ]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphServer", "StickiesModel", "CommandLineIO",
-        "FreedMemory", arguments, configuration, lifecycle, log, signals,
+        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
+        "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals,
+        certificates, crypto,
       ]),
     .executableTarget(
       name: "stickies",
       dependencies: [
         "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
-        "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells", "FreedMemory",
-        arguments,
+        "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+        "FreedMemory", arguments,
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
+    // A list that the Observation framework follows.
+    .executableTarget(name: "observed-list", dependencies: ["StickiesKit"], path: "docs/examples/observed-list"),
+    // A Core Data model, converted, with its imported store.
+    .executableTarget(
+      name: "core-data-notes", dependencies: ["GraphModel", "GraphReplica", "GraphClient"],
+      path: "docs/examples/core-data-notes", plugins: ["GraphModelPlugin"]),
     // The program of docs/guides/shell.md.
     .executableTarget(
       name: "company-shell", dependencies: ["GraphClient", "GraphShell", arguments],
@@ -123,6 +169,10 @@ let package = Package(
     .executableTarget(
       name: "company-worker", dependencies: ["GraphModel", "GraphReplica", "GraphClient"],
       path: "docs/examples/worker", plugins: ["GraphModelPlugin"]),
+    // The program of docs/guides/embedded.md, without a daemon.
+    .executableTarget(
+      name: "company-embedded", dependencies: ["GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded"],
+      path: "docs/examples/embedded", plugins: ["GraphModelPlugin"]),
     // Disks that fail and lose power, under SQLite and under the log: of simulations and tests only.
     .target(name: "GraphStoreFaults", dependencies: ["GraphModel", "GraphLog", sqlite]),
     .target(
@@ -134,14 +184,17 @@ let package = Package(
     .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
     // Core Data models as model files, for the converter and for imports of Core Data stores.
     .target(name: "CoreDataModels", dependencies: ["GraphModel"]),
-    .executableTarget(name: "graph-generate", dependencies: ["GraphModel", "CoreDataModels"]),
+    .target(name: "ModelClasses", dependencies: ["ModelFiles"]),
+    .executableTarget(name: "graph-generate", dependencies: ["ModelClasses", "CoreDataModels"]),
+    // The tool of the plugin, which every package that uses the plugin compiles.
+    .executableTarget(name: "graph-classes", dependencies: ["ModelClasses"]),
     // Writes the codec of the wire. It depends on nothing, because GraphModel contains a part of its output.
     .executableTarget(name: "wire-generate"),
     .plugin(
-      name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
+      name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-classes"]),
     .target(
       name: "GraphTesting",
-      dependencies: ["GraphModel", "GraphWire", "GraphStore", "GraphStoreTools"]),
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphStoreTools"]),
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(
@@ -161,16 +214,26 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb,
       ]),
+    .testTarget(name: "GraphAccessTests", dependencies: ["GraphModel", "GraphAccess", "GraphTesting", grdb]),
     .testTarget(
       name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphServerTests",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log] + nio),
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log, tls, embedded,
+      ] + nio),
     .testTarget(
       name: "GraphClientTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore", "GraphServer",
-        "GraphTesting", log, lifecycle,
+        "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore",
+        "GraphServer", "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle, tls, tlsEvents,
+        certificates, crypto,
+      ] + nio),
+    .testTarget(
+      name: "GraphEmbeddedTests",
+      dependencies: [
+        "GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded", "GraphStore", "GraphServer", "GraphTesting",
+        log,
       ]),
     .testTarget(
       name: "GraphReplicaTests",
@@ -200,14 +263,15 @@ let package = Package(
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit",
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesModel", "StickiesKit",
         "TerminalCells", "TerminalApplication", "StickiesTerminal", "stickiesd",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesKit",
-        "stickiesd", "stickies", "first-program", "company-guides", "company-shell", "company-worker", grdb,
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesModel", "StickiesKit",
+        "stickiesd", "stickies", "first-program", "observed-list", "core-data-notes", "company-guides",
+        "company-shell", "company-worker", "company-embedded", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(
@@ -216,7 +280,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// A build of the two programs needs no tests and no plugin, for whose tool GraphModel would be compiled a second time.
+// A build of the two programs needs no tests and no plugin, for whose tool half of GraphModel would be compiled again.
 if Context.environment["STICKIES_PROGRAMS_ONLY"] != nil {
   package.targets.removeAll { target in
     target.type == .test || target.type == .plugin || target.plugins?.isEmpty == false

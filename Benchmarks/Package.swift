@@ -18,7 +18,7 @@ let package = Package(
         .product(name: "GraphWire", package: "stickies"), .product(name: "GraphClient", package: "stickies"),
         .product(name: "GraphServer", package: "stickies"), .product(name: "GraphControllers", package: "stickies"),
         .product(name: "GraphHub", package: "stickies"), .product(name: "GraphStoreTools", package: "stickies"),
-        .product(name: "TerminalCells", package: "stickies"),
+        .product(name: "GraphTesting", package: "stickies"), .product(name: "TerminalCells", package: "stickies"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         "CSQLite", "CLoad",
       ]),

@@ -4,8 +4,8 @@ import PackagePlugin
 /// Generates a target's typed classes from the newest versions of its models. The models themselves are embedded, so
 /// that the program needs no model file at run time.
 ///
-/// A folder of model files has the versions of one model: `1.json`, `2.json`. A target lists its folders, one a line and
-/// relative to the package, in the file `.graph-models` beside its sources.
+/// A folder of model files has the versions of one model: `1.json`, `2.json`. A target lists its folders, one a line
+/// and relative to the package, in the file `.graph-models` beside its sources.
 ///
 /// Without that file the package's `Schema` folder has one folder for each model. A target's model is the one whose
 /// name is a prefix of the target's name, ignoring case: `Schema/Company` is the model of a target `Company`,
@@ -13,7 +13,7 @@ import PackagePlugin
 @main
 struct GraphModelPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
-    let tool = try context.tool(named: "graph-generate").url
+    let tool = try context.tool(named: "graph-classes").url
     return try modelFolders(of: target, in: context.package.directoryURL).map { folder in
       let versions = try Self.names(in: folder)
         .filter { $0.hasSuffix(".json") }

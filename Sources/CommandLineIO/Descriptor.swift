@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Unbuffered access to a program's standard streams: output is visible at once, even if the program crashes.
 public enum Descriptor {

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// A Core Data store in SQLite, as this library reads it: entities in tables of their roots, rows with numbered keys, and
-/// join tables. It works on a private copy, so that the store's own files never change.
+/// A Core Data store in SQLite, as this library reads it: entities in tables of their roots, rows with numbered keys,
+/// and join tables. It works on a private copy, so that the store's own files never change.
 package final class CoreDataFile {
   /// An entity of the store.
   package struct StoredEntity: Sendable {
@@ -42,7 +42,7 @@ package final class CoreDataFile {
 
   /// Opens a store.
   /// - Parameter name: the path of its main file. The write-ahead log beside it is read with it.
-  /// - Throws: `Refusal`: `notFound`, `invalid` for anything but a Core Data store, `unavailable` for an error of a disk.
+  /// - Throws: `Refusal`: `notFound`, `invalid` for anything but a Core Data store, `unavailable` for a disk error.
   package init(_ name: String) throws {
     let snapshot = try StoreSnapshot(of: name)
     defer { snapshot.remove() }

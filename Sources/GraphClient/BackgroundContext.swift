@@ -27,7 +27,7 @@ public final class BackgroundContext: Sendable {
   deinit { link.closeLater() }
 
   /// Connects a background context to a server.
-  /// - Throws: `ConnectFailure`, or the server's `Refusal`.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
   public static func connect(
     to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: GraphClient.Options
   ) async throws -> BackgroundContext {
@@ -81,17 +81,27 @@ private actor ContextActor {
 }
 
 extension GraphClient {
-  /// Connects a background context to this client's server, with the same model, classes and options.
-  /// - Throws: `ConnectFailure`, or the server's `Refusal`.
+  /// Connects a background context to this client's server, with the same model, classes and options. It counts as a
+  /// further client of an embedded graph, which is closed with its last client.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
   public func makeBackgroundContext() async throws -> BackgroundContext {
-    try await BackgroundContext.connect(
-      to: address, model: context.model, classes: context.registeredClasses, options: options)
+    var options = options
+    options.security = options.security.requiring(verification)
+    let server = try await options.localServer?.forAnotherClient()
+    options.localServer = server
+    do {
+      return try await BackgroundContext.connect(
+        to: address, model: context.model, classes: context.registeredClasses, options: options)
+    } catch {
+      await server?.clientDidClose()
+      throw error
+    }
   }
 }
 
 extension ServedModel {
   /// Connects a background context to a server of this model, from any actor or none.
-  /// - Throws: `ConnectFailure`, or the server's `Refusal`.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
   public static func makeBackgroundContext(
     to address: ServerAddress, options: GraphClient.Options
   ) async throws -> BackgroundContext {

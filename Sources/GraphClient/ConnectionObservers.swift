@@ -1,22 +1,58 @@
-// Tests: ClientLifetimeTests.swift
+// Tests: ClientLifetimeTests.swift, InstrumentsTests.swift
 import GraphWire
 
-/// The observers of a connection: the log, the handlers of the client's owner, and streams of states. A stream ends with
-/// its consumer or with the client.
+/// The observers of a connection: the log, the metrics, the handlers of the client's owner, and streams of states. A
+/// stream ends with its consumer or with the client.
 struct ConnectionObservers {
   var stateHandler: ((GraphClient.State) -> Void)?
   var silenceHandler: ((Bool) -> Void)?
   let states = ConnectionStates()
+  let instruments: ClientInstruments
   private let log: ConnectionLog
+  /// Whether there is a connection, which counts as one in the metrics.
+  private var isConnected = false
+  /// The time without a connection, from its loss until there is one again.
+  private var outage: Measurement?
 
-  init(log: ConnectionLog) { self.log = log }
+  init(_ options: GraphClient.Options, address: ServerAddress) {
+    log = ConnectionLog(options, address: address)
+    instruments = ClientInstruments(options, address: address)
+  }
 
   var streamCount: Int { states.streamCount }
 
-  /// Logs a new state, and sends it to the streams. The last one is `closed`, which ends them.
-  func record(_ state: GraphClient.State, welcome: Welcome?, ending: Refusal?) {
+  /// Logs and counts a new state, and sends it to the streams. The last one is `closed`, which ends them.
+  mutating func record(_ state: GraphClient.State, welcome: Welcome?, ending: Refusal?) {
     log.record(state, welcome: welcome, ending: ending)
+    count(state, ending: ending)
     states.record(state, ending: ending)
+  }
+
+  /// Counts the end of a client that was released, and ends the streams.
+  mutating func end() {
+    count(.closed, ending: nil)
+    states.end()
+  }
+
+  private mutating func count(_ state: GraphClient.State, ending: Refusal?) {
+    if isConnected != (state == .connected) {
+      isConnected.toggle()
+      instruments.recordConnection(isOpen: isConnected)
+    }
+    switch state {
+    case .connecting: break
+    case .reconnecting: if outage == nil { outage = instruments.begin(.reconnect) }
+    case .connected:
+      if let outage {
+        instruments.recordReconnect()
+        outage.finish()
+      }
+      outage = nil
+    case .closed:
+      // The owner's own `close` has no reason yet.
+      if let ending { outage?.finish(throwing: ending) } else { outage?.finish(throwing: CancellationError()) }
+      outage = nil
+    }
   }
 
   /// Logs that the server has fallen silent, or sends again.

@@ -26,7 +26,7 @@ package final class ConnectionStates: Sendable {
   /// Why the client was closed by the server; nil while it was not.
   package var ending: Refusal? { content.withLock { $0.ending } }
 
-  /// The closing of the socket; nil if it is open, or another caller waits for it.
+  /// The closing of the socket and of a server of this process; nil if it is open, or another caller waits for it.
   var closing: Task<Void, Never>? {
     get { content.withLock { $0.closing } }
     set { content.withLock { $0.closing = newValue } }
@@ -88,8 +88,9 @@ package struct ClientLink: Sendable {
   package func closeLater() {
     mailbox.post { client in
       if client.state == .closed { return }
-      if let transport = client.transport {
-        client.observers.states.closing = Task { await transport.closeGracefully() }
+      client.observers.states.closing = Task { [transport = client.transport, server = client.options.localServer] in
+        await transport?.closeGracefully()
+        await server?.clientDidClose()
       }
       _ = client.detach()
     }

@@ -1,8 +1,8 @@
 // Tests: GraphClientTests.swift
 
 // Callers of GraphClient use objects, predicates and addresses, and the operators of typed predicates are found only
-// where their module is imported. With these exports one import is enough for a client. Of the controllers, a client sees
-// the differences of live queries.
+// where their module is imported. With these exports one import is enough for a client. Of GraphControllers, they
+// include only the differences of live queries.
 @_exported import struct GraphControllers.ResultsDifference
 @_exported import enum GraphControllers.ResultsObjectChange
 @_exported import struct GraphControllers.ResultsPosition

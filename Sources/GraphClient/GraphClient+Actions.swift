@@ -7,7 +7,7 @@ import GraphWire
 extension GraphClient: ContextOwner {
   /// Sends what calls on the context have caused, at the end of the turn of its actor: a caller may still begin
   /// to wait for the answer, and loads of the same turn share requests.
-  public func contextHasWork() {
+  package func contextHasWork() {
     mailbox.post {
       $0.context.sendLoads()
       $0.perform()
@@ -32,6 +32,7 @@ extension GraphClient: ContextOwner {
       number, hasOutcome: request.changesStore, requestPart: { [weak self] in self?.handle(.more(number)) },
       // The stream may be released in the middle of a call on this client.
       cancelRequest: { [mailbox] in mailbox.post { $0.cancel(number) } })
+    if case .fetch(let fetch) = request { stream.measurement = beginMeasurement(of: fetch) }
     guard state != .closed else {
       stream.end(Refusal(.unavailable, "the connection is closed"))
       return stream
@@ -39,6 +40,15 @@ extension GraphClient: ContextOwner {
     replies[number] = OpenReply(stream: stream)
     handle(.request(number, request))
     return stream
+  }
+
+  private func beginMeasurement(of fetch: Fetch) -> Measurement? {
+    instruments.begin(
+      .fetch,
+      [
+        "graph.entity": .string(context.model.entity(fetch.entity).map(\.name) ?? fetch.entity.description),
+        "graph.result": .string("\(fetch.result)"),
+      ])
   }
 
   /// Cancels a request whose answer is no longer needed; the server stops working on it.
@@ -88,6 +98,7 @@ extension GraphClient: ContextOwner {
     switch action {
     case .send(let message): send(message)
     case .disconnect(let refusal): connectionLost(refusal)
+    case .copied: handle(.renew(Self.newReplicaID()))
     case .welcomed:
       state = .connected
       reconnection.resetPause(to: options.firstPauseMilliseconds)
@@ -112,7 +123,9 @@ extension GraphClient: ContextOwner {
     case .resumed(let query, let since):
       loadingQueries.removeValue(forKey: query)?.resume()
       watches[query]?.body(.resumed(query, since: since))
-    case .changed(let update): notifyWatches(of: update)
+    case .changed(let update):
+      instruments.recordLag(of: update)
+      notifyWatches(of: update)
     case .refusedQuery(let query, let refusal):
       loadingQueries.removeValue(forKey: query)?.resume(throwing: refusal)
       watches.removeValue(forKey: query)?.body(.ended(refusal))

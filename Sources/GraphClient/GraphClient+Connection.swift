@@ -7,6 +7,16 @@ import NIOCore
 /// The connection: made, lost, made again with growing pauses, and closed for good. Its clock ticks before messages are
 /// handled, after requests, and at the replica's deadline.
 extension GraphClient {
+  /// How the server was verified; nil for a connection without encryption, and before the first one.
+  public var verification: ServerVerification? { reconnection.verification }
+
+  /// The options for another client of the same server, with the same security.
+  public func options(author: String) -> Options {
+    var options = Options(author: author)
+    options.security = self.options.security.requiring(verification)
+    return options
+  }
+
   func open() async throws {
     do {
       try await attach()
@@ -28,11 +38,17 @@ extension GraphClient {
   private func attach() async throws {
     connection += 1
     let number = connection
+    let credential = try await options.credentials.current()
     let fresh: Transport
     do {
-      fresh = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
-        [mailbox] event in mailbox.post { $0.receive(event, of: number) }
+      fresh = try await Transport.connect(
+        to: address, security: options.security.requiring(reconnection.verification),
+        timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
+      ) { [mailbox] event in
+        mailbox.post { $0.receive(event, of: number) }
       }
+    } catch let failure as SecurityFailure {
+      throw failure
     } catch {
       throw ConnectFailure(address: address, cause: "\(error)")
     }
@@ -43,6 +59,8 @@ extension GraphClient {
     }
     assert(transport == nil, "a client has one connection at a time")
     transport = fresh
+    reconnection.setVerification(fresh.verification)
+    context.handle(.credential(credential))
     // The replica received no ticks while there was no connection.
     tick()
   }
@@ -98,7 +116,11 @@ extension GraphClient {
       if state == .closed { return }
       if let deadline = commits.deadline, Self.uptime >= deadline { return fail(Self.unknownOutcome) }
       reconnection.growPause(upTo: options.lastPauseMilliseconds)
-      guard (try? await attach()) != nil else { continue }
+      instruments.recordAttempt()
+      do { try await attach() } catch let failure as SecurityFailure {
+        // Another attempt would fail in the same way, and the user must know of a changed key.
+        return fail(Refusal(.notAllowed, failure.message))
+      } catch { continue }
       // Until the welcome arrives or the connection is lost again, be it at once.
       await withCheckedContinuation { continuation in
         reconnection.setAttempt(continuation)
@@ -120,6 +142,14 @@ extension GraphClient {
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {
+    // Before the streams of states end, because a reader on another actor then waits for it.
+    if let server = options.localServer {
+      observers.states.closing = Task { await server.clientDidClose() }
+    }
+    end(refusal)
+  }
+
+  private func end(_ refusal: Refusal) {
     ending = refusal
     state = .closed
     reconnection.endAttempt()
@@ -141,9 +171,14 @@ extension GraphClient {
 
   /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
   /// been committed.
-  public func close() async { await detach()?.closeGracefully() }
+  public func close() async {
+    await detach()?.closeGracefully()
+    // After the connection, because a server of this process ends with its last client. A client that its server has
+    // closed waits, too.
+    await options.localServer?.clientDidClose()
+  }
 
-  /// Closes the client, except for its socket.
+  /// Closes the client, except for its socket and a server of this process.
   /// - Returns: the open connection, for the caller to close.
   func detach() -> Transport? {
     if state == .closed { return nil }
@@ -152,7 +187,7 @@ extension GraphClient {
     connection += 1
     let open = transport
     transport = nil
-    fail(Refusal(.unavailable, "the client was closed"))
+    end(Refusal(.unavailable, "the client was closed"))
     return open
   }
 

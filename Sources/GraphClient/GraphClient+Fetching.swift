@@ -148,6 +148,15 @@ extension GraphClient: GraphReader {
     return pages(of: try entity(of: type), where: condition, sort: order, size: size, prefetch: tree)
   }
 
+  /// Reads the objects of a class for which an attribute is true page by page: `where: { $0.pinned }`.
+  public func pages<Object: ManagedObject, Cardinality: SingleCardinality>(
+    of type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], size: Int,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) throws -> PageSequence<Object> {
+    try pages(of: type, where: { attribute($0).isTrue }, sort: sort, size: size, prefetch: prefetch)
+  }
+
   /// Reads all objects of a class page by page.
   public func pages<Object: ManagedObject>(
     of type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], size: Int,
@@ -161,6 +170,14 @@ extension GraphClient: GraphReader {
     of type: Object.Type, size: Int, prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath]
   ) throws -> PageSequence<Object> {
     try pages(of: type, where: { _ in .always }, sort: [], size: size, prefetch: prefetch)
+  }
+
+  /// The ids of the objects of a class for which an attribute is true, in order, without their values.
+  public func identifiers<Object: ManagedObject, Cardinality: SingleCardinality>(
+    of type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil
+  ) async throws -> [ObjectID] {
+    try await identifiers(of: type, where: { attribute($0).isTrue }, sort: sort, limit: limit)
   }
 
   // MARK: - Faults

@@ -85,13 +85,21 @@ extension GraphClient {
 
   /// The differences of two states, object by object, ordered by entity and id. Each part is read when it is
   /// consumed.
-  public func differences(_ request: DifferenceRequest) -> DifferenceSequence {
-    DifferenceSequence(stream: openReply(to: .changes(.differences(request))))
+  /// - Parameter omitsDamage: whether the caller can do without damaged objects and commits; `damage` of the sequence
+  ///   names them. Otherwise the last part throws `unavailable`.
+  public func differences(_ request: DifferenceRequest, omitsDamage: Bool = false) -> DifferenceSequence {
+    let stream = openReply(to: .changes(.differences(request)))
+    stream.omitsDamage = omitsDamage
+    return DifferenceSequence(stream: stream)
   }
 
   /// The differences of two states, in parts. It can be iterated once.
   public struct DifferenceSequence: AsyncSequence {
     let stream: ReplyStream
+
+    /// The objects of which one state is unknown, and the damaged commits, whose changes are missing; known when the
+    /// last part has been consumed.
+    public var damage: DamageNotice { stream.damage }
 
     /// Reads one part after another.
     public struct Iterator: AsyncIteratorProtocol {
@@ -100,7 +108,7 @@ extension GraphClient {
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws -> [ObjectDifference]? {
-        try await stream.next { if case .differences(let differences, _) = $0 { differences } else { nil } }
+        try await stream.nextDifferences()
       }
     }
 
@@ -136,10 +144,13 @@ extension GraphClient {
 
   /// A commit, and the token of a reader that has processed it.
   public struct FollowedCommit: Sendable {
-    /// Nil if nothing matched the filter: only the token has advanced.
+    /// Nil if nothing matched the filter, or if commits are damaged: only the token has advanced.
     public var commit: CommitEntry?
     /// Persisted, it is where the next reader continues.
     public var token: Token
+    /// The damaged commits, which are not delivered, and the objects whose changes had no values. Empty unless the
+    /// sequence omits damage.
+    public var damage = DamageNotice()
   }
 
   /// The commits after a token, the oldest first, each once, across reconnects. A part is requested when the previous
@@ -148,12 +159,15 @@ extension GraphClient {
   ///   - since: the token at which an earlier reader stopped.
   ///   - filter: authors, entities, an object; a commit contains only the changes that match.
   ///   - untilNow: end at the state of the store at the first request, instead of waiting for further commits.
+  ///   - omitsDamage: whether the caller can do without damaged commits, and without the values of damaged objects;
+  ///     `damage` names them. Otherwise the sequence throws `unavailable` in front of the first commit that is damaged
+  ///     or has changed a damaged object, so that no copy of the graph misses changes.
   /// - Returns: commits; the server's `Refusal` is thrown with the first of them: `notFound` for a token of another
   ///   store, or of one that was restored from a backup since, `pruned` for one whose commits history no longer has.
   public func commits(
-    since: Token, filter: HistoryFilter = HistoryFilter(), untilNow: Bool = false
+    since: Token, filter: HistoryFilter = HistoryFilter(), untilNow: Bool = false, omitsDamage: Bool = false
   ) -> CommitSequence {
-    CommitSequence(client: self, since: since, filter: filter, untilNow: untilNow)
+    CommitSequence(client: self, since: since, filter: filter, untilNow: untilNow, omitsDamage: omitsDamage)
   }
 
   /// The commits after a token. Each of its iterators begins at the token.
@@ -162,9 +176,10 @@ extension GraphClient {
     let since: Token
     let filter: HistoryFilter
     let untilNow: Bool
+    let omitsDamage: Bool
 
     public func makeAsyncIterator() -> Iterator {
-      Iterator(client: client, position: since, filter: filter, untilNow: untilNow)
+      Iterator(client: client, position: since, filter: filter, untilNow: untilNow, omitsDamage: omitsDamage)
     }
 
     /// Requests one part after another.
@@ -173,17 +188,21 @@ extension GraphClient {
       var position: Token
       let filter: HistoryFilter
       let untilNow: Bool
+      let omitsDamage: Bool
       private var waiting = [FollowedCommit]()[...]
+      /// The refusal of damage, which follows the waiting commits.
+      private var refusal: Refusal?
       private var end: Revision?
       /// Consecutive failed requests: a server that can't read its store is not asked forever.
       private var failures = 0
       private static let maximumFailures = 10
 
-      init(client: GraphClient, position: Token, filter: HistoryFilter, untilNow: Bool) {
+      init(client: GraphClient, position: Token, filter: HistoryFilter, untilNow: Bool, omitsDamage: Bool) {
         self.client = client
         self.position = position
         self.filter = filter
         self.untilNow = untilNow
+        self.omitsDamage = omitsDamage
       }
 
       public mutating func next(
@@ -191,6 +210,7 @@ extension GraphClient {
       ) async throws -> FollowedCommit? {
         while waiting.isEmpty {
           try Task.checkCancellation()
+          if let refusal { throw refusal }
           if let end, position.revision >= end { return nil }
           try await requestPart()
         }
@@ -199,9 +219,9 @@ extension GraphClient {
 
       private mutating func requestPart() async throws {
         let request = FollowRequest(since: position, filter: filter, waits: !untilNow)
-        let (commits, at, head): ([CommitEntry], Token, Token)
+        let page: FollowedPage
         do {
-          (commits, at, head) = try await client.followedCommits(request)
+          page = try await client.followedPage(request)
           failures = 0
         } catch let refusal as Refusal where refusal.code == .unavailable && failures < Self.maximumFailures {
           // The request was lost with its connection: repeat it on the next.
@@ -209,28 +229,26 @@ extension GraphClient {
           guard await client.waitForConnection() else { throw refusal }
           return
         }
-        if untilNow, end == nil { end = head.revision }
-        let store = position.store
-        waiting =
-          commits.map { commit in
-            FollowedCommit(
-              commit: commit, token: Token(store: store, revision: commit.revision, fingerprint: commit.fingerprint))
-          }[...]
-        if let end { waiting = waiting.prefix { $0.token.revision <= end } }
-        // The next reader need not read commits again that did not match.
-        let isWithinEnd = if let end { at.revision <= end } else { true }
-        if at.revision > commits.last?.revision ?? position.revision, isWithinEnd {
-          waiting.append(FollowedCommit(commit: nil, token: at))
+        if untilNow, end == nil { end = page.head.revision }
+        if !page.damage.isEmpty, !omitsDamage {
+          refusal = page.damage.refusal
+          waiting = page.soundCommits(upTo: end)
+        } else {
+          waiting = page.commits(upTo: end, after: position)
         }
-        position = at
+        position = page.at
       }
     }
   }
 
   /// The next commits after a token; cancelling the task ends the wait.
-  private func followedCommits(_ request: FollowRequest) async throws -> ([CommitEntry], at: Token, head: Token) {
+  private func followedPage(_ request: FollowRequest) async throws -> FollowedPage {
     try await reply(to: .changes(.follow(request))) { part in
-      if case .followed(let commits, let at, let head) = part { (commits, at: at, head: head) } else { nil }
+      if case .followed(let commits, let at, let head, let damage) = part {
+        FollowedPage(entries: commits, at: at, head: head, damage: damage)
+      } else {
+        nil
+      }
     }
   }
 

@@ -86,7 +86,7 @@ extension GraphClient {
   }
 
   /// The events of a watch, in order.
-  public enum WatchEvent: Sendable {
+  package enum WatchEvent: Sendable {
     /// The next result of the query lacks these objects, which exist but are damaged.
     case incomplete(QueryID, DamageNotice)
     /// A first result, or a new one after a reset, which replaces everything before it.
@@ -114,7 +114,7 @@ extension GraphClient {
   /// - Parameter since: the token at which an earlier watch stopped; only later changes are delivered.
   /// - Returns: the queries' numbers, in the order of `queries`.
   @discardableResult
-  public func watch(
+  package func watch(
     _ queries: [(entity: Entity, predicate: GraphPredicate)], since: Token? = nil, body: @escaping (WatchEvent) -> Void
   ) -> [QueryID] {
     let watch = Watch(body: body)
@@ -147,7 +147,7 @@ extension GraphClient {
   ///   - offset: the number of rows to skip.
   ///   - limit: the maximum number of rows, from 1 to 1,000.
   @discardableResult
-  public func watch(
+  package func watch(
     _ entity: Entity, where predicate: GraphPredicate, sort: [SortKey], offset: Int, limit: Int,
     body: @escaping (WatchEvent) -> Void
   ) -> QueryID {

@@ -2,6 +2,7 @@
 import GraphModel
 import GraphReplica
 import GraphWire
+import Tracing
 
 /// Commits: saves of the context, undo and redo, which the server computes from history, and batches, which change many
 /// objects in one commit, all or none. Other commits wait for a batch; docs/operating.md says how long. The context
@@ -36,9 +37,11 @@ extension GraphClient {
 
   func outcome(of id: TransactionID) async throws -> SaveResult {
     guard state != .closed else { throw Self.nothingSent }
-    return try await withCheckedThrowingContinuation { continuation in
-      commits.add(continuation, for: id)
-      perform()
+    return try await instruments.measure(.save, describe: Self.describe) {
+      try await withCheckedThrowingContinuation { continuation in
+        commits.add(continuation, for: id)
+        perform()
+      }
     }
   }
 
@@ -63,10 +66,24 @@ extension GraphClient {
     if state == .closed {
       report(.failure(Self.nothingSent))
     } else {
+      let measurement = instruments.begin(.save)
       // Before the end of the turn, when the client sends the transaction and may refuse it.
-      commits.add(for: id) { outcome in report(outcome) }
+      commits.add(for: id) { outcome in
+        switch outcome {
+        case .success(let result): measurement?.finish { Self.describe(result, &$0) }
+        case .failure(let refusal): measurement?.finish(throwing: refusal)
+        }
+        report(outcome)
+      }
     }
     return true
+  }
+
+  /// Describes a commit in the attributes of its span.
+  private static func describe(_ result: SaveResult, _ attributes: inout SpanAttributes) {
+    attributes["graph.revision"] = result.committed.revision
+    attributes["graph.objects"] = result.objects.count
+    attributes["graph.conflicts"] = result.committed.conflicts.count
   }
 
   private static let nothingSent = Refusal(.unavailable, "the connection is closed; nothing was sent")
@@ -294,6 +311,14 @@ extension GraphClient {
       commits.endBatch()
       usedUndoStack?.refresh()
     }
+    return try await instruments.measure(.save, describe: Self.describe) {
+      try await runOnce(request, hasRows: hasRows, progress)
+    }
+  }
+
+  private func runOnce(
+    _ request: ToServer.Body, hasRows: Bool, _ progress: (BatchProgress) -> Void
+  ) async throws -> BatchResult {
     do {
       return try await batchResult(of: request, progress)
     } catch let refusal as Refusal where refusal == Replica.lostConnection {
@@ -306,6 +331,11 @@ extension GraphClient {
         throw Refusal(.unavailable, "the connection was lost before anything was committed: send the batch again")
       }
     }
+  }
+
+  private static func describe(_ result: BatchResult, _ attributes: inout SpanAttributes) {
+    attributes["graph.revision"] = result.committed.revision
+    if let changed = result.changed { attributes["graph.objects"] = changed }
   }
 
   private func batchResult(of request: ToServer.Body, _ progress: (BatchProgress) -> Void) async throws -> BatchResult {
@@ -329,7 +359,7 @@ extension GraphClient {
   public struct ExportedGraph {
     /// The state of all objects.
     public let at: Token
-    /// The number of objects.
+    /// The number of objects, damaged ones included.
     public let count: Int
     private let reply: ReplyStream
 
@@ -341,12 +371,18 @@ extension GraphClient {
 
     /// The next objects; nil after the last.
     public func next() async throws -> [ObjectImage]? { try await reply.nextChunk() }
+
+    /// The damaged objects, which are missing; known after the last object.
+    public var damage: DamageNotice { reply.damage }
   }
 
   /// Reads every object as of one state.
+  /// - Parameter omitsDamage: whether the caller can do without damaged objects, which `damage` of the graph names.
+  ///   Otherwise the last chunk throws `unavailable`.
   /// - Throws: `Refusal`.
-  public func exportGraph() async throws -> ExportedGraph {
+  public func exportGraph(omitsDamage: Bool = false) async throws -> ExportedGraph {
     let reply = openReply(to: .exportGraph)
+    reply.omitsDamage = omitsDamage
     guard let head = try await reply.next({ if case .exportHead(let head) = $0 { head } else { nil } }) else {
       throw ReplyStream.incomplete
     }

@@ -2,6 +2,8 @@ import GraphModel
 import GraphReplica
 import GraphWire
 import Logging
+import Metrics
+import Tracing
 
 /// A connection to a served graph, with a local context that follows it.
 ///
@@ -31,10 +33,23 @@ public final class GraphClient {
     /// The longest pause.
     public var lastPauseMilliseconds: Int64 = 5_000
 
+    /// How servers are verified, and which connections are refused.
+    public var security = TransportSecurity()
+    /// The token with which the client logs in.
+    public var credentials = Credentials.none
+
     /// The log of the connection's events: made, lost, made again, silent, closed. By default nothing is logged.
     public var logger = Logger(label: "graph-client") { _ in SwiftLogNoOpLogHandler() }
+    /// Makes the client's metrics; nil for the factory that the program has bootstrapped before it connects.
+    public var metricsFactory: (any MetricsFactory)?
+    /// Makes the client's spans; nil for the tracer that the program has bootstrapped before it connects.
+    public var tracer: (any Tracer)?
 
-    /// Options for an author of 1 to 256 bytes of UTF-8; the server does not verify it.
+    /// The server of this process to connect to; nil to connect to the address.
+    package var localServer: LocalServer?
+
+    /// Options for an author of 1 to 256 bytes of UTF-8. It counts if the server takes the client for one of the
+    /// machine's owner; otherwise the author is the user who has logged in.
     public init(author: String) { self.author = author }
   }
 
@@ -50,12 +65,16 @@ public final class GraphClient {
     case closed
   }
 
-  /// The address of the server.
+  /// The address of the server. That of an embedded graph stands for its folder.
   public let address: ServerAddress
   /// The local graph, which keeps edits until `save`.
   public let context: ObjectContext
   /// The server's last welcome; nil before the first connection.
   public internal(set) var welcome: Welcome?
+  /// The author of this client's commits: the name that the server has welcomed it with; before that, the option.
+  public var author: String {
+    if let author = welcome?.author, !author.isEmpty { author } else { options.author }
+  }
   /// The current state of the connection.
   public internal(set) var state = State.connecting {
     didSet {
@@ -99,6 +118,7 @@ public final class GraphClient {
 
   let options: Options
   var observers: ConnectionObservers
+  var instruments: ClientInstruments { observers.instruments }
   var transport: Transport?
   /// The number of the current connection; events of an older one are dropped.
   var connection = 0
@@ -125,14 +145,14 @@ public final class GraphClient {
   /// Connects and sends the hello. The first connection is not retried: the caller receives the error.
   /// - Parameter actor: the actor that the client belongs to: the caller's. A caller without an actor can't connect; it
   ///   has `BackgroundContext`.
-  /// - Throws: `ConnectFailure`, or the server's `Refusal`.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
   public static func connect(
     to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options,
     actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
     let client = GraphClient(address: address, model: model, classes: classes, options: options)
     client.begin(on: actor)
-    try await client.open()
+    try await client.instruments.measure(.connect) { try await client.open() }
     return client
   }
 
@@ -140,7 +160,7 @@ public final class GraphClient {
   ///
   /// A cancellation closes the client at once: requests of the body that wait are refused, and the call throws
   /// `CancellationError`. Unsaved edits are lost.
-  /// - Throws: `ConnectFailure` or `Refusal` of the connection, and any error of the body.
+  /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   public static func withClient<Result>(
     to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options,
     actor: isolated any Actor = #isolation, _ body: (GraphClient) async throws -> Result
@@ -150,17 +170,20 @@ public final class GraphClient {
 
   /// Connects to a server of any model. The client sends a hello without a model, requests the model file, and uses
   /// that model. From then on the model is fixed: a server with another model refuses this client.
-  /// - Throws: `ConnectFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that can't be used.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that
+  ///   can't be used.
   public static func connect(
     to address: ServerAddress, options: Options, actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
-    try await ModelHandshake(address: address, options: options).open(on: actor)
+    try await ClientInstruments(options, address: address).measure(.connect) {
+      try await ModelHandshake(address: address, options: options).open(on: actor)
+    }
   }
 
   private init(address: ServerAddress, model: Model, classes: [ManagedObject.Type], options: Options) {
     self.address = address
     self.options = options
-    observers = ConnectionObservers(log: ConnectionLog(options, address: address))
+    observers = ConnectionObservers(options, address: address)
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
     context = ObjectContext(model: model, replica: Self.replica(options, model: model.hash), classes: classes)
     context.owner = self
@@ -172,15 +195,16 @@ public final class GraphClient {
   ) {
     self.address = address
     self.options = options
-    observers = ConnectionObservers(log: ConnectionLog(options, address: address))
+    observers = ConnectionObservers(options, address: address)
     self.transport = transport
     self.welcome = welcome
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
+    reconnection.setVerification(transport.verification)
     context = ObjectContext(model: model, replica: replica)
     connection = Self.firstConnection
     state = .connected
-    observers.states.record(state, ending: nil)
     context.owner = self
+    observers.record(state, welcome: welcome, ending: nil)
   }
 
   // A client that is released without `close` ends its session.
@@ -188,15 +212,15 @@ public final class GraphClient {
     mailbox.close()
     alarm.cancel()
     transport?.close()
-    observers.states.end()
+    observers.end()
   }
 
   /// The number of the first connection, whether this client made it or took it over.
   static let firstConnection = 1
 
+  static func newReplicaID() -> UniqueID { UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)) }
+
   static func replica(_ options: Options, model: ModelHash?) -> Replica {
-    Replica(
-      id: UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)), author: options.author,
-      program: options.program, model: model)
+    Replica(id: newReplicaID(), author: options.author, program: options.program, model: model)
   }
 }

@@ -73,6 +73,7 @@ extension GraphError {
     case let error as GraphError: self = error
     case let refusal as Refusal: self.init(refusal, in: model)
     case let failure as ConnectFailure: self = .unavailable("\(failure)")
+    case let failure as SecurityFailure: self = .notAllowed("\(failure)")
     case is CancellationError: self = .cancelled
     case let mistake as PredicateSyntaxError: self = .notAllowed("\(mistake)")
     case let mistake as FetchSyntaxError: self = .notAllowed("\(mistake)")

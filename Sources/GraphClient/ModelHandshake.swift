@@ -30,12 +30,19 @@ final class ModelHandshake {
   }
 
   func open(on actor: isolated any Actor) async throws -> GraphClient {
+    let credential = try await options.credentials.current()
     mailbox.run(for: self, on: actor)
     retained = self
     do {
-      transport = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
-        [mailbox] event in mailbox.post { $0.receive(event) }
+      transport = try await Transport.connect(
+        to: address, security: options.security, timeoutMilliseconds: options.connectTimeoutMilliseconds,
+        local: options.localServer
+      ) { [mailbox] event in
+        mailbox.post { $0.receive(event) }
       }
+    } catch let failure as SecurityFailure {
+      end()
+      throw failure
     } catch {
       end()
       throw ConnectFailure(address: address, cause: "\(error)")
@@ -51,6 +58,7 @@ final class ModelHandshake {
       if let failure { return continuation.resume(throwing: failure) }
       opening = continuation
       handle(.tick(GraphClient.uptime))
+      handle(.credential(credential))
       handle(.connected)
     }
     guard let client = made else { preconditionFailure("a handshake that succeeds has made a client") }
@@ -101,6 +109,7 @@ final class ModelHandshake {
         handle(.request(1, .model))
       case .reply(_, .model(let source, let hash), _): useModel(source, hash)
       case .reply: fail(Replica.unexpectedReply)
+      case .copied: fail(Refusal(.unavailable, "the id of this client was used before"))
       case .disconnect(let refusal), .rejected(let refusal), .refused(_, let refusal): fail(refusal)
       default: break
       }

@@ -4,6 +4,8 @@ struct Reconnection {
   var isRunning = false
   /// The pause before the next attempt, in milliseconds.
   private(set) var pause: Int64
+  /// How the server was verified at the last connection. A further one requires the same key.
+  private(set) var verification: ServerVerification?
   /// Resumed when a new connection is welcomed or lost.
   private var attempt: CheckedContinuation<Void, Never>?
   /// Resumed on reconnect or on close.
@@ -11,19 +13,21 @@ struct Reconnection {
 
   init(firstPauseMilliseconds: Int64) { pause = firstPauseMilliseconds }
 
+  mutating func setVerification(_ verification: ServerVerification?) { self.verification = verification }
+
   /// Resets the pause after a welcome.
   mutating func resetPause(to milliseconds: Int64) { pause = milliseconds }
 
   /// Doubles the pause, up to the longest.
   mutating func growPause(upTo milliseconds: Int64) { pause = min(2 * pause, milliseconds) }
 
-  /// Waits for the outcome of an attempt.
+  /// Sets the continuation to resume when the attempt ends.
   mutating func setAttempt(_ continuation: CheckedContinuation<Void, Never>) {
     assert(attempt == nil, "one attempt is made at a time")
     attempt = continuation
   }
 
-  /// Ends an attempt: the connection was welcomed or lost. The first connection is no attempt.
+  /// Ends an attempt, because the connection was welcomed or lost. The first connection is not an attempt.
   mutating func endAttempt() {
     attempt?.resume()
     attempt = nil
@@ -31,7 +35,7 @@ struct Reconnection {
 
   mutating func addWaiter(_ waiter: CheckedContinuation<Void, Never>) { waiters.append(waiter) }
 
-  /// Resumes the waiters: there is a connection again, or never will be.
+  /// Resumes the waiters, on reconnect or on close.
   mutating func resumeWaiters() {
     for waiter in waiters { waiter.resume() }
     waiters = []

@@ -44,6 +44,8 @@ public final class ReplyStream: AsyncSequence {
   private var isCancelled = false
   /// Whether the request changes the store: its outcome is awaited even if it is cancelled.
   let hasOutcome: Bool
+  /// The measurement of a fetch, until the answer has ended.
+  var measurement: Measurement?
   /// The request that the parts answer; 0 in tests.
   let request: RequestID
   private let requestPart: () -> Void
@@ -75,7 +77,10 @@ public final class ReplyStream: AsyncSequence {
   }
 
   deinit {
-    if isOpen, !isCancelled { cancelRequest() }
+    if isOpen, !isCancelled {
+      measurement?.finish(throwing: CancellationError())
+      cancelRequest()
+    }
   }
 
   // MARK: - Arriving parts
@@ -84,7 +89,10 @@ public final class ReplyStream: AsyncSequence {
     // A part may arrive after the request was cancelled.
     if !isOpen { return }
     if case .chunk(let chunk) = part, !chunk.columns.isEmpty { columns = chunk.columns }
-    if isLast { (isComplete, isOpen) = (true, false) }
+    if isLast {
+      (isComplete, isOpen) = (true, false)
+      finishMeasurement(part)
+    }
     if readers.isEmpty {
       parts.append(part)
     } else {
@@ -96,7 +104,16 @@ public final class ReplyStream: AsyncSequence {
   func end(_ error: any Error) {
     if isComplete { return }
     (failure, isOpen) = (failure ?? error, false)
+    measurement?.finish(throwing: error)
+    measurement = nil
     resumeReaders(with: .failure(error))
+  }
+
+  private func finishMeasurement(_ last: ToClient.Body) {
+    measurement?.finish { attributes in
+      if case .chunk(let chunk) = last, let end = chunk.end { attributes["graph.objects"] = Int(clamping: end.count) }
+    }
+    measurement = nil
   }
 
   private func resumeReaders(with result: Result<ToClient.Body?, any Error>) {
@@ -180,6 +197,16 @@ public final class ReplyStream: AsyncSequence {
     guard let (commits, damage) = part else { return nil }
     try receive(damage)
     return commits
+  }
+
+  /// The differences of the next part; nil after the last.
+  func nextDifferences() async throws -> [ObjectDifference]? {
+    let part = try await next {
+      if case .differences(let differences, _, let damage) = $0 { (differences, damage) } else { nil }
+    }
+    guard let (differences, damage) = part else { return nil }
+    try receive(damage)
+    return differences
   }
 
   private func receive(_ damage: DamageNotice) throws {

@@ -3,10 +3,12 @@ import GraphWire
 import NIOCore
 import NIOPosix
 
-/// One connection to a server: frames out, batches of messages in. It runs on an event loop, not on the main actor.
+/// One connection to a server: frames out, batches of messages in. It runs on an event loop, not on the client's actor.
 /// It hands over complete batches, and does not read the socket again before the owner has processed one.
 final class Transport: Sendable {
   private let channel: any Channel
+  /// How the server was verified; nil for a connection without encryption.
+  let verification: ServerVerification?
 
   /// The events that the owner receives, on any thread. `resume` allows the next batch.
   enum Event: Sendable {
@@ -16,26 +18,46 @@ final class Transport: Sendable {
     case malformed(String)
   }
 
-  private init(channel: any Channel) { self.channel = channel }
+  init(channel: any Channel, verification: ServerVerification?) {
+    (self.channel, self.verification) = (channel, verification)
+  }
 
-  static func connect(
-    to address: ServerAddress, timeoutMilliseconds: Int64, deliver: @escaping @Sendable (Event) -> Void
+  static func bootstrap(timeoutMilliseconds: Int64) -> ClientBootstrap {
+    ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(.milliseconds(timeoutMilliseconds))
+  }
+
+  /// Connects away from the caller's actor, because the authorities and the known servers are read from files.
+  /// - Throws: `SecurityFailure`, or an error of the socket.
+  @concurrent static func connect(
+    to address: ServerAddress, security: TransportSecurity = TransportSecurity(), timeoutMilliseconds: Int64,
+    local: LocalServer? = nil, deliver: @escaping @Sendable (Event) -> Void
   ) async throws -> Transport {
-    let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connectTimeout(.milliseconds(timeoutMilliseconds))
+    if local == nil { try TransportPolicy.check(address, security) }
+    let bootstrap = bootstrap(timeoutMilliseconds: timeoutMilliseconds)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(ClientHandler(deliver: deliver))
         }
       }
     let channel: any Channel
+    if let local {
+      channel = try await bootstrap.withConnectedSocket(try await local.connect()).get()
+      return Transport(channel: channel, verification: nil)
+    }
     switch address {
+    case .tls(let host, let port):
+      let handshake = EncryptedHandshake(
+        address: address, host: host, port: port, authorities: security.authorities,
+        timeoutMilliseconds: timeoutMilliseconds, deliver: deliver)
+      return try await EncryptedConnector(
+        address: address, host: host, port: port, security: security, handshake: handshake
+      ).connect()
     case .tcp(let host, let port):
       channel = try await bootstrap.channelOption(.tcpOption(.tcp_nodelay), value: 1)
         .connect(host: host, port: port).get()
     case .unix(let path): channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
     }
-    return Transport(channel: channel)
+    return Transport(channel: channel, verification: nil)
   }
 
   func write(_ frame: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: frame), promise: nil) }
@@ -50,7 +72,7 @@ final class Transport: Sendable {
 }
 
 /// Decodes frames, and stops reading while the owner processes a batch.
-private final class ClientHandler: ChannelDuplexHandler {
+final class ClientHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

@@ -6,8 +6,8 @@ struct UnansweredCommits {
   private var saves = [TransactionID: (Result<SaveResult, Refusal>) -> Void]()
   /// The number of batches and imports in progress.
   private var batchCount = 0
-  /// When a client that does not reconnect stops trying to learn the outcome of what it has sent. Nil while it is not
-  /// trying.
+  /// The time until which a client that does not reconnect asks for the outcomes of sent commits; nil while it does
+  /// not ask.
   private(set) var deadline: Int64?
 
   /// Whether nothing is unanswered.
@@ -17,13 +17,13 @@ struct UnansweredCommits {
     add(for: id) { outcome in caller.resume(with: outcome.mapError { $0 as any Error }) }
   }
 
-  /// Adds a caller that must not use the commits itself when it is called.
+  /// Adds a caller. It runs during a mutation of this value, so it must not access it.
   mutating func add(for id: TransactionID, _ caller: @escaping (Result<SaveResult, Refusal>) -> Void) {
     assert(saves[id] == nil, "one caller waits for a transaction: \(id)")
     saves[id] = caller
   }
 
-  /// Resumes the caller of a transaction. One that was committed without a caller has none.
+  /// Resumes the caller of a transaction, if it has one.
   mutating func finish(_ id: TransactionID, _ result: Result<SaveResult, Refusal>) {
     if let caller = saves.removeValue(forKey: id) { caller(result) }
     clearDeadlineIfEmpty()
@@ -39,6 +39,7 @@ struct UnansweredCommits {
 
   /// Sets the deadline, unless there is one.
   mutating func startDeadline(_ time: Int64) {
+    assert(!isEmpty, "a deadline is for unanswered commits")
     if deadline == nil { deadline = time }
   }
 

@@ -21,7 +21,7 @@ public struct GraphClientService: Service {
   /// - Throws: `Refusal` when the client was closed by the server, or by another caller.
   public func run() async throws {
     for await _ in link.states.makeStream().cancelOnGracefulShutdown() {}
-    // Without a shutdown the states end with the client only.
+    // Unless the program shuts down, the states end only when the client is closed.
     if !Task.isCancelled, !Task.isShuttingDownGracefully { throw link.states.ending ?? Self.closedByProgram }
     await link.close()
   }

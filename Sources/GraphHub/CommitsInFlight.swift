@@ -1,7 +1,7 @@
 // Tests: HubTests.swift
 import GraphModel
 
-/// The commits that the writer has and that are not answered yet.
+/// The commits that were passed to the writer and are not answered yet.
 ///
 /// An entry is kept after its session has ended, because a shutdown waits for all commits.
 struct CommitsInFlight {

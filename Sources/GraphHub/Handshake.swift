@@ -13,12 +13,15 @@ struct Handshake {
   private let limits: HubLimits
   /// The server's name and version, for the welcome and the status.
   let server: String
+  /// Whether credentials are verified.
+  let authenticates: Bool
 
   /// - Parameter older: earlier versions of the model.
-  init(model: Model, older: [Model], server: String, limits: HubLimits) {
+  init(model: Model, older: [Model], server: String, limits: HubLimits, authenticates: Bool) {
     self.model = model
     lenses = ModelLenses(to: model, from: older)
     self.server = server
+    self.authenticates = authenticates
     self.limits = limits
   }
 
@@ -40,16 +43,41 @@ struct Handshake {
         .malformed,
         "the author has \(hello.author.utf8.count) bytes; 1 to \(ProtocolLimits.maximumAuthorSize) are allowed")
     }
+    guard !Principal.isReserved(hello.author) else {
+      throw Refusal(
+        .notAllowed,
+        "an author can't begin with \(Principal.accountPrefix) or \(Principal.localUserPrefix), which the server "
+          + "gives to its own users: use another name")
+    }
+    guard hello.credential.utf8.count <= ProtocolLimits.maximumCredentialSize else {
+      throw Refusal(
+        .malformed,
+        "the credential has \(hello.credential.utf8.count) bytes; at most \(ProtocolLimits.maximumCredentialSize) are "
+          + "allowed")
+    }
+    guard hello.credential.isEmpty || authenticates else {
+      throw Refusal(.notAllowed, "this server has no accounts, and needs no token: log out of it")
+    }
     return lens
   }
 
+  /// The principal of a session without a credential whose hello `check` has accepted.
+  func principal(_ hello: Hello, _ peer: Peer) -> Principal {
+    switch peer {
+    case .owner, .network: Principal(author: hello.author)
+    case .user(let principal): principal
+    }
+  }
+
   /// The answer to a hello that `check` has accepted.
-  func welcome(_ hello: Hello, _ session: Session, head: Token) -> Welcome {
+  /// - Parameter replica: the transactions of the hello's replica; nil if there are none.
+  func welcome(_ hello: Hello, _ session: Session, head: Token, _ replica: KnownReplica?) -> Welcome {
     var resumed = false
     if let token = hello.token { resumed = token.store == head.store && token.revision <= head.revision }
     return Welcome(
       model: session.lens?.old ?? model, head: head, session: session.id, server: server, resumed: resumed,
-      maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds))
+      maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds),
+      lastSequence: replica?.lastSequence ?? 0, principal: session.principal)
   }
 
   /// The lens for a client with this model; nil for the server's own model, and for a client that names no model.

@@ -102,8 +102,8 @@ extension Hub {
     var readersOfSeveral = [UInt64: [Session]]()
     /// Queries with a delta that exceeds the frame size; they receive no later commit of the run.
     var tooLarge = Set<UInt64>()
-    /// Queries on which the effect of a commit is unknown, with the reason: key-path queries, windows, and queries whose
-    /// evaluation was stopped. They receive no later commit of the run.
+    /// Queries on which the effect of a commit is unknown, with the reason: key-path queries, windows, and queries
+    /// whose evaluation was stopped. They receive no later commit of the run.
     var unknown = [UInt64: String]()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {

@@ -1,4 +1,4 @@
-// Tests: HubTests.swift, CancellationTests.swift
+// Tests: HubTests.swift, HelloTests.swift, CancellationTests.swift
 import GraphModel
 import GraphWire
 
@@ -14,6 +14,7 @@ extension Hub {
         return end(session, Refusal(.malformed, "the first message of a connection must be hello"), &actions)
       }
       return receive(hello, session, message.request, &actions)
+    case .authenticating, .findingReplica: return receiveEarly(message, session, &actions)
     case .open: break
     }
     // Increasing numbers make every answer unambiguous.
@@ -51,20 +52,6 @@ extension Hub {
       executeWaiting(session, &actions)
       if commits.haveReachedLimit(of: session) { sender.pause(session, &actions) }
     }
-  }
-
-  private mutating func receive(_ hello: Hello, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
-    do {
-      session.lens = try handshake.check(hello)
-    } catch {
-      return end(session, error, &actions)
-    }
-    session.phase = .open
-    session.author = hello.author
-    session.replica = hello.replica
-    session.lastRequest = request
-    let welcome = handshake.welcome(hello, session, head: head)
-    sender.send(ToClient(request, .welcome(welcome)), to: session, &actions)
   }
 
   /// The token that a client may resume from: the head if the client has received everything up to it.
@@ -108,6 +95,7 @@ extension Hub {
 
   private func refusal(of request: WriteRequest, _ session: Session) -> Refusal? {
     if isShuttingDown { return Refusal(.unavailable, "the server is shutting down") }
+    if let refusal = session.commitRefusal { return refusal }
     if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
       return Refusal(.notAllowed, "only the server can revive objects")
     }
@@ -176,11 +164,10 @@ extension Hub {
     }
   }
 
-  /// The author that the session's hello named.
+  /// The principal of a session.
   /// - Throws: `InvariantFailure`: a session sends no requests before its hello was taken.
-  func author(of session: Session) throws(InvariantFailure) -> String {
-    try invariant(!session.author.isEmpty, "a session that sends requests has an author")
-    return session.author
+  func author(of session: Session) throws(InvariantFailure) -> Principal {
+    try invariant(session.principal, "a session that sends requests has an author")
   }
 
   // MARK: - Batches
@@ -241,9 +228,9 @@ extension Hub {
 
   /// Cancels an earlier request of the connection, whose answer the client no longer needs.
   ///
-  /// A cancelled request still gets its one answer: it is refused as `cancelled`, at once if it waits, reads or follows,
-  /// and when the writer has stopped if it is a batch. A request that has been answered, and one that cannot be
-  /// cancelled, are left as they are: the client may have sent the cancellation before the answer arrived.
+  /// A cancelled request still gets its one answer: it is refused as `cancelled`, at once if it waits, reads or
+  /// follows, and when the writer has stopped if it is a batch. A request that has been answered, and one that cannot
+  /// be cancelled, are left as they are: the client may have sent the cancellation before the answer arrived.
   mutating func cancel(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) {
     let isWithdrawn =
       cancelWaiting(request, session, &actions) || cancelQuery(request, session, &actions)
@@ -289,6 +276,101 @@ extension Hub {
     requests.remove(ticket)
     actions.append(.cancelRead(ticket))
     return true
+  }
+}
+
+/// The opening of a session: hello, the lookup of its replica, welcome.
+extension Hub {
+  mutating func receive(_ hello: Hello, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
+    do {
+      session.lens = try handshake.check(hello)
+    } catch {
+      return end(session, error, &actions)
+    }
+    if !hello.credential.isEmpty || session.peer == .network && handshake.authenticates {
+      session.phase = .authenticating(hello, request: request)
+      actions.append(.authenticate(hello.credential.isEmpty ? nil : hello.credential, session: session.id))
+    } else {
+      findReplica(hello, request, handshake.principal(hello, session.peer), session, &actions)
+    }
+  }
+
+  /// Goes on with the hello of a client whose credential was verified.
+  mutating func finishAuthenticating(
+    _ session: Session, _ result: Result<ClientIdentity, Refusal>, _ actions: inout [HubAction]
+  ) {
+    // A session that has ended meanwhile is in another phase.
+    if case .authenticating(let hello, let request) = session.phase {
+      switch result {
+      case .failure(let refusal): end(session, refusal, &actions)
+      case .success(.owner): findReplica(hello, request, Principal(author: hello.author), session, &actions)
+      case .success(.user(let principal, let token)):
+        session.token = token
+        findReplica(hello, request, principal, session, &actions)
+      }
+    }
+  }
+
+  private func findReplica(
+    _ hello: Hello, _ request: UInt64, _ principal: Principal, _ session: Session, _ actions: inout [HubAction]
+  ) {
+    session.phase = .findingReplica(hello, request: request, principal)
+    actions.append(.findReplica(hello.replica, session: session.id))
+  }
+
+  /// Ends the sessions of tokens that can no longer be used.
+  mutating func endTokens(_ refusals: [UInt64: Refusal], _ actions: inout [HubAction]) {
+    for session in sessions.values.inOrder() {
+      if let token = session.token, let refusal = refusals[token] { end(session, refusal, &actions) }
+    }
+  }
+
+  /// Keeps a message that arrives between hello and welcome. A client that waits for the welcome sends none.
+  mutating func receiveEarly(_ message: ToServer, _ session: Session, _ actions: inout [HubAction]) {
+    guard session.waiting.count < limits.waitingRequests else {
+      return end(
+        session, Refusal(.limit, "more than \(limits.waitingRequests) requests arrived before the welcome"), &actions)
+    }
+    session.waiting.append(message)
+    sender.pause(session, &actions)
+  }
+
+  /// Answers the hello, and handles the messages that arrived after it.
+  mutating func welcome(
+    _ session: Session, _ result: Result<KnownReplica?, Refusal>, _ actions: inout [HubAction]
+  ) {
+    // A session that has ended meanwhile is in another phase.
+    if case .findingReplica(let hello, let request, let principal) = session.phase {
+      accept(hello, request, principal, session, result, &actions)
+    }
+  }
+
+  private mutating func accept(
+    _ hello: Hello, _ request: UInt64, _ principal: Principal, _ session: Session,
+    _ result: Result<KnownReplica?, Refusal>, _ actions: inout [HubAction]
+  ) {
+    var known: KnownReplica?
+    switch result {
+    case .success(let found): known = found
+    // The client may still ask for the status, and read what can be read.
+    case .failure(let refusal): session.commitRefusal = refusal
+    }
+    do {
+      try replicaOwners.bind(hello.replica, to: principal, author: known?.author)
+    } catch {
+      return end(session, error, &actions)
+    }
+    session.isBound = true
+    session.phase = .open
+    session.principal = principal
+    session.replica = hello.replica
+    session.lastRequest = request
+    let welcome = handshake.welcome(hello, session, head: head, known)
+    sender.send(ToClient(request, .welcome(welcome)), to: session, &actions)
+    let early = session.waiting
+    session.waiting = []
+    for message in early { receive(message, session, &actions) }
+    if session.isLive { resumeReading(session, &actions) }
   }
 }
 

@@ -30,6 +30,7 @@ public struct Hub {
   var stagedRows = StagedRowTable()
   var followers: FollowerTable
   var presence = PresenceTable()
+  var replicaOwners = ReplicaOwners()
   var now: Int64 = 0
   var isShuttingDown = false
   /// Whether some session's first result is ahead of the hub.
@@ -41,12 +42,14 @@ public struct Hub {
   /// - Parameters:
   ///   - older: earlier versions of the model; their clients are served through lenses where these exist.
   ///   - head: the state of the store when the hub starts.
+  ///   - authenticates: whether credentials are verified; without it, a client of the network is one of the owner.
   public init(
-    model: Model, older: [Model] = [], head: Token, server: String = "", limits: HubLimits = HubLimits()
+    model: Model, older: [Model] = [], head: Token, server: String = "", limits: HubLimits = HubLimits(),
+    authenticates: Bool = false
   ) {
     self.head = head
     self.limits = limits
-    handshake = Handshake(model: model, older: older, server: server, limits: limits)
+    handshake = Handshake(model: model, older: older, server: server, limits: limits, authenticates: authenticates)
     resolver = RequestResolver(model: model, limits: limits)
     sender = SessionSender(limits: limits)
     unfinished = UnfinishedFrames(limits: limits)
@@ -61,7 +64,7 @@ public struct Hub {
     // A connection may close while its last bytes are still handled, and an answer of the store may come when its
     // receiver has ended.
     switch event {
-    case .opened(let id): open(id, &actions)
+    case .opened(let id, let peer): open(id, peer, &actions)
     case .received(let message, let id): if let session = sessions[id] { receive(message, session, &actions) }
     case .malformed(let reason, let id):
       if let session = sessions[id] { end(session, Refusal(.malformed, reason), &actions) }
@@ -81,6 +84,10 @@ public struct Hub {
     case .continueOrder(let ticket): if let order = requests.order(ticket) { continueOrder(order, ticket, &actions) }
     case .history(let ticket, let result):
       if let session = requests.removeHistory(ticket) { replayHistory(ticket, session, result, &actions) }
+    case .authenticated(let result, let id):
+      if let session = sessions[id] { finishAuthenticating(session, result, &actions) }
+    case .tokensEnded(let refusals): endTokens(refusals, &actions)
+    case .foundReplica(let result, let id): if let session = sessions[id] { welcome(session, result, &actions) }
     case .recognized(let ticket, let isKnown):
       if let (session, query) = requests.removeRecognition(ticket) {
         finishRecognizing(ticket, query, session, isKnown, &actions)
@@ -112,14 +119,20 @@ public struct Hub {
   /// The numbers of sessions and of registered live queries; tests check that both return to zero.
   public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
 
+  /// The principal of a session; nil before its hello is accepted, and for a session that has ended.
+  public func principal(of session: SessionID) -> Principal? { sessions[session]?.principal }
+
+  /// The numbers of the tokens that sessions use.
+  public var tokensInUse: Set<UInt64> { Set(sessions.values.compactMap(\.token)) }
+
   /// The number of reads of the store that are not answered; tests check that it returns to zero.
   package var openReads: Int { requests.readCount }
 
   // MARK: - Opening and closing
 
-  private mutating func open(_ id: SessionID, _ actions: inout [HubAction]) {
+  private mutating func open(_ id: SessionID, _ peer: Peer, _ actions: inout [HubAction]) {
     assert(sessions[id] == nil, "the ids of sessions are never reused")
-    let session = Session(id, lastActivity: now)
+    let session = Session(id, peer, lastActivity: now)
     sessions[id] = session
     if isShuttingDown { end(session, Refusal(.unavailable, "the server is shutting down"), &actions) }
   }
@@ -149,6 +162,8 @@ public struct Hub {
     session.replay = []
     session.waiting = []
     followers.remove(session)
+    if session.isBound { replicaOwners.release(session.replica) }
+    session.isBound = false
     presence.remove(session, &sender, &actions)
   }
 

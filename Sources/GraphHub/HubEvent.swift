@@ -16,6 +16,25 @@ public struct StoreRequestID: Hashable, Sendable, Comparable {
   public static func < (left: StoreRequestID, right: StoreRequestID) -> Bool { left.number < right.number }
 }
 
+/// The identity of a connection's other end, as the connection itself shows it.
+public enum Peer: Hashable, Sendable {
+  /// A program of the server's own user or of root. Its sessions act under the name that their hello gives.
+  case owner
+  /// A program on a network: the connection shows no user. A server without accounts takes it for one of the owner; any
+  /// other server requires a token.
+  case network
+  /// Another local user, which the system names.
+  case user(Principal)
+}
+
+/// The identity that a credential gives to a client.
+public enum ClientIdentity: Hashable, Sendable {
+  /// The server has no accounts: the client is one of the owner.
+  case owner
+  /// The user of a token, and the token's number, by which it can be ended.
+  case user(Principal, token: UInt64)
+}
+
 /// The end of a read: the state that was read, and the last frame.
 ///
 /// The earlier frames bypass the hub, but the last frame is sent by the hub: a client applies every advance behind
@@ -32,8 +51,8 @@ public struct ReadCompletion: Sendable {
 
 /// An input of the hub.
 public enum HubEvent: Sendable {
-  /// A connection was accepted; it has not sent its hello yet.
-  case opened(SessionID)
+  /// A connection of this peer was accepted; it has not sent its hello yet.
+  case opened(SessionID, of: Peer = .owner)
   /// A message of a session, in the order in which it sent them.
   case received(ToServer, from: SessionID)
   /// The number of bytes of a session's incomplete next frame that have arrived; 0 when there is no incomplete frame.
@@ -63,6 +82,13 @@ public enum HubEvent: Sendable {
   case collectFinished(StoreRequestID, Result<Token, Refusal>, damage: DamageNotice = DamageNotice())
   /// Continues the work that `.continueOrder` postponed.
   case continueOrder(StoreRequestID)
+  /// The identity behind the credential passed to `.authenticate`; or a refusal, which ends the session.
+  case authenticated(Result<ClientIdentity, Refusal>, session: SessionID)
+  /// Tokens that can no longer be used, with the reasons: their sessions end.
+  case tokensEnded([UInt64: Refusal])
+  /// The transactions in history of the replica passed to `.findReplica`, nil if there are none. After a refusal the
+  /// session commits nothing.
+  case foundReplica(Result<KnownReplica?, Refusal>, session: SessionID)
   /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.
   case recognized(StoreRequestID, Bool)
   /// The server's part of the status; the hub adds its own.
@@ -113,6 +139,11 @@ public enum HubAction: Sendable {
   case watch(LiveQuery, number: UInt64)
   /// Stop including the effects on the query with this number.
   case unwatch(UInt64)
+  /// Verify the credential of a hello; nil decides about a client of the network that sends none. The welcome waits for
+  /// it.
+  case authenticate(String?, session: SessionID)
+  /// Look up the replica that a session's hello names; the welcome waits for it.
+  case findReplica(UniqueID, session: SessionID)
   /// Check whether the store's history contains this state.
   case recognize(StoreRequestID, Token)
   /// Collect the server's part of the status.
@@ -133,8 +164,8 @@ public enum HubAction: Sendable {
 public indirect enum ReadRequest: Sendable, Hashable {
   /// Objects, or rows computed from them, of the present or of a past revision.
   case objects(FetchRequest)
-  /// Another message that reads the store, of a session of this author.
-  case message(ToServer.Body, author: String)
+  /// Another message that reads the store, of a session of this principal.
+  case message(ToServer.Body, author: Principal)
   /// Another read, with its answer translated for an older version of the model.
   case translated(ReadRequest, through: ModelLens)
 }

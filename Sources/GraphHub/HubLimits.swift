@@ -37,8 +37,8 @@ public struct HubLimits: Sendable {
   public var waitingFollowers = 16
   /// Live queries of one session.
   public var queriesPerSession = ProtocolLimits.maximumQueries
-  /// The estimated steps of evaluating a live query for one object (`GraphPredicate.evaluationSteps`); a query with more
-  /// is refused.
+  /// The estimated steps of evaluating a live query for one object (`GraphPredicate.evaluationSteps`); a query with
+  /// more is refused.
   public var liveQuerySteps = 1 << 17
   /// The steps that the evaluation of all live queries for one commit may take; past it, each further query has a
   /// thirty-second of them, and is read again if it needs more. Past four times as many, all others are read again.

@@ -4,8 +4,8 @@ import GraphModel
 /// Limits the steps of evaluating live queries for one commit, because the event loop does nothing else meanwhile.
 ///
 /// Queries are evaluated in a fixed order. When the total is spent, every further query has a share of its own, so that
-/// an expensive query does not deprive cheap ones of their deltas; past four times the total, no query is evaluated. The
-/// steps are counted, never timed: equal commits have equal effects.
+/// an expensive query does not deprive cheap ones of their deltas; past four times the total, no query is evaluated.
+/// The steps are counted, never timed: equal commits have equal effects.
 final class LiveEvaluationMeter {
   private let total: Int
   private let share: Int

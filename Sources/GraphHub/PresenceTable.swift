@@ -30,8 +30,11 @@ struct PresenceTable {
   private func forward(
     _ state: [UInt8], of session: Session, left: Bool, _ sender: inout SessionSender, _ actions: inout [HubAction]
   ) {
+    guard let principal = session.principal else {
+      return assertionFailure("a session that publishes a presence has sent its hello")
+    }
     let frame = Frame.encode(
-      ToClient(0, .presence(session: session.id, author: session.author, state: state, left: left)))
+      ToClient(0, .presence(session: session.id, author: principal.name, state: state, left: left)))
     for other in sessions.values.inOrder() where other !== session && sender.fits(frame.count, for: other) {
       assert(other.isLive, "a session that ends has no presence")
       sender.sendFrame(frame, to: other, &actions)

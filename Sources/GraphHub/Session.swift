@@ -12,6 +12,10 @@ import GraphWire
 final class Session {
   enum Phase {
     case awaitingHello
+    /// The hello, which came as this request, is accepted; its credential is being verified.
+    case authenticating(Hello, request: UInt64)
+    /// The store looks the replica of the hello up.
+    case findingReplica(Hello, request: UInt64, Principal)
     case open
     /// The session has been closed by the hub; its further messages are ignored.
     case closing
@@ -46,8 +50,16 @@ final class Session {
 
   let id: SessionID
   var phase = Phase.awaitingHello
-  var author = ""
+  /// The one on whose behalf the session acts; nil before its hello is accepted.
+  var principal: Principal?
+  let peer: Peer
+  /// The number of the token that the session uses; nil for none.
+  var token: UInt64?
   var replica = UniqueID.zero
+  /// Whether `ReplicaOwners` counts the session.
+  var isBound = false
+  /// Why the session's commits are refused: the store could not look its replica up.
+  var commitRefusal: Refusal?
   /// The lens of a client with an older version of the model; nil for the server's version.
   var lens: ModelLens?
   var progress = Progress.current
@@ -79,7 +91,9 @@ final class Session {
   var lastActivity: Int64
   var lastRequest: UInt64 = 0
 
-  init(_ id: SessionID, lastActivity: Int64) { (self.id, self.lastActivity) = (id, lastActivity) }
+  init(_ id: SessionID, _ peer: Peer, lastActivity: Int64) {
+    (self.id, self.peer, self.lastActivity) = (id, peer, lastActivity)
+  }
 
   /// The read request, translated by the session's lens.
   func translated(_ request: ReadRequest) -> ReadRequest { lens.map { .translated(request, through: $0) } ?? request }

@@ -4,8 +4,8 @@ import GraphWire
 
 /// The rows that clients have sent for batches that they have not requested yet.
 ///
-/// The runner keeps the rows themselves; this table counts them. A session has rows for one batch at a time. An entry
-/// is removed when the batch starts, when rows for another batch arrive, when the client cancels, and when the session ends.
+/// The runner keeps the rows themselves; this table counts them. A session has rows for one batch at a time. The entry
+/// is removed when the batch starts, when rows of another batch arrive, when the client cancels, or with the session.
 struct StagedRowTable {
   private struct Rows {
     let session: Session

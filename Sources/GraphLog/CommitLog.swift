@@ -13,9 +13,9 @@ public protocol CommitLog: Sendable {
   /// Checks that the next start finds the records that were not forgotten: call it after `append`, before an answer.
   ///
   /// The caller makes the group durable elsewhere and begins the log again, as after a failed `append`.
-  /// - Throws: `StoreFailure(.moved)` if a file with such records, or the folder, was moved, replaced or removed. The log
-  ///   then accepts no group before `restart`, which creates the folder again. `LogRefusal.needsRestart` if a restart is
-  ///   needed already.
+  /// - Throws: `StoreFailure(.moved)` if a file with such records, or the folder, was moved, replaced or removed. The
+  ///   log then accepts no group before `restart`, which creates the folder again. `LogRefusal.needsRestart` if a
+  ///   restart is needed already.
   func verify() throws
   /// Passes the records after a revision to `body`, in order. After a failed `append`, the records of its group are
   /// left out.

@@ -42,8 +42,8 @@ public final class LocalCommitLog: CommitLog {
 
   /// Opens the log of a store.
   /// - Parameter folder: the path of the folder, which exists.
-  /// - Throws: `StoreFailure` if the folder is missing, or if the log can't be read or written, is damaged at its end, of
-  ///   another store, or of a newer program. `read` finds damage before the end.
+  /// - Throws: `StoreFailure` if the folder is missing, or if the log can't be read or written, is damaged at its end,
+  ///   of another store, or of a newer program. `read` finds damage before the end.
   public convenience init(opening folder: String, store: UniqueID, options: Options = Options()) throws {
     try self.init(opening: LocalLogDisk(folder: folder), store: store, options: options)
   }

@@ -3,8 +3,8 @@ import GraphModel
 
 /// The log that a folder holds, found without changing it.
 ///
-/// The newest segment with a valid header is the end of the log. Each header names the segment that it continues, so the
-/// log is the chain from there to a segment that begins the log, or to one whose predecessor was recycled. Segments
+/// The newest segment with a valid header is the end of the log. Each header names the segment that it continues, so
+/// the log is the chain from there to a segment that begins the log, or to one whose predecessor was recycled. Segments
 /// outside the chain are superseded. Files behind the end were prepared and not begun, or their first write was torn.
 struct LogScan {
   /// The segments of the log, the oldest first.
@@ -23,8 +23,8 @@ struct LogScan {
     let header: SegmentHeader?
   }
 
-  /// - Throws: `StoreFailure` if the folder is missing, can't be read or has no log, or if the log is damaged, of another
-  ///   store, or of a newer program.
+  /// - Throws: `StoreFailure` if the folder is missing, can't be read or has no log, or if the log is damaged, of
+  ///   another store, or of a newer program.
   init(_ disk: any LogDisk, _ store: UniqueID) throws {
     guard let names = try disk.names() else { throw LogFailure.missing(disk.folder) }
     let files = try names.compactMap(Segment.number).sorted().map { try Self.file($0, disk, store) }

@@ -7,8 +7,8 @@ import GraphModel
 /// next start then does not find the records. So `verify` compares the names after an append and before the answer.
 /// A comparison takes one `stat` for each name, about 1.7 µs. Usually these are two: the folder, because older segments
 /// are lost with it even if the present one is put into another folder, and the present segment. An older segment is
-/// compared only while it holds records that are not forgotten (of a busy store's default log, up to three), and a spare
-/// once it is the present segment. A sync takes about 130 µs.
+/// compared only while it holds records that are not forgotten (of a busy store's default log, up to three), and a
+/// spare once it is the present segment. A sync takes about 130 µs.
 struct LogFileIdentities {
   let folder: FileIdentity
   private var segments = [UInt64: FileIdentity]()

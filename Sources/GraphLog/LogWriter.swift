@@ -90,8 +90,8 @@ struct LogWriter {
     try removeOtherFiles()
   }
 
-  /// Begins again in a new file, because the pages of a file whose sync failed can't be trusted, and because a file that
-  /// was moved is not found by the next start.
+  /// Begins again in a new file, because the pages of a file whose sync failed can't be trusted, and because a file
+  /// that was moved is not found by the next start.
   mutating func restart(after state: LogPosition, with records: [LogRecord], salt: UInt64) throws {
     needsRestart = true
     var order = RevisionOrder(after: state.revision)

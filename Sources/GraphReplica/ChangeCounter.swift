@@ -28,14 +28,14 @@ final class ChangeCounter {
 /// once, however often it changed.
 ///
 /// A tracker belongs to the context's actor, and is active for as long as its owner holds it.
-public final class ChangeTracker {
+package final class ChangeTracker {
   private var ids = Set<ObjectID>()
 
   /// Whether nothing has changed since the last `take`.
-  public var isEmpty: Bool { ids.isEmpty }
+  package var isEmpty: Bool { ids.isEmpty }
 
   /// Removes and returns the ids that changed since the last call, or since the tracker was made.
-  public func take() -> Set<ObjectID> {
+  package func take() -> Set<ObjectID> {
     defer { ids = [] }
     return ids
   }

@@ -6,7 +6,7 @@ import GraphModel
 /// The context itself is pure: a call on it queues actions and loads, which its owner takes with `takeActions` and
 /// `sendLoads`. It notifies the owner of the first of them, so that each call takes effect by itself. A context
 /// without an owner waits until its maker takes them, as a simulation does.
-public protocol ContextOwner: AnyObject {
+package protocol ContextOwner: AnyObject {
   /// Called on the context's actor when a call on the context, or on a child of it, has left something to send; once
   /// until `takeActions`. An owner may send it at once, or at the end of the turn together with later calls.
   func contextHasWork()

@@ -257,8 +257,8 @@ extension ObjectContext {
     if !change.deleted.isEmpty { post(change) }
   }
 
-  /// Discards the inverse edits that follow from the object's one-to-one edits. They are at the new partner, and at that partner's
-  /// previous one.
+  /// Discards the inverse edits that follow from the object's one-to-one edits. They are at the new partner, and at
+  /// that partner's previous one.
   private func removeInverseEdits(of state: ObjectState) {
     for (number, local) in state.edits where !local.isInverseEdit {
       guard let other = local.value.objectID.flatMap({ self.state($0) }),

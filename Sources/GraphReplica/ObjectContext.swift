@@ -12,7 +12,7 @@ public final class ObjectContext {
   /// The model of the served graph.
   public let model: Model
   /// The client half of the protocol.
-  public internal(set) var replica: Replica
+  package internal(set) var replica: Replica
   /// The classes of entities; an entity without an entry uses plain `ManagedObject`.
   private let classes: [EntityNumber: ManagedObject.Type]
   /// The context that a child reads through to; nil for a client's own context.
@@ -52,7 +52,7 @@ public final class ObjectContext {
 
   /// An empty context over a replica without a connection.
   /// - Parameter classes: the classes of objects, at most one for each entity.
-  public init(model: Model, replica: Replica, classes: [ManagedObject.Type] = []) {
+  package init(model: Model, replica: Replica, classes: [ManagedObject.Type] = []) {
     self.model = model
     self.replica = replica
     self.replica.schema = model
@@ -114,7 +114,7 @@ public final class ObjectContext {
   func state(_ id: ObjectID) -> ObjectState? { registry[id] }
 
   /// The classes that the context was made with.
-  public var registeredClasses: [ManagedObject.Type] { classes.sorted { $0.key < $1.key }.map(\.value) }
+  package var registeredClasses: [ManagedObject.Type] { classes.sorted { $0.key < $1.key }.map(\.value) }
 
   /// The class that the context was made with for an entity; nil if there is none.
   func registeredClass(of entity: Entity) -> ManagedObject.Type? { classes[entity.number] }
@@ -163,7 +163,7 @@ public final class ObjectContext {
 
   /// Registers the objects of a fetch.
   /// - Parameter batch: collects the objects of one fetch, if they arrive in several parts.
-  public func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {
+  package func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {
     if let parent { return parent.register(images, in: batch).compactMap { fault($0.id) } }
     return images.compactMap { register($0, in: batch).map { instance(of: $0) } }
   }
@@ -184,7 +184,7 @@ public final class ObjectContext {
   // MARK: - Events and actions
 
   /// Passes an event to the replica, and merges the resulting actions.
-  public func handle(_ event: ReplicaEvent) {
+  package func handle(_ event: ReplicaEvent) {
     if let parent { return parent.handle(event) }
     process(event)
     // Load requests are sent after everything else that the event sends to the server.
@@ -205,7 +205,7 @@ public final class ObjectContext {
   }
 
   /// Removes and returns the actions since the last call, in order.
-  public func takeActions() -> [ReplicaAction] {
+  package func takeActions() -> [ReplicaAction] {
     if let parent { return parent.takeActions() }
     defer { actions = [] }
     ownerLink.isNotified = false
@@ -214,7 +214,7 @@ public final class ObjectContext {
 
   /// The object that sends what calls on this context cause, held weakly; a child's is its parent's. A client sets
   /// itself.
-  public var owner: (any ContextOwner)? {
+  package var owner: (any ContextOwner)? {
     get { if let parent { parent.owner } else { ownerLink.owner } }
     set { if let parent { parent.owner = newValue } else { ownerLink = OwnerLink(owner: newValue) } }
   }
@@ -249,7 +249,7 @@ public final class ObjectContext {
 
   /// A tracker of every object of this context that changes from now on. In a child it includes the contexts that the
   /// child reads through.
-  public func trackChanges() -> ChangeTracker {
+  package func trackChanges() -> ChangeTracker {
     let tracker = ChangeTracker()
     var context: ObjectContext? = self
     while let here = context {

@@ -1,12 +1,12 @@
 // Tests: TextTypingTests.swift, ConcurrentTypingTests.swift
 import GraphModel
 
-/// Tracks where locally typed text ends (`typed`). Text that continues there leans to the left, so that no other
+/// Tracks the ends of locally typed text (`typed`). Text that continues at an end has left affinity, so that no other
 /// client's words come in between (docs/decisions/0029-words-in-one-piece.md). The ends are offsets in the stored
 /// text; commits of other clients move them like an editor's cursor, and text inserted at an end goes after it.
 extension ObjectState {
-  /// Lets local edits lean on earlier local text that they continue. That text is of an unanswered save, of the save
-  /// that is being answered, or of the unsaved edits below.
+  /// Gives left affinity to local edits that continue earlier local text: text of an unanswered save, of the save that
+  /// is being answered, or of the unsaved edits below.
   func setInsertionAffinity(above answered: [PropertyNumber: PropertyEdit]) {
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }

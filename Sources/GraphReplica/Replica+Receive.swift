@@ -13,20 +13,19 @@ extension Replica {
       openRequests.close(message.request)
       receiveWelcome(welcome, &actions)
     case (.committed(let committed, let objects, let isComplete), .save(let id)?):
-      openRequests.close(message.request)
-      pending.removeAll { $0.id == id }
       resume.record(committed.token(of: store))
-      actions.append(.saved(id, .success(SaveResult(committed: committed, objects: objects, isComplete: isComplete))))
+      let saved = SaveResult(committed: committed, objects: objects, isComplete: isComplete)
+      receiveOutcome(.success(saved), of: id, message.request, &actions)
     case (.refused(let refusal), .save(let id)?):
-      openRequests.close(message.request)
-      pending.removeAll { $0.id == id }
-      actions.append(.saved(id, .failure(refusal)))
+      receiveOutcome(.failure(refusal), of: id, message.request, &actions)
     case (.refused(let refusal), .subscribe(let query)?):
       openRequests.close(message.request)
       receiveSubscribeRefusal(query, refusal, &actions)
-    case (.refused(let refusal), .request(let request)?), (.refused(let refusal), .batch(let request)?):
-      openRequests.close(message.request, of: request)
-      actions.append(.refused(request, refusal))
+    case (.refused(let refusal), .batch(let request)?):
+      identity.finishBatch(request)
+      receiveRefusal(refusal, of: request, message.request, &actions)
+    case (.refused(let refusal), .request(let request)?):
+      receiveRefusal(refusal, of: request, message.request, &actions)
     case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
       // The query is no longer followed: ignore further answers to its subscription, such as a reset.
       if queries[query] == nil { openRequests.close(message.request) }
@@ -45,13 +44,10 @@ extension Replica {
       receiveConfirmation(of: revision, isKnown: true, &actions)
     case (.refused(let refusal), .confirmation(let revision)?):
       openRequests.close(message.request)
-      // `unavailable` does not answer the question: ask again on the next connection.
-      if refusal.code == .unavailable { return actions.append(.disconnect(refusal)) }
-      receiveConfirmation(of: revision, isKnown: false, &actions)
+      receiveConfirmationRefusal(refusal, of: revision, &actions)
     case (.pong(let head), .ping?):
       openRequests.close(message.request)
-      // The server names a revision only after it has sent everything up to it.
-      if subscriptions.areAnswered, staged.isEmpty, head.revision > 0 { advanceResults(to: head) }
+      receivePong(head)
     case (.delta(let delta), _): receiveDelta(delta, &actions)
     case (.advance(let revision, let fingerprint), _): receiveAdvance(to: revision, fingerprint, &actions)
     case (.reset(let number, _), _): receiveReset(number)
@@ -61,9 +57,40 @@ extension Replica {
       receiveReply(reply, to: request, message.request, isLast: !reply.awaitsMore, &actions)
     case (let reply, .batch(let request)?):
       let isProgress = if case .progress = reply { true } else { false }
+      if !isProgress { identity.finishBatch(request) }
       receiveReply(reply, to: request, message.request, isLast: !isProgress, &actions)
     default: break
     }
+  }
+
+  /// Passes on the refusal of a request of the owner.
+  private mutating func receiveRefusal(
+    _ refusal: Refusal, of request: RequestID, _ number: UInt64, _ actions: inout [ReplicaAction]
+  ) {
+    openRequests.close(number, of: request)
+    actions.append(.refused(request, refusal))
+  }
+
+  private mutating func receiveConfirmationRefusal(
+    _ refusal: Refusal, of revision: Revision, _ actions: inout [ReplicaAction]
+  ) {
+    // `unavailable` does not answer the question: ask again on the next connection.
+    if refusal.code == .unavailable { return actions.append(.disconnect(refusal)) }
+    receiveConfirmation(of: revision, isKnown: false, &actions)
+  }
+
+  private mutating func receivePong(_ head: Token) {
+    // The server names a revision only after it has sent everything up to it.
+    if subscriptions.areAnswered, staged.isEmpty, head.revision > 0 { advanceResults(to: head) }
+  }
+
+  /// Passes on the outcome of a save, which is no longer pending.
+  private mutating func receiveOutcome(
+    _ outcome: Result<SaveResult, Refusal>, of id: TransactionID, _ number: UInt64, _ actions: inout [ReplicaAction]
+  ) {
+    openRequests.close(number)
+    pending.removeAll { $0.id == id }
+    actions.append(.saved(id, outcome))
   }
 
   /// Passes on the reply to a request of the owner, or a part of it.

@@ -5,7 +5,7 @@ import GraphWire
 /// follows queries across reconnects, and publishes a revision only when all of it has arrived.
 ///
 /// Events in, actions out; the owner provides the socket, the clock and the screen.
-public struct Replica: Sendable {
+package struct Replica: Sendable {
   /// The state of the connection.
   enum State {
     case disconnected
@@ -38,11 +38,14 @@ public struct Replica: Sendable {
     var hasDiverged = false
   }
 
-  /// Names this client to the server: half of the key of each of its transactions.
-  public let id: UniqueID
+  /// Names this client to the server: half of the key of each of its transactions. A copy takes a new one.
+  package var id: UniqueID { identity.id }
+  var identity: ReplicaIdentity
   /// The author of its commits in history.
-  public let author: String
+  package let author: String
   let program: String
+  /// The secret in the next hello; empty for none.
+  private var credential = ""
   /// The model of the context that owns the replica.
   var schema: Model?
   private(set) var model: ModelHash?
@@ -78,11 +81,14 @@ public struct Replica: Sendable {
     }
 
     var kind: Kind
-    /// Whether it was sent, on this connection or an earlier one, and so may have been committed.
-    var wasSent = false
+    /// The id under which it was sent, on this connection or an earlier one, and so may have been committed.
+    var sentID: TransactionID?
     /// Whether it was made in a past that the store does not have.
     var isOutdated = false
 
+    var wasSent: Bool { sentID != nil }
+
+    /// The owner's id.
     var id: TransactionID {
       switch kind {
       case .transaction(let transaction): transaction.id
@@ -95,9 +101,12 @@ public struct Replica: Sendable {
   /// A replica without a connection that follows nothing.
   /// - Parameters:
   ///   - id: random, and never used by another replica.
+  ///   - lastSequence: the highest sequence number that was sent under the id; 0 for a new replica.
   ///   - model: nil accepts any model of the server.
-  public init(id: UniqueID, author: String, program: String = "", model: ModelHash?) {
-    self.id = id
+  package init(
+    id: UniqueID, author: String, program: String = "", model: ModelHash?, lastSequence: UInt64 = 0
+  ) {
+    identity = ReplicaIdentity(id: id, lastSequence: lastSequence)
     self.author = author
     self.program = program
     self.model = model
@@ -105,13 +114,13 @@ public struct Replica: Sendable {
 
   /// Fixes the model for later hellos of a replica that accepted the server's model. After a reconnect another model
   /// is refused instead of being mistaken for this one.
-  public mutating func adopt(_ model: ModelHash) { self.model = model }
+  package mutating func adopt(_ model: ModelHash) { self.model = model }
 
   /// The transactions that the server has not answered.
-  public var pendingTransactions: [TransactionID] { pending.map(\.id) }
+  package var pendingTransactions: [TransactionID] { pending.map(\.id) }
 
   /// Handles one event and appends the resulting actions, in order.
-  public mutating func handle(_ event: ReplicaEvent, into actions: inout [ReplicaAction]) {
+  package mutating func handle(_ event: ReplicaEvent, into actions: inout [ReplicaAction]) {
     switch event {
     case .connected: sendHello(&actions)
     case .received(let message): receive(message, &actions)
@@ -131,13 +140,16 @@ public struct Replica: Sendable {
     case .cancel(let request): cancel(request, &actions)
     case .presence(let presence):
       if state.isWelcomed { send(.presence(presence), for: .unanswered, &actions) }
+    case .renew(let id): renew(id, &actions)
+    case .credential(let credential): self.credential = credential
     case .tick(let milliseconds): tick(milliseconds, &actions)
     }
     if case .resuming(let catchUp) = state { finishResuming(to: catchUp.head, &actions) }
+    if case .copied = identity.phase { requestNewID(&actions) }
   }
 
   /// Handles one event and returns the resulting actions, in order.
-  public mutating func handle(_ event: ReplicaEvent) -> [ReplicaAction] {
+  package mutating func handle(_ event: ReplicaEvent) -> [ReplicaAction] {
     var actions = [ReplicaAction]()
     handle(event, into: &actions)
     return actions
@@ -157,7 +169,7 @@ public struct Replica: Sendable {
     var save = PendingSave(kind: kind)
     if case .resuming(let catchUp) = state { save.isOutdated = catchUp.hasDiverged }
     pending.append(save)
-    if case .live = state { submit(save, &actions) }
+    if case .live = state, identity.phase == .unique { submit(save, &actions) }
   }
 
   /// Sends pending saves once the queries have reached the server's head at the time of the welcome. Each keeps its
@@ -171,7 +183,7 @@ public struct Replica: Sendable {
     for (index, save) in pending.enumerated() {
       sendHeldRequests(behind: index, &actions)
       guard save.isOutdated else {
-        submit(save, &actions)
+        if identity.phase == .unique || save.wasSent { submit(save, &actions) }
         continue
       }
       pending.removeAll { $0.id == save.id }
@@ -200,16 +212,24 @@ public struct Replica: Sendable {
     "its answer was lost, and the store no longer knows what came before: whether it was done is in the log")
 
   private mutating func submit(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
-    if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].wasSent = true }
+    let id = save.sentID ?? identity.wireID(save.id)
+    if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].sentID = id }
+    identity.recordSent(id)
     switch save.kind {
-    case .transaction(let transaction): send(.commit(transaction), for: .save(transaction.id), &actions)
-    case .undo(let undo): send(.undo(undo), for: .save(undo.id), &actions)
-    case .restore(let restore): send(.restore(restore), for: .save(restore.id), &actions)
+    case .transaction(var transaction):
+      transaction.id = id
+      send(.commit(transaction), for: .save(save.id), &actions)
+    case .undo(var undo):
+      undo.id = id
+      send(.undo(undo), for: .save(save.id), &actions)
+    case .restore(var restore):
+      restore.id = id
+      send(.restore(restore), for: .save(save.id), &actions)
     }
   }
 
   /// The refusal of a query whose result has more objects than its owner accepts.
-  public static func tooMany(_ most: Int) -> Refusal {
+  package static func tooMany(_ most: Int) -> Refusal {
     Refusal(
       .limit,
       "the query has more than \(most) objects, the requested maximum: narrow it, or follow a window of it")
@@ -221,6 +241,10 @@ public struct Replica: Sendable {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return
     }
+    if let batch = body.batchID, !identity.maySend(batch: batch) {
+      actions.append(.refused(request, Self.copied))
+      return
+    }
     switch body {
     case .batch, .importGraph:
       unusedRows = nil
@@ -228,13 +252,14 @@ public struct Replica: Sendable {
       if case .resuming = state, !pending.isEmpty {
         heldRequests.append((request, body, pending.count))
       } else {
-        send(body, for: .batch(request), &actions)
+        sendBatch(body, as: request, &actions)
       }
     case .hello, .commit, .undo, .restore, .subscribe, .moveWindow, .unsubscribe, .more, .cancel, .ping, .close,
       .presence:
       preconditionFailure("only the replica itself sends this message: \(body)")
-    case .batchRows:
-      send(body, for: .request(request), &actions)
+    case .batchRows(var rows):
+      rows.id = identity.wireID(ofBatch: rows.id)
+      send(.batchRows(rows), for: .request(request), &actions)
       unusedRows = openRequests.number(of: request).map { (request, $0) }
     default: send(body, for: .request(request), &actions)
     }
@@ -267,20 +292,21 @@ public struct Replica: Sendable {
       .hello(
         Hello(
           model: model, replica: id, author: author, program: program,
-          token: newestOfQueries)),
+          token: newestOfQueries, credential: credential)),
       for: .hello, &actions)
   }
 
   var newestOfQueries: Token? { queries.values.compactMap(\.token).max { $0.revision < $1.revision } }
 
   /// The error of a reply of another kind than its request's.
-  public static let unexpectedReply = Refusal(.malformed, "the server's reply is of another kind than the request")
+  package static let unexpectedReply = Refusal(.malformed, "the server's reply is of another kind than the request")
 
   /// The refusal of a request whose answer was lost with the connection.
-  public static let lostConnection = Refusal(.unavailable, "the connection was lost")
+  package static let lostConnection = Refusal(.unavailable, "the connection was lost")
 
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
     state = .disconnected
+    identity.disconnect()
     if timer.endSilence() { actions.append(.silence(false)) }
     let requests = openRequests.removeAll()
     (numbers, staged, deferredAdvance, unusedRows) = ([:], [], nil, nil)
@@ -301,6 +327,7 @@ public struct Replica: Sendable {
     assert(state.phase == .handshaking, "a welcome answers the hello")
     state = .resuming(CatchUp(head: welcome.head.revision))
     timer.setHeartbeat(milliseconds: welcome.heartbeatMilliseconds)
+    identity.connect(known: welcome.lastSequence)
     store = welcome.head.store
     actions.append(.welcomed(welcome))
     // Must come first: the server answers it before it commits anything.

@@ -6,15 +6,17 @@ import GraphWire
 public typealias QueryID = UInt64
 
 /// A request of this replica's owner; unlike the request numbers on the wire it is unique across reconnects.
-public typealias RequestID = UInt64
+package typealias RequestID = UInt64
 
 /// A load of a context; `.filled` names it when it has ended.
 public typealias LoadID = UInt64
 
 /// An input of the replica: from the network below, or from its owner above.
-public enum ReplicaEvent: Sendable {
+package enum ReplicaEvent: Sendable {
   /// A connection was established; the replica sends a hello.
   case connected
+  /// The credential for the hellos of later connections: a token of a user, or empty for none.
+  case credential(String)
   /// A message arrived on the current connection.
   case received(ToClient)
   /// The connection was lost: requests are refused, saves and queries kept.
@@ -41,6 +43,9 @@ public enum ReplicaEvent: Sendable {
   /// Cancels a request of the owner, which receives nothing more about it, except for a batch or an import: it may be
   /// committed already, and is answered.
   case cancel(RequestID)
+  /// Gives a replica that is a copy a new, random id, in answer to `.copied`. Ids of transactions that the owner knows
+  /// stay valid for it.
+  case renew(UniqueID)
   /// Sets the presence that other sessions receive; dropped without a connection.
   case presence([UInt8])
   /// The time of a monotonic clock, in milliseconds. It precedes each received message, and is due at the replica's
@@ -49,13 +54,16 @@ public enum ReplicaEvent: Sendable {
 }
 
 /// An output of the replica: an effect to perform or a notification, in this order.
-public enum ReplicaAction: Sendable {
+package enum ReplicaAction: Sendable {
   /// Send a message on the current connection.
   case send(ToServer)
   /// Close the connection, which is no longer usable.
   case disconnect(Refusal)
   /// The hello was answered; pending saves are sent once the queries have reached the server's head.
   case welcomed(Welcome)
+  /// Another instance of this replica has committed: it was copied, or restored to an earlier state. The owner answers
+  /// with `.renew`; edits that have not been sent wait for it, and for the connection after it.
+  case copied
   /// The server rejects this client for good.
   case rejected(Refusal)
   /// The outcome of a save or an undo; once for each.
@@ -102,20 +110,20 @@ public struct SaveResult: Hashable, Sendable {
 }
 
 /// One commit, as it affects this replica's queries.
-public struct CommitUpdate: Hashable, Sendable {
+package struct CommitUpdate: Hashable, Sendable {
   /// The commit's revision.
-  public var revision: Revision
+  package var revision: Revision
   /// The commit's time.
-  public var time: Timestamp
+  package var time: Timestamp
   /// The commit's author.
-  public var author: String
+  package var author: String
   /// The changes to each query that the commit touches.
-  public var changes: [(query: QueryID, changes: [Delta.Change])]
+  package var changes: [(query: QueryID, changes: [Delta.Change])]
   /// For windows: the number of rows of their queries, where it changed.
-  public var totals = [QueryID: UInt64]()
+  package var totals = [QueryID: UInt64]()
 
   /// A commit, and its changes to each query that it touches.
-  public init(
+  package init(
     revision: Revision, time: Timestamp, author: String, changes: [(query: QueryID, changes: [Delta.Change])]
   ) {
     self.revision = revision
@@ -124,19 +132,19 @@ public struct CommitUpdate: Hashable, Sendable {
     self.changes = changes
   }
 
-  public static func == (left: CommitUpdate, right: CommitUpdate) -> Bool {
+  package static func == (left: CommitUpdate, right: CommitUpdate) -> Bool {
     left.revision == right.revision && left.totals == right.totals
       && left.changes.map(\.query) == right.changes.map(\.query)
       && left.changes.map(\.changes) == right.changes.map(\.changes)
   }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(revision) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(revision) }
 }
 
 extension ReplicaAction {
   /// Whether the action is a message to the server, or the welcome, which sets the limits for messages. These come
   /// first, in the order of request numbers, because the handlers of other actions may make further requests.
-  public var isForTheConnection: Bool {
+  package var isForTheConnection: Bool {
     switch self {
     case .send, .welcomed: true
     default: false

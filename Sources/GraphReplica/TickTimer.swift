@@ -6,17 +6,17 @@
 /// sleep is restarted only if it would end too late, and postponed at most once before it fires. A wake-up that comes
 /// too early is harmless. The reply to a ping postpones the sleep to the next ping, so an idle client wakes only to
 /// ping.
-public struct TickTimer: Hashable, Sendable {
+package struct TickTimer: Hashable, Sendable {
   /// When the timer fires; nil if no sleep is active.
-  public private(set) var time: Int64?
+  package private(set) var time: Int64?
   private var wasPostponed = false
 
   /// A timer without an active sleep.
-  public init() {}
+  package init() {}
 
   /// Schedules the timer at the deadline or earlier.
   /// - Returns: whether the caller has to start a sleep until `time`, which replaces an active one.
-  public mutating func set(to deadline: Int64) -> Bool {
+  package mutating func set(to deadline: Int64) -> Bool {
     if let time {
       guard deadline < time || (deadline > time && !wasPostponed) else { return false }
       wasPostponed = wasPostponed || deadline > time
@@ -26,5 +26,5 @@ public struct TickTimer: Hashable, Sendable {
   }
 
   /// Ends the sleep.
-  public mutating func ring() { self = TickTimer() }
+  package mutating func ring() { self = TickTimer() }
 }

@@ -4,7 +4,7 @@ import GraphModel
 /// A to-many relationship of an object, as a collection: `note.tags`.
 ///
 /// It is a view of the relationship in the object's context, not a copy: an `insert` is an edit of the context, and
-/// the next read includes what other clients have committed. An insertion or a removal needs nothing loaded. A read
+/// the next read includes the commits of other clients. Insertions and removals work without loaded members. A read
 /// whose result is not known is reported as an ``UnloadedReadError``, which traps in debug builds: `load` the members
 /// before, or prefetch them.
 public protocol ToManyRelationship<Element>: Sequence where Element: ManagedObject {
@@ -66,7 +66,7 @@ public struct OrderedToMany<Element: ManagedObject>: ToManyRelationship {
 }
 
 extension ToManyRelationship {
-  /// Whether the context knows which objects are members, though perhaps not their values: faults may be among them.
+  /// Whether the context knows the ids of all members. Faults may be among them.
   public var isKnown: Bool { owner.context.knowsMembers(of: owner, property) }
 
   /// Whether the context holds all members with their values.
@@ -95,7 +95,7 @@ extension ToManyRelationship {
   /// Iterates over the members.
   public func makeIterator() -> IndexingIterator<[Element]> { known.makeIterator() }
 
-  /// Whether an object is a member. It is known where the object itself or the members are loaded.
+  /// Whether an object is a member. The answer is known if the object or the members are loaded.
   public func contains(_ object: Element) -> Bool { owner.context.contains(object, in: owner, property) }
 
   /// Removes an object, and updates the inverse.

@@ -1,8 +1,13 @@
-import Glibc
 import GraphHub
 import GraphModel
 import GraphWire
 import NIOCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The channel handler of one connection, on the hub's event loop.
 ///
@@ -14,14 +19,14 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let runner: HubRunner
   private var decoder: FrameDecoder
   private var context: ChannelHandlerContext?
-  /// Cached, because looking them up costs casts.
-  private var channel: (any Channel)?
-  private var options: (any NIOSynchronousChannelOptions)?
-  private var descriptor: NIOBSDSocket.Handle?
+  /// Nil for an encrypted connection: its frames pass the TLS handler.
+  private var directWriter: DirectSocketWriter?
   private var session: SessionID?
   private var pending = [ByteBuffer]()
   private var pendingBytes = 0
   private var isDirty = false
+  /// Whether `flush` passes bytes to the channel at the moment.
+  private var isFlushing = false
   /// The bytes of the incomplete frame that were last reported to the hub.
   private var reportedPart = 0
   private var isClosing = false
@@ -33,25 +38,40 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   // MARK: - Inbound
 
+  func handlerAdded(context: ChannelHandlerContext) {
+    // Behind TLS, the handler is added when the handshake is complete.
+    if context.channel.isActive { begin(context) }
+  }
+
   func channelActive(context: ChannelHandlerContext) {
+    begin(context)
+    context.fireChannelActive()
+  }
+
+  private func begin(_ context: ChannelHandlerContext) {
+    assert(session == nil, "a connection has one session")
     self.context = context
-    channel = context.channel
-    options = context.channel.syncOptions
-    descriptor = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+    directWriter = DirectSocketWriter(context.channel)
+    // Only asked about its other end: bytes are written by `directWriter` or through the pipeline.
+    let socket = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
       of: NIOBSDSocket.Handle.self
     ) { $0 }
-    guard let session = runner.open(self) else {
+    let peer: Peer? = if let socket { PeerCredentials.peer(ofSocket: socket) } else { .network }
+    guard let peer else {
+      // The other end is gone already, or the system does not say who it is.
+      return context.close(promise: nil)
+    }
+    guard let session = runner.open(self, of: peer) else {
       // Over the connection limit. No message is sent, because it would cost what the limit is meant to save.
       return context.close(promise: nil)
     }
     self.session = session
     runner.flush()
-    context.fireChannelActive()
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     self.context = nil
-    (channel, options, descriptor) = (nil, nil, nil)
+    directWriter = nil
     pending = []
     if let session { runner.closed(session) }
     context.fireChannelInactive()
@@ -115,31 +135,29 @@ final class ConnectionHandler: ChannelInboundHandler {
     pending.removeAll(keepingCapacity: true)
     let bytes = pendingBytes
     pendingBytes = 0
-    writeDirectly(&buffer)
+    directWriter?.write(&buffer)
     // In almost all cases the socket has taken everything, and no promise is needed.
     if buffer.readableBytes == 0 { return runner.drained(session, bytes: bytes) }
     let promise = context.eventLoop.makePromise(of: Void.self)
     // A failed write is followed by the end of the connection, which drains everything.
-    promise.futureResult.whenSuccess { [runner] in runner.process(.drained(session, bytes: bytes)) }
+    promise.futureResult.assumeIsolated().whenSuccess { [self] in written(bytes, of: session) }
+    isFlushing = true
     context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
+    isFlushing = false
   }
 
-  /// Writes to the socket directly, bypassing the channel's write queue, if that queue is empty. For a delta to a
-  /// thousand connections, the queue costs as much as all our own work; docs/decisions/0008 has the figures.
-  ///
-  /// The channel closes its descriptor and becomes inactive in one step, on this loop and without calling out in
-  /// between, so the descriptor is valid while the channel is active. Errors are left to the channel, which
-  /// encounters them with the rest.
-  private func writeDirectly(_ buffer: inout ByteBuffer) {
-    // The channel's queue sends what is not written here.
-    guard let descriptor, let channel, channel.isActive, (try? options?.getOption(.bufferedWritableBytes)) == 0 else {
-      return
+  /// Reports bytes that the channel has written. An encrypted connection often writes them within `flush`, whose caller
+  /// then passes the report on: the hub may be in the middle of another event.
+  private func written(_ bytes: Int, of session: SessionID) {
+    if isFlushing {
+      runner.drained(session, bytes: bytes)
+    } else {
+      runner.process(.drained(session, bytes: bytes))
     }
-    let sent = buffer.withUnsafeReadableBytes { bytes in
-      send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
-    }
-    if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
   }
+
+  /// The network address of the other end; nil for a Unix-domain socket.
+  var address: String? { context?.channel.remoteAddress?.ipAddress }
 
   func setReading(_ isReading: Bool) {
     context?.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }

@@ -3,25 +3,21 @@ import Foundation
 import FreedMemory
 import GraphHub
 import GraphModel
-import Synchronization
 
 /// The thread that waits for the disk: it makes prepared commits durable while the writer prepares the next ones.
 ///
-/// The groups that were prepared during a sync share the next one. The sessions' limits on outstanding requests bound the
-/// mailbox.
+/// The groups that were prepared during a sync share the next one. The sessions' limits on outstanding requests bound
+/// the mailbox.
 final class FinishingThread: Sendable {
   /// The requests of a group, and what makes it durable.
   typealias Group = (tickets: [StoreRequestID], prepared: Result<PreparedCommits, any Error>)
 
-  private struct Mailbox {
+  private struct Contents {
     var groups = [Group]()
     var isStopping = false
-    /// Whether the thread waits on the semaphore.
-    var isIdle = false
   }
 
-  private let mailbox = Mutex(Mailbox())
-  private let wake = DispatchSemaphore(value: 0)
+  private let mailbox = ThreadMailbox(Contents())
   private let stopped = DispatchSemaphore(value: 0)
 
   /// The number of changes from which a commit leaves more freed memory than the next commits need.
@@ -38,45 +34,43 @@ final class FinishingThread: Sendable {
     }
   }
 
-  func enqueue(_ group: Group) { change { $0.groups.append(group) } }
+  func enqueue(_ group: Group) { mailbox.change { $0.groups.append(group) } }
 
   /// Finishes the groups in the mailbox, then ends; blocks until then. The caller adds no group after this call.
   func stop() {
-    change { $0.isStopping = true }
+    mailbox.change { $0.isStopping = true }
     stopped.wait()
   }
 
-  private func change(_ body: (inout Mailbox) -> Void) {
-    let mustWake = mailbox.withLock { mailbox in
-      body(&mailbox)
-      defer { mailbox.isIdle = false }
-      return mailbox.isIdle
-    }
-    if mustWake { wake.signal() }
+  private enum WorkItem {
+    case groups([Group])
+    case end
   }
 
   private func run(_ onResult: (HubEvent) -> Void) {
     var leftFreedMemory = false
     while true {
-      let (groups, isStopping) = mailbox.withLock { mailbox in
-        defer { mailbox.groups.removeAll(keepingCapacity: true) }
-        mailbox.isIdle = mailbox.groups.isEmpty
-        return (mailbox.groups, mailbox.isStopping)
-      }
-      if groups.isEmpty {
-        if isStopping { return }
-        guard leftFreedMemory else { wake.wait(); continue }
-        guard wake.wait(timeout: .now() + Self.quietTime) == .timedOut else { continue }
-        releaseFreedMemory()
-        leftFreedMemory = false
-        wake.wait()
-        continue
-      }
-      for event in Self.events(of: groups) {
-        if case .committed(let results) = event, results.contains(where: \.result.isLarge) { leftFreedMemory = true }
-        onResult(event)
+      switch mailbox.take(Self.nextItem) {
+      case .groups(let groups):
+        for event in Self.events(of: groups) {
+          if case .committed(let results) = event, results.contains(where: \.result.isLarge) { leftFreedMemory = true }
+          onResult(event)
+        }
+      case .end: return
+      case nil where leftFreedMemory:
+        if !mailbox.wait(atMost: Self.quietTime) {
+          releaseFreedMemory()
+          leftFreedMemory = false
+        }
+      case nil: mailbox.wait()
       }
     }
+  }
+
+  private static func nextItem(of mailbox: inout Contents) -> WorkItem? {
+    guard !mailbox.groups.isEmpty else { return mailbox.isStopping ? .end : nil }
+    defer { mailbox.groups.removeAll(keepingCapacity: true) }
+    return .groups(mailbox.groups)
   }
 
   /// Finishes groups. The results of those that succeed one after the other are one event.

@@ -25,16 +25,25 @@ public struct GraphServer: Service {
     public var olderModels = [Model]()
     /// The name in `Welcome.server` and in the output of `stickies status`.
     public var name: String
-    /// Threads, at least 1, that read the store for clients; one session uses at most half of them. Keep this below the store's
-    /// `SQLiteStore.Options.maximumReaders`, because the server reads on one further thread.
+    /// Threads, at least 1, that read the store for clients; one session uses at most half of them. Keep this below the
+    /// store's `SQLiteStore.Options.maximumReaders`, because the server reads on one further thread.
     public var readerThreads = 4
     /// The history to keep; nil keeps all of it.
     public var history: HistoryPolicy?
     /// The interval at which history is pruned according to `history`.
     public var pruningPeriod = Duration.seconds(3_600)
+    /// Verifies the credentials of clients. Without it, each client of the network is one of the owner.
+    public var authenticator: (any Authenticating)?
     /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
     /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
+    /// The certificate of the addresses that begin with `tls://`; required if there are any.
+    public var certificate: ServerCertificate?
+    /// Whether clients must prove who they are. Without it, only addresses of this machine are served by default.
+    public var hasAccounts = false
+    /// Whether to serve addresses that other machines reach without encryption or without accounts. The log has a
+    /// warning for each at every start, and the status names them.
+    public var allowsExposure = false
 
     /// Creates a configuration with the default limits.
     public init(addresses: [ServerAddress], name: String = "") {
@@ -49,6 +58,8 @@ public struct GraphServer: Service {
   private let ready: @Sendable ([ServerAddress]) -> Void
   /// Called before `ready`; tests measure a running server.
   package var started: @Sendable (ServerProbe) -> Void = { _ in }
+  /// Called before `ready`, when programs of this process can connect.
+  package var acceptsLocally: @Sendable (LocalConnections) -> Void = { _ in }
 
   /// - Parameters:
   ///   - store: the open store, such as a `SQLiteStore`; the server closes it at the end.
@@ -64,8 +75,10 @@ public struct GraphServer: Service {
   }
 
   /// Serves until graceful shutdown, then notifies clients, finishes accepted commits and closes the store.
-  /// - Throws: `StoreFailure` when the server cannot listen on an address.
+  /// - Throws: `StoreFailure` when the server cannot listen on an address; `ExposedAddressError` or
+  ///   `CertificateFailure` when it must not.
   public func run() async throws {
+    try ListeningPolicy.check(configuration)
     // Checked first, so that a server that listens can also answer.
     try DescriptorReserve.check(
       DescriptorReserve.count(store: store.maximumDescriptors, addresses: configuration.addresses.count))
@@ -78,58 +91,36 @@ public struct GraphServer: Service {
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
     let writer = WriterThread(store: store, clock: Self.now)
-    let runner = HubRunner(
-      loop: loop,
-      hub: Hub(
-        model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
-        server: configuration.name, limits: configuration.limits),
-      store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
-      limits: configuration.limits,
-      maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
-    let accepting = AcceptBackoff(log: log)
+    let conditions = ServingConditions(configuration)
+    for exposure in conditions.exposures { log.warning("\(exposure)") }
+    let runner = try runner(loop, conditions, writer, readers, internalReaders)
     var listeners = [Listener]()
-    func listen(at address: ServerAddress) async throws {
-      listeners.append(
-        try await Listener(
-          address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-          accepting: accepting, log: log))
-    }
     do {
       try writer.start { event in runner.submit(event) }
       try readers.start()
       try internalReaders.start()
-      for address in configuration.addresses { try await listen(at: address) }
-      for address in configuration.optionalAddresses {
-        do {
-          try await listen(at: address)
-        } catch let failure as StoreFailure {
-          log.notice("an address is not served", metadata: ["address": "\(address)", "failure": "\(failure)"])
-        }
-      }
+      try await listen(group, runner, &listeners)
     } catch {
       for listener in listeners { await listener.close() }
       // A promise of the runner must not outlive its loop unfulfilled.
       try? await loop.submit { runner.cancelRemaining() }.get()
-      writer.stop()
-      readers.stop()
-      internalReaders.stop()
+      await Self.join(writer, readers, internalReaders)
       try? await group.shutdownGracefully()
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
     let fileWatcher = StoreFileWatcher(store: store, internalReaders: internalReaders, log: log)
     let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatcher.check() }
-    var pruning: RepeatedTask?
-    if let policy = configuration.history, policy.prunes {
-      pruning = PruningSchedule(
-        store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log
-      ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
-    }
+    let pruning = pruneRegularly(since: start, runner, internalReaders)
+    let checkingCertificate = configuration.certificate?.startChecks(on: loop, internalReaders, log)
+    let local = LocalConnections(runner: runner)
     started(ServerProbe(runner: runner))
+    acceptsLocally(local)
     ready(listeners.map(\.address))
     try? await gracefulShutdown()
     log.info("shutting down")
     for listener in listeners { await listener.close() }
+    local.stop()
     runner.submit(.shutdown)
     // A client that no longer reads must not delay the shutdown.
     let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.cancelRemaining() }
@@ -137,21 +128,80 @@ public struct GraphServer: Service {
     deadline.cancel()
     timer.cancel()
     watching.cancel()
+    checkingCertificate?.cancel()
     pruning?.cancel()
-    // Join threads outside the cooperative pool, which must not be blocked.
+    await Self.join(writer, readers, internalReaders)
+    try? await group.shutdownGracefully()
+    try store.close()
+    log.info("the store is closed")
+  }
+
+  /// Makes the runner of a hub that begins at the store's head.
+  private func runner(
+    _ loop: any EventLoop, _ conditions: ServingConditions, _ writer: WriterThread, _ readers: ReadExecutor,
+    _ internalReaders: ReaderPool
+  ) throws -> HubRunner {
+    let runner = HubRunner(
+      loop: loop,
+      hub: Hub(
+        model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
+        server: configuration.name, limits: configuration.limits, authenticates: configuration.authenticator != nil),
+      store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
+      limits: configuration.limits, conditions: conditions, log: log)
+    runner.accounts.authenticator = configuration.authenticator
+    return runner
+  }
+
+  /// Listens at all addresses. An optional address that fails is only logged.
+  /// - Parameter listeners: those that listen, also if a later one throws.
+  private func listen(
+    _ group: MultiThreadedEventLoopGroup, _ runner: HubRunner, _ listeners: inout [Listener]
+  ) async throws {
+    let accepting = AcceptBackoff(log: log)
+    let encryption = configuration.certificate.map {
+      ServerEncryption(certificate: $0, regulator: HandshakeRegulator(loop: group.next(), log: log))
+    }
+    func listener(at address: ServerAddress) async throws -> Listener {
+      do {
+        return try await Listener(
+          address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
+          accepting: accepting, encryption: address.isEncrypted ? encryption : nil, log: log)
+      } catch let failure as StoreFailure where failure.code == .inUse {
+        throw address.conflict(with: listeners.map(\.address)) ?? failure
+      }
+    }
+    for address in configuration.addresses { listeners.append(try await listener(at: address)) }
+    for address in configuration.optionalAddresses {
+      do {
+        listeners.append(try await listener(at: address))
+      } catch let failure as StoreFailure {
+        log.notice("an address is not served", metadata: ["address": "\(address)", "failure": "\(failure)"])
+      }
+    }
+  }
+
+  /// Prunes history by the configured policy; nil if the policy keeps all of it.
+  private func pruneRegularly(
+    since start: PruningClock.Reading, _ runner: HubRunner, _ internalReaders: ReaderPool
+  ) -> RepeatedTask? {
+    guard let policy = configuration.history, policy.prunes else { return nil }
+    let schedule = PruningSchedule(
+      store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log)
+    return schedule.start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
+  }
+
+  /// Waits for the end of the threads outside the cooperative pool, which must not be blocked.
+  private static func join(_ writer: WriterThread, _ readers: ReadExecutor, _ internalReaders: ReaderPool) async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      @Sendable func join() {
+      @Sendable func stop() {
         writer.stop()
         readers.stop()
         internalReaders.stop()
         continuation.resume()
       }
       // If no thread can be started, blocking the pool is acceptable, because nothing else is served at this point.
-      do { try ServerThread.start("end", join) } catch { join() }
+      do { try ServerThread.start("end", stop) } catch { stop() }
     }
-    try? await group.shutdownGracefully()
-    try store.close()
-    log.info("the store is closed")
   }
 
   /// Warns about a newest commit in the future. The clock was wrong then or is wrong now; only an operator can decide

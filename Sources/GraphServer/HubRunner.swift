@@ -22,7 +22,7 @@ final class HubRunner: @unchecked Sendable {
   let internalReaders: ReaderPool
   let spoolDirectory: String
   let limits: HubLimits
-  private let maximumConnections: Int
+  private let conditions: ServingConditions
   private let log: Logger
   private var connections = [SessionID: ConnectionHandler]()
   private var dirty = [ConnectionHandler]()
@@ -42,14 +42,20 @@ final class HubRunner: @unchecked Sendable {
   /// Batches that the writer's thread is running or has queued.
   private var batches = [StoreRequestID: BatchTask]()
   private var lastSession: SessionID = 0
-  private var logLimiter = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
-  /// Failed batches since the last successful one.
-  private var refusedBatches = 0
+  private var reports = Reports()
+  var accounts = Accounts()
   private let finished: EventLoopPromise<Void>
+
+  /// The recent log lines, so that a client that retries does not fill the log.
+  private struct Reports {
+    var limiter = LogRateLimiter(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
+    /// Failed batches since the last successful one.
+    var refusedBatches = 0
+  }
 
   init(
     loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: ReadExecutor,
-    internalReaders: ReaderPool, spoolDirectory: String, limits: HubLimits, maximumConnections: Int, log: Logger
+    internalReaders: ReaderPool, spoolDirectory: String, limits: HubLimits, conditions: ServingConditions, log: Logger
   ) {
     self.loop = loop
     self.hub = hub
@@ -60,7 +66,7 @@ final class HubRunner: @unchecked Sendable {
     collectedMemory = OrderMemoryLimiter(limit: limits.orderBytes)
     self.spoolDirectory = spoolDirectory
     self.limits = limits
-    self.maximumConnections = maximumConnections
+    self.conditions = conditions
     self.log = log
     finished = loop.makePromise()
   }
@@ -94,20 +100,25 @@ final class HubRunner: @unchecked Sendable {
 
   // MARK: - Connections
 
-  /// Registers a connection; nil when the maximum number of connections is reached.
-  func open(_ connection: ConnectionHandler) -> SessionID? {
+  /// Whether another connection may be accepted.
+  /// - Parameter handshakes: the connections that are not registered yet.
+  func hasRoom(besides handshakes: Int) -> Bool { connections.count + handshakes < conditions.maximumConnections }
+
+  /// Registers a connection of a peer; nil when the maximum number of connections is reached.
+  func open(_ connection: ConnectionHandler, of peer: Peer) -> SessionID? {
     loop.assertInEventLoop()
-    guard connections.count < maximumConnections else {
-      if let omitted = logLimiter.omitted(before: "connections") {
+    guard connections.count < conditions.maximumConnections else {
+      if let omitted = reports.limiter.omitted(before: "connections") {
+        let maximum = conditions.maximumConnections
         log.warning(
           "a connection was refused",
-          metadata: ["maximum": "\(maximumConnections)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+          metadata: ["maximum": "\(maximum)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
       }
       return nil
     }
     lastSession += 1
     connections[lastSession] = connection
-    dispatch(.opened(lastSession))
+    dispatch(.opened(lastSession, of: peer))
     return lastSession
   }
 
@@ -188,8 +199,8 @@ final class HubRunner: @unchecked Sendable {
 
   /// Logs one line at once, then at most one in ten seconds, because many clients may retry.
   private func report(_ failure: StoreFailure) {
-    refusedBatches += 1
-    if let omitted = logLimiter.omitted(before: failure.code.rawValue) {
+    reports.refusedBatches += 1
+    if let omitted = reports.limiter.omitted(before: failure.code.rawValue) {
       log.critical(
         "the store refuses commits",
         metadata: ["failure": "\(failure)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
@@ -197,14 +208,15 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func reportRecovery() {
-    if refusedBatches == 0 { return }
+    if reports.refusedBatches == 0 { return }
     // This line is limited in the same way, for a store that alternates between failure and success.
-    if let omitted = logLimiter.omitted(before: "recovery") {
+    if let omitted = reports.limiter.omitted(before: "recovery") {
       log.notice(
         "the store accepts commits again",
-        metadata: ["refused": "\(refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+        metadata: ["refused": "\(reports.refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 }
+      )
     }
-    refusedBatches = 0
+    reports.refusedBatches = 0
   }
 
   private func perform(_ action: HubAction) {
@@ -234,6 +246,9 @@ final class HubRunner: @unchecked Sendable {
       }
     case .watch(let query, let number): reads.store.watch(query, number: number)
     case .unwatch(let number): reads.store.unwatch(number)
+    case .authenticate(let credential, let id): authenticate(credential, id)
+    case .findReplica(let replica, let id):
+      internalReaders.enqueue { [self] in submit(.foundReplica(reads.known(replica), session: id)) }
     case .recognize(let ticket, let token):
       internalReaders.enqueue { [self] in
         submit(.recognized(ticket, reads.recognizes(token)))
@@ -245,7 +260,10 @@ final class HubRunner: @unchecked Sendable {
     case .close(let id): connections[id]?.close()
     case .report(let failure, let id):
       log.critical(
-        "an invariant is broken: the session ends", metadata: ["invariant": "\(failure.name)", "session": "\(id)"])
+        "an invariant is broken: the session ends",
+        metadata: [
+          "invariant": "\(failure.name)", "session": "\(id)", "principal": "\(hub.principal(of: id)?.id ?? "none")",
+        ])
     case .finished: finished.succeed()
     }
   }
@@ -314,6 +332,7 @@ final class HubRunner: @unchecked Sendable {
   private func status() -> ServerStatus {
     var status = ServerStatus()
     status.process = UInt64(getpid())
+    status.exposures = conditions.exposures.map(\.description)
     guard let statistics = try? reads.store.statistics() else { return status }
     status.location = statistics.location
     status.size = UInt64(statistics.size)
@@ -341,5 +360,25 @@ final class HubRunner: @unchecked Sendable {
       scheduledReads: readers.scheduledReads, keptRows: spools.count, batches: batches.count)
   }
 
-  func tick() { process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }
+  func tick() {
+    process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)))
+    checkTokens()
+  }
+
+  /// The numbers of the tokens that sessions use.
+  var tokensInUse: Set<UInt64> { hub.tokensInUse }
+
+  /// The network address of a session's client; `local` for one on a Unix-domain socket.
+  func address(of id: SessionID) -> String { connections[id]?.address ?? "local" }
+
+  /// Logs a refused login, at most one line in ten seconds.
+  func reportLogin(_ refusal: Refusal, _ address: String) {
+    if let omitted = reports.limiter.omitted(before: "logins") {
+      log.notice(
+        "a login was refused",
+        metadata: ["address": "\(address)", "reason": "\(refusal.message)"].merging(
+          omitted > 0 ? ["omitted": "\(omitted)"] : [:]
+        ) { $1 })
+    }
+  }
 }

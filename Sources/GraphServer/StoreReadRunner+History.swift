@@ -52,15 +52,15 @@ extension StoreReadRunner {
 
   func follow(_ request: FollowRequest, _ number: UInt64, _ stream: ReadStream) throws {
     let part = try store.follow(request)
-    let commits = part.commits.map(entry)
-    try stream.finish(frame(ToClient(number, .followed(commits, at: part.at, head: part.head))), at: part.head)
+    let answer = ToClient.Body.followed(part.commits.map(entry), at: part.at, head: part.head, damage: part.damage)
+    try stream.finish(frame(ToClient(number, answer)), at: part.head)
   }
 
   func differences(_ request: DifferenceRequest, _ number: UInt64, _ stream: ReadStream) throws {
     var chunk = [ObjectDifference]()
     var (size, count) = (0, 0)
     defer { releaseMemory(after: count) }
-    let head = try store.differences(request) { difference in
+    let end = try store.differences(request) { difference in
       var difference = difference
       count += 1
       if difference.approximateSize > ProtocolLimits.maximumFrameSize / 2 {
@@ -79,7 +79,7 @@ extension StoreReadRunner {
         (chunk, size) = ([], 0)
       }
     }
-    try stream.finish(frame(ToClient(number, .differences(chunk, last: true))), at: head)
+    try stream.finish(frame(ToClient(number, .differences(chunk, last: true, damage: end.damage))), at: end.at)
   }
 
   private func entry(_ commit: CommitRecord) -> CommitEntry {

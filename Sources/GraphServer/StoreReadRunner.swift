@@ -30,13 +30,13 @@ struct StoreReadRunner: Sendable {
     }
   }
 
-  /// Answers a message of an author from the store.
-  private func answer(_ message: ToServer.Body, of author: String, _ number: UInt64, _ stream: ReadStream) throws {
+  /// Answers a message of a principal from the store.
+  private func answer(_ message: ToServer.Body, of author: Principal, _ number: UInt64, _ stream: ReadStream) throws {
     switch message {
     case .exportGraph: try graph(number, stream)
     case .log(let log): try self.log(log, number, stream)
     case .undoState(let scope):
-      let state = try store.undoState(of: author, scope: scope)
+      let state = try store.undoState(of: author.id, scope: scope)
       try stream.finish(frame(ToClient(number, .undoState(state))), at: store.head)
     case .revisionAt(let time):
       // All commits were made by now, even if their recorded times are later.
@@ -107,12 +107,12 @@ struct StoreReadRunner: Sendable {
 
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {
     var encoder = ChunkEncoder(request: number)
-    let at = try store.export { at, objects in
+    let end = try store.export { at, objects in
       try stream.add(frame(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
     } _: { image in
       if let frame = encoder.append(image) { try stream.add(frame) }
     }
-    try stream.finish(encoder.finish(at: at), at: at)
+    try stream.finish(encoder.finish(at: end.at, damage: translated(end.damage)), at: end.at)
   }
 
   func history(after: Revision, through: Revision, limits: HubLimits) -> Result<[CommitRecord], Refusal> {
@@ -127,6 +127,15 @@ struct StoreReadRunner: Sendable {
 
   /// Whether the store's history contains this state; false if the store can't be read, so that the client loads its
   /// result again.
+  /// The transactions of a client in history; nil if there are none.
+  func known(_ replica: UniqueID) -> Result<KnownReplica?, Refusal> {
+    do {
+      return .success(try store.replica(replica))
+    } catch {
+      return .failure(Self.refusal(error))
+    }
+  }
+
   func recognizes(_ token: Token) -> Bool {
     guard let isKnown = try? store.recognizes(token) else { return false }
     return isKnown

@@ -1,29 +1,25 @@
 import Foundation
 import GraphHub
 import GraphModel
-import Synchronization
 
 /// The store's single writer.
 ///
-/// Its thread prepares all waiting requests as one group and passes it to the finishing thread, which syncs the disk for
-/// all groups that are prepared by then. The sessions' limits on outstanding requests bound the mailbox.
+/// Its thread prepares all waiting requests as one group and passes it to the finishing thread, which syncs the disk
+/// for all groups that are prepared by then. The sessions' limits on outstanding requests bound the mailbox.
 final class WriterThread: Sendable {
-  private struct Mailbox {
+  private struct Contents {
     var waiting = [(StoreRequestID, WriteRequest)]()
     /// Work to run between two commits.
     var work: (@Sendable () -> Void)?
     var isStopping = false
     /// Whether the thread was started.
     var isRunning = false
-    /// Whether the thread waits on the semaphore.
-    var isIdle = false
   }
 
   private let store: any GraphStoring
   private let clock: @Sendable () -> Timestamp
-  private let mailbox = Mutex(Mailbox())
+  private let mailbox = ThreadMailbox(Contents())
   private let finishing = FinishingThread()
-  private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
 
   /// The maximum number of requests that are committed together, and so of those that delay a reply.
@@ -47,7 +43,7 @@ final class WriterThread: Sendable {
       finishing.stop()
       throw error
     }
-    mailbox.withLock { $0.isRunning = true }
+    mailbox.change { $0.isRunning = true }
   }
 
   /// Receives the requests of one turn of the hub's loop.
@@ -61,7 +57,7 @@ final class WriterThread: Sendable {
     -> HubEvent?
   {
     guard fastPath.allows(requests), isFree else {
-      enqueue(requests)
+      mailbox.change { $0.waiting += requests }
       return nil
     }
     let start = DispatchTime.now().uptimeNanoseconds
@@ -70,35 +66,17 @@ final class WriterThread: Sendable {
     return result
   }
 
-  private func enqueue(_ requests: [(StoreRequestID, WriteRequest)]) {
-    let mustWake = mailbox.withLock { mailbox in
-      mailbox.waiting += requests
-      defer { mailbox.isIdle = false }
-      return mailbox.isIdle
-    }
-    if mustWake { wake.signal() }
-  }
-
   /// Runs `work` on the writer's thread before the next batch. It replaces pending work, and is dropped when the
   /// thread ends.
-  func betweenCommits(_ work: @escaping @Sendable () -> Void) {
-    let mustWake = mailbox.withLock { mailbox in
-      mailbox.work = work
-      defer { mailbox.isIdle = false }
-      return mailbox.isIdle
-    }
-    if mustWake { wake.signal() }
-  }
+  func betweenCommits(_ work: @escaping @Sendable () -> Void) { mailbox.change { $0.work = work } }
 
   /// Commits the waiting requests, then ends; blocks until then.
   func stop() {
-    let (mustWake, isRunning) = mailbox.withLock { mailbox in
+    let isRunning = mailbox.change { mailbox in
       mailbox.isStopping = true
-      defer { mailbox.isIdle = false }
-      return (mailbox.isIdle, mailbox.isRunning)
+      return mailbox.isRunning
     }
     if isRunning {
-      if mustWake { wake.signal() }
       stopped.wait()
       finishing.stop()
     }
@@ -107,37 +85,33 @@ final class WriterThread: Sendable {
   private enum WorkItem {
     case batch([(StoreRequestID, WriteRequest)])
     case work(@Sendable () -> Void)
-    case wait
     case end
   }
 
   private func run() {
     while true {
-      let next = mailbox.withLock { mailbox -> WorkItem in
-        if let work = mailbox.work, !mailbox.isStopping {
-          mailbox.work = nil
-          return .work(work)
-        }
-        if mailbox.waiting.isEmpty {
-          if mailbox.isStopping { return .end }
-          mailbox.isIdle = true
-          return .wait
-        }
-        let batch = Array(mailbox.waiting.prefix(Self.sharedPrefix(of: mailbox.waiting)))
-        if batch.count == mailbox.waiting.count {
-          mailbox.waiting.removeAll(keepingCapacity: true)
-        } else {
-          mailbox.waiting.removeFirst(batch.count)
-        }
-        return .batch(batch)
-      }
-      switch next {
+      switch mailbox.take(Self.nextItem) {
       case .batch(let batch): finishing.enqueue(prepare(batch))
       case .work(let work): work()
-      case .wait: wake.wait()
       case .end: return
+      case nil: mailbox.wait()
       }
     }
+  }
+
+  private static func nextItem(of mailbox: inout Contents) -> WorkItem? {
+    if let work = mailbox.work, !mailbox.isStopping {
+      mailbox.work = nil
+      return .work(work)
+    }
+    guard !mailbox.waiting.isEmpty else { return mailbox.isStopping ? .end : nil }
+    let batch = Array(mailbox.waiting.prefix(sharedPrefix(of: mailbox.waiting)))
+    if batch.count == mailbox.waiting.count {
+      mailbox.waiting.removeAll(keepingCapacity: true)
+    } else {
+      mailbox.waiting.removeFirst(batch.count)
+    }
+    return .batch(batch)
   }
 
   /// The number of waiting requests to commit together, as a group. A batch request is committed alone, so that it

@@ -199,6 +199,8 @@ final class ClientNode {
       }
       lastRevision = update.revision
     case .diverged: restores.detect()
+    // Each of the simulation's clients takes a new id when it restarts.
+    case .copied: fail("client \(number) was taken for a copy")
     case .rejected(let refusal): fail("client \(number) was rejected: \(refusal.message)")
     // The simulation never asks the server to disconnect, and no client is silent for long.
     case .disconnect(let refusal): fail("client \(number) was sent away: \(refusal.message)")

@@ -26,6 +26,8 @@ struct ServerNode {
   private let bug: PlantedBug?
   /// The revision to prune to, while slices remain.
   var pruning: Revision?
+  /// The highest committed sequence numbers of replicas, as far as this node has committed them.
+  private(set) var sequences = [UniqueID: UInt64]()
   /// The sessions that the hub does not read from.
   var paused = Set<SessionID>()
 
@@ -114,6 +116,9 @@ struct ServerNode {
             results[index].record = record
           }
         }
+        for case let id? in results.map(\.record?.transaction) {
+          sequences[id.replica] = max(id.sequence, sequences[id.replica, default: 0])
+        }
         // A batch is the last request.
         if case .batch? = batch.last?.1 {
           for (ticket, progress) in faultPlan.reports { inbox.append(.batchProgress(ticket, progress)) }
@@ -172,7 +177,7 @@ struct ServerNode {
         return Stream(session: session, frames: [frame], at: part.at)
       }
       if case .message(.undoState(let scope), let author) = request {
-        let frame = Frame.encode(ToClient(number, .undoState(try store.undoState(of: author, scope: scope))))
+        let frame = Frame.encode(ToClient(number, .undoState(try store.undoState(of: author.id, scope: scope))))
         return Stream(session: session, frames: [frame], at: try store.head)
       }
       guard case .objects(var fetch) = request else { throw Refusal(.malformed, "no log here") }

@@ -23,14 +23,16 @@ extension Simulation {
   }
 
   private func pruneSlices() throws {
-    guard let store = server?.store else { return }
+    guard var node = server else { return }
+    let store = node.store
     let keeps = random.chance(50) ? 1 + random.below(8) : 1 + random.below(60)
-    let target = server?.pruning ?? max(0, recorder.revision - Revision(keeps))
+    let target = node.pruning ?? max(0, recorder.revision - Revision(keeps))
     for _ in 0..<(1 + random.below(4)) {
       let oldest = try store.oldestRevision
       // A failure leaves the state of the store unknown, and the next commit reopens it.
       let hasMore = (try? store.prune(through: target)) ?? false
-      server?.pruning = hasMore ? target : nil
+      node.pruning = hasMore ? target : nil
+      server = node
       guard !CrashableFiles.isOff(directory) else { return }
       let floor = try store.oldestRevision
       trace("pruned up to \(floor) of \(target)")

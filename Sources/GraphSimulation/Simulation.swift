@@ -25,8 +25,8 @@ import GraphWire
 /// - After a restore from a backup, all of this holds for the restored store: clients detect the restore, keep their
 ///   unsaved edits, and unacknowledged transactions are committed once.
 /// - With counters: a count equals the number of committed increments, less those that are undone.
-/// - With clock jumps: revisions rise in the order of commits, each commit has the time of the server's clock, the state
-///   at a time is the newest one that has it, and no commit is pruned by age before it is that old.
+/// - With clock jumps: revisions rise in the order of commits, each commit has the time of the server's clock, the
+///   state at a time is the newest one that has it, and no commit is pruned by age before it is that old.
 /// - A second store that is fed by the entries of the commits equals the server's, row by row.
 /// - Clients with an older version of the model read and write through a lens with the same guarantees.
 public final class Simulation {
@@ -408,6 +408,13 @@ public final class Simulation {
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
     case .watch(let query, let number): node.store.watch(query, number: number)
     case .unwatch(let number): node.store.unwatch(number)
+    case .authenticate: preconditionFailure("the simulation's clients send no credentials")
+    // Answered at once, from what the node has committed: a read would change when the store finishes its groups.
+    case .findReplica(let replica, let session):
+      let known = node.sequences[replica].map { KnownReplica(lastSequence: $0) }
+      var actions = [HubAction]()
+      node.hub.handle(.foundReplica(.success(known), session: session), into: &actions)
+      for action in actions { perform(action, &node) }
     case .recognize(let ticket, let token): node.jobs.append(.recognize(ticket, token))
     case .statistics(let ticket): node.jobs.append(.statistics(ticket))
     case .pauseReading(let id): node.paused.insert(id)

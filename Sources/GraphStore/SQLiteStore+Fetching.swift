@@ -135,7 +135,8 @@ extension SQLiteStore {
   public func revision(at time: Timestamp) throws -> RevisionAtTime {
     try read { _, history, head in
       let found = try CommitTimes(history: history).revision(at: time)
-      return RevisionAtTime(revision: found.revision, time: found.time, author: found.author, head: head)
+      return RevisionAtTime(
+        revision: found.revision, time: found.time, author: names.name(of: found.author), head: head)
     }
   }
 }

@@ -15,7 +15,7 @@ extension SQLiteStore {
   /// Passes the commits that a log requests to `body`.
   public func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
-  ) throws -> LogCompletion {
+  ) throws -> AnswerCompletion {
     try request.filter.check(in: model)
     return try read { objects, history, head in
       // Only an explicit revision can be refused as pruned; otherwise the log covers the commits that exist.
@@ -24,7 +24,8 @@ extension SQLiteStore {
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
       let changes = if let changes = request.changes { Int(clamping: changes) } else { Int.max }
       let filter = try LogFilter(
-        request.filter, after: request.after, through: through, changes: changes, omitsDamage: true, history: history)
+        request.filter, after: request.after, through: through, changes: changes, omitsDamage: true, names: names,
+        history: history)
       try objects.connection.run(while: isWanted) {
         let limit = request.limit == 0 ? Int.max : Int(clamping: request.limit)
         // Refuses before the expensive part of the read begins.
@@ -36,7 +37,7 @@ extension SQLiteStore {
         }
         try pass(filter, request, history, body)
       }
-      return LogCompletion(at: head, damage: objects.damageFound.notice)
+      return AnswerCompletion(at: head, damage: objects.damageFound.notice)
     }
   }
 
@@ -48,9 +49,9 @@ extension SQLiteStore {
     let builder = LogEntryBuilder(history, omitsDamage: true)
     func flush() throws {
       if request.oldestFirst {
-        for record in try records(of: gathered, history, omitsDamage: true) { try body(record) }
+        for record in try records(of: gathered, history) { try body(names.shown(record)) }
       } else {
-        try builder.build(gathered, body)
+        try builder.build(gathered) { try body(names.shown($0)) }
       }
       (gathered, changes) = ([], 0)
     }
@@ -65,11 +66,9 @@ extension SQLiteStore {
   }
 
   /// - Parameter commits: oldest first, like the returned records.
-  private func records(
-    of commits: [HistoryReader.Commit], _ history: HistoryReader, omitsDamage: Bool = false
-  ) throws -> [CommitRecord] {
+  private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
     var records = [CommitRecord]()
-    try LogEntryBuilder(history, omitsDamage: omitsDamage).build(commits.reversed()) { records.append($0) }
+    try LogEntryBuilder(history, omitsDamage: true).build(commits.reversed()) { records.append($0) }
     return records.reversed()
   }
 
@@ -78,14 +77,15 @@ extension SQLiteStore {
     try request.filter.check(in: model)
     var filter = request.filter
     (filter.since, filter.until) = (nil, nil)
-    return try read { _, history, head in
+    return try read { objects, history, head in
       try check(request.since, head, history)
       let since = request.since.revision
       // Bounds the examined commits, even if few of them match.
       let through = min(head.revision, since + Revision(Self.followedRows))
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
       var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
-      let log = try LogFilter(filter, after: since, through: through, history: history)
+      let log = try LogFilter(
+        filter, after: since, through: through, omitsDamage: true, names: names, history: history)
       try log.forEach(newestFirst: false) { commit in
         found.append(commit)
         changes += commit.changes.count
@@ -99,14 +99,19 @@ extension SQLiteStore {
           isFull = true
           break
         }
-        kept.append(record)
+        kept.append(names.shown(record))
       }
       let end = isFull ? kept.last?.revision ?? through : through
       assert(end >= since && end <= head.revision)
-      if end == head.revision { return CommitPage(commits: kept, at: head, head: head) }
+      // A change that was read has an image.
+      let unknown = kept.flatMap(\.changes).filter { $0.before == nil && $0.after == nil }.map(\.id)
+      var damage = objects.damageFound.notice
+      damage.formUnion(DamageNotice(objects: unknown))
+      guard damage.count <= DamageNotice.maximumItems else { throw damage.refusal }
+      if end == head.revision { return CommitPage(commits: kept, at: head, head: head, damage: damage) }
       guard let fingerprint = try history.fingerprint(of: end) else { throw history.missingCommit(end) }
       return CommitPage(
-        commits: kept, at: Token(store: storeID, revision: end, fingerprint: fingerprint), head: head)
+        commits: kept, at: Token(store: storeID, revision: end, fingerprint: fingerprint), head: head, damage: damage)
     }
   }
 
@@ -139,16 +144,19 @@ extension SQLiteStore {
   /// Passes the differences between two states to `body`.
   public func differences(
     _ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void
-  ) throws -> Token {
+  ) throws -> AnswerCompletion {
     try HistoryFilter(entities: request.entities).check(in: model)
-    return try read { _, history, head in
-      try DifferenceReader(request, head: head.revision, history: history).forEach(body)
-      return head
+    return try read { objects, history, head in
+      let unknown = try DifferenceReader(request, head: head.revision, history: history).forEach(body)
+      var damage = objects.damageFound.notice
+      damage.formUnion(DamageNotice(objects: unknown))
+      guard damage.count <= DamageNotice.maximumItems else { throw damage.refusal }
+      return AnswerCompletion(at: head, damage: damage)
     }
   }
 
   /// Returns the origin of a property's value.
   public func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
-    try read { _, history, _ in try ValueOrigins(history: history).origin(of: property, of: id) }
+    try read { _, history, _ in names.shown(try ValueOrigins(history: history).origin(of: property, of: id)) }
   }
 }

@@ -49,20 +49,24 @@ extension SQLiteStore {
   ) throws -> [CommitRecord] {
     try read { _, history, _ in
       try history.records(
-        after: after, through: through, maximumChanges: maximumChanges, maximumBytes: maximumBytes)
+        after: after, through: through, maximumChanges: maximumChanges, maximumBytes: maximumBytes
+      ).map { names.shown($0) }
     }
   }
 
   /// Passes all objects to `body` by entity number and id, in one read transaction. Holds one object in memory at a
   /// time.
-  public func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token {
+  public func export(
+    begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void
+  ) throws -> AnswerCompletion {
     try read { objects, _, head in
       try GraphExporter(objects: objects).export(begin: { try begin(head, $0) }, body: body)
-      return head
+      return AnswerCompletion(at: head, damage: objects.damageFound.notice)
     }
   }
 
   /// The steps that undo and redo would apply to now.
+  /// - Parameter author: the id of the principal.
   public func undoState(of author: String, scope: UniqueID?) throws -> UndoState {
     try read { _, history, _ in
       let stacks = UndoStacks(history: history)
@@ -75,6 +79,11 @@ extension SQLiteStore {
       }
       return UndoState(undo: try described(next.undo), redo: try described(next.redo))
     }
+  }
+
+  /// The transactions of a client in history; nil if there are none.
+  public func replica(_ id: UniqueID) throws -> KnownReplica? {
+    try read { objects, _, _ in try ReplicaTable(objects.connection).known(id) }
   }
 
   /// Whether history has the token's revision with the token's fingerprint.
@@ -101,7 +110,7 @@ extension SQLiteStore {
       }
     }
     var statistics = StoreStatistics(
-      head: try head, location: location, size: StoreFiles.size(of: path),
+      head: try head, location: files.location, size: StoreFiles.size(of: path),
       sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
     statistics.oldest = try oldestRevision
     if let gathered { statistics.commitLogSize = gathered.log.bytesOnDisk }

@@ -32,6 +32,7 @@ extension SQLiteStore {
     try pool.writeWithoutTransaction { database in
       // SQLite does not checkpoint inside a transaction.
       if let writer { try commitGathered(writer) }
+      try files.verifySize()
       do {
         return try CheckpointSpace.checkpoint(database)
       } catch let error as DatabaseError {
@@ -69,8 +70,7 @@ extension SQLiteStore {
         }
       }
     } catch let unknown as UnknownOutcome {
-      let results = try resolveOutcomes(of: batch, unknown)
-      return PreparedCommits { results }
+      return try resolveOutcomes(of: batch, unknown)
     }
   }
 
@@ -87,6 +87,9 @@ extension SQLiteStore {
   private static let commit = SQL("COMMIT")
   private static let rollback = SQL("ROLLBACK")
 
+  /// The failures of the disk. An apparent corruption may exist only in the connection's memory.
+  private static let ofTheDisk: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
+
   private func prepareTogether(
     _ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter
   ) throws -> PreparedCommits {
@@ -96,18 +99,7 @@ extension SQLiteStore {
       try willBegin(isInTransaction) { try connection.run($0) }
     }
     let head = writer.revision
-    do {
-      // A large batch may be refused after a part of it was written; the rollback must concern the batch alone.
-      let isBatch = batch.first?.isBatch == true
-      if isBatch { try commitGathered(writer) }
-      try prepareToBegin(isBatch: isBatch, writer)
-      if gathered?.isOpen != true { try connection.run(Self.begin) }
-      gathered?.didBegin()
-    } catch {
-      // An unlock that failed earlier, or an unreadable file: on this connection the error would persist.
-      self.writer = nil
-      throw UnknownOutcome(cause: error, head: head)
-    }
+    try beginTransaction(of: batch, head: head, writer)
     var isCommitting = false
     let entries = EntryCollector(limit: options.didCommit == nil ? gathered?.log.maximumGroupBytes : nil)
     if options.didCommit != nil || gathered != nil { writer.emit = { entries.append($0) } }
@@ -117,7 +109,7 @@ extension SQLiteStore {
       results.reserveCapacity(batch.count)
       for request in batch {
         // A refused request has written nothing. Any other failure rolls the whole transaction back.
-        results.append(try writer.execute(request, now: now, related: related))
+        results.append(names.shown(try writer.execute(request, now: now, related: related)))
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {
         // Earlier slices may have been written before a later one was refused.
@@ -131,25 +123,16 @@ extension SQLiteStore {
       try invariant(writer.revision >= head, "revisions never fall")
       try checkpointSpace.reserve(connection)
       isCommitting = true
-      let prepared: PreparedCommits
-      if let gathered {
-        prepared = try prepare(entries, results, gathered, writer)
-      } else {
-        try runCommit(connection)
-        // A commit in files that the next start does not find is lost, so it must not be acknowledged.
-        try files.verify()
-        let written = entries.entries
-        prepared = PreparedCommits { [options, results] in
-          if let written, !written.isEmpty { options.didCommit?(written) }
-          return results
+      let prepared =
+        if let gathered {
+          try prepare(entries, results, gathered, writer)
+        } else {
+          try commitInSQLite(entries, results, connection)
         }
-      }
       checkpointSpace.setThreshold(connection.database)
       return prepared
     } catch {
-      // An apparent corruption may exist only in this connection's memory.
-      let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
-      let isOfTheDisk = if let failure = error as? StoreFailure { codes.contains(failure.code) } else { false }
+      let isOfTheDisk = if let failure = error as? StoreFailure { Self.ofTheDisk.contains(failure.code) } else { false }
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
       gathered?.didRollBack()
       guard !isCommitting, !isOfTheDisk else {
@@ -168,6 +151,39 @@ extension SQLiteStore {
     }
   }
 
+  /// Begins the transaction of a group, unless gathered commits have one open.
+  private func beginTransaction(
+    of batch: [WriteRequest], head: Revision, _ writer: StoreWriter
+  ) throws(UnknownOutcome) {
+    do {
+      // A large batch may be refused after a part of it was written; the rollback must concern the batch alone.
+      let isBatch = batch.first?.isBatch == true
+      if isBatch { try commitGathered(writer) }
+      try prepareToBegin(isBatch: isBatch, writer)
+      if gathered?.isOpen != true { try writer.connection.run(Self.begin) }
+      gathered?.didBegin()
+    } catch {
+      // An unlock that failed earlier, or an unreadable file: on this connection the error would persist.
+      self.writer = nil
+      throw UnknownOutcome(cause: error, head: head)
+    }
+  }
+
+  /// Commits the transaction of a group in SQLite, in a store without a commit log.
+  private func commitInSQLite(
+    _ entries: EntryCollector, _ results: [WriteResult], _ connection: Connection
+  ) throws -> PreparedCommits {
+    try verifyHeader(of: connection)
+    try runCommit(connection)
+    // A commit in files that the next start does not find is lost, so it must not be acknowledged.
+    try files.verify()
+    let written = entries.entries
+    return PreparedCommits { [options] in
+      if let written, !written.isEmpty { options.didCommit?(written) }
+      return results
+    }
+  }
+
   func runCommit(_ connection: Connection) throws {
     if let commit = options.hooks.commit {
       try commit { try connection.run(Self.commit) }
@@ -176,8 +192,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Performs the requests of a group one by one, after one of them fired a constraint of SQL or broke an invariant, which
-  /// the rules should have prevented.
+  /// Performs the requests of a group one by one, after one of them fired a constraint of SQL or broke an invariant,
+  /// which the rules should have prevented.
   ///
   /// Each request gets its own result: the commits before a failure are kept.
   private func prepareAlone(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) -> PreparedCommits {
@@ -219,7 +235,7 @@ extension SQLiteStore {
     let writer = try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
       keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
-      damage: damage, random: options.random)
+      damage: damage, names: names, random: options.random)
     writer.hooks = options.hooks
     return writer
   }
@@ -252,7 +268,9 @@ extension SQLiteStore {
   /// A connection whose commit failed is never used again. Transactions that are found are checkpointed into the
   /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
   /// others are not committed, and their clients get the failure.
-  private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> [WriteResult] {
+  ///
+  /// A follower of the store is notified in `finish`, behind the groups that were prepared before.
+  private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> PreparedCommits {
     health.doubt(unknown.cause)
     reportReopening(unknown.cause)
     do {
@@ -263,15 +281,18 @@ extension SQLiteStore {
         guard outcomes.contains(where: { $0 != nil }) else { throw unknown.cause }
         try database.checkpoint(.full)
         let found = unknown.entries?.filter { $0.revision <= writer.revision }
-        if let found, !found.isEmpty { options.didCommit?(found) }
         let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
         let refusal = Refusal(.unavailable, "\(unknown.cause)")
-        return outcomes.map { outcome in
+        let results = outcomes.map { outcome in
           guard case .committed(let committed)? = outcome else {
             return WriteResult(outcome: .refused(refusal), record: nil)
           }
-          return WriteResult(
-            outcome: .committed(committed), record: records.first { $0.revision == committed.revision })
+          return names.shown(
+            WriteResult(outcome: .committed(committed), record: records.first { $0.revision == committed.revision }))
+        }
+        return PreparedCommits { [options] in
+          if let found, !found.isEmpty { options.didCommit?(found) }
+          return results
         }
       }
     } catch {
@@ -319,20 +340,9 @@ extension SQLiteStore {
       let connection = database.sqliteConnection
       // A transaction that could not be rolled back holds its locks.
       guard sqlite3_get_autocommit(connection) != 0 else { return }
-      var file: UnsafeMutablePointer<sqlite3_file>?
-      // Without a WAL index in shared memory there are no such locks.
-      guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
-        let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2
-      else { return }
-      for lock in [Self.writeLock, Self.checkpointLock] {
-        _ = methods.pointee.xShmLock(file, lock, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)
-      }
+      DatabaseFileHandle(database)?.releaseLocks()
     }
   }
-
-  /// WAL_WRITE_LOCK and WAL_CKPT_LOCK, fixed by the format of the WAL index.
-  private static let writeLock: Int32 = 0
-  private static let checkpointLock: Int32 = 1
 }
 
 extension WriteRequest {

@@ -21,7 +21,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The random id that the store got at its creation. Tokens contain it.
   public let storeID: UniqueID
 
-  let path: String
   let statements = StatementCache.Table()
   /// Replaced after a failure that leaves the state on disk unknown.
   let connections: Mutex<DatabasePool>
@@ -29,8 +28,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The identities of the store's files as of opening.
   let files: OpenedFiles
   let opener: StoreOpener
-  /// The data directory as of opening, with links resolved.
-  let location: String
   let layout: StoreLayout
   let log: Logger
   let options: Options
@@ -38,6 +35,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// Limits the log lines of consecutive commit failures. Guarded by its mutex: any thread may log.
   let lines: Mutex<LogRateLimiter>
   let damage: DamageReporter
+  let names = ShownNames()
   /// The connections that read past states.
   let pastReaders: PastReaders
   var writer: StoreWriter?
@@ -157,7 +155,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     damage = DamageReporter(model: model, log: self.log)
     related = PathQueryMatcher(model: model)
     let path = directory + "/" + StoreFiles.name
-    self.path = path
     try StoreFiles.prepare(directory: directory)
     lock = try StoreLock(directory: directory)
     do {
@@ -170,7 +167,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       let files = try OpenedFiles(
         directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)
       self.files = files
-      location = StoreFiles.real(directory)
       let opener = StoreOpener(path: path, options: options, statements: statements, files: files)
       self.opener = opener
       let pool = try opener.open()
@@ -189,6 +185,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       try StoreOpener.upgrade(pool, layout: layout, log: self.log)
       try pool.writeWithoutTransaction { writer = try openWriter($0) }
       try openLog()
+      try pool.writeWithoutTransaction { try files.recordSize($0) }
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
     } catch let error as MalformedMessage {
@@ -201,12 +198,14 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// Without `close`, the connections close when their last statements are finalized.
   deinit { statements.removeAll() }
 
+  var path: String { directory + "/" + StoreFiles.name }
+
   var pool: DatabasePool { connections.withLock { $0 } }
 
   /// The models of the store's earlier versions, oldest first.
   public var olderModels: [Model] { layout.versions.dropLast().map(\.model) }
 
-  /// The maximum number of file descriptors that reads and commits open: two for each connection, the writer's included.
+  /// The maximum number of file descriptors that reads and commits open: two for each reader and two for the writer.
   public var maximumDescriptors: Int { 2 * (1 + options.maximumReaders + options.maximumPastReaders) }
 
   /// Includes effects on this query in commit records from the next batch on. `number` is the hub's number for the
@@ -236,6 +235,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     if wasClosed { return }
     pastReaders.forget()
+    if files.isCutShort { return leaveOpen() }
     turn.withLock { _ in
       closeLog()
       pool.writeWithoutTransaction { database in
@@ -247,6 +247,16 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     statements.removeAll()
     files.renameForeignLog(log)
     try pool.close()
+    lock.release()
+  }
+
+  /// Ends the use of a store whose file was cut short. Its connections stay open until the process ends: the last one
+  /// to close would copy SQLite's log over the rest of the file and remove the log, which a person may still need.
+  private func leaveOpen() {
+    log.critical(
+      "the database file was cut short while it was open; it and its logs are left as they are",
+      metadata: ["file": "\(path)"])
+    _ = Unmanaged.passRetained(pool)
     lock.release()
   }
 }

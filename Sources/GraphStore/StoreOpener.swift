@@ -24,6 +24,7 @@ struct StoreOpener {
     let draft = path + ".new"
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
     do {
+      StoreFiles.createPrivateFile(at: draft)
       let queue = try DatabaseQueue(path: draft)
       try queue.inDatabase { database in
         try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -101,8 +102,8 @@ struct StoreOpener {
     // The pool sets NORMAL after `prepareDatabase`. Durability depends on these values, so set them and read them
     // back.
     //
-    // Behind a commit log, SQLite syncs at checkpoints only (NORMAL): its log then loses commits at a power failure, but
-    // never one before another.
+    // Behind a commit log, SQLite syncs at checkpoints only (NORMAL): its log then loses commits at a power failure,
+    // but never one before another.
     let wanted = options.commitLog == nil ? 2 : 1
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(wanted)")

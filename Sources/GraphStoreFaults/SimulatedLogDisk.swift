@@ -1,8 +1,13 @@
 // Tests: RandomLogTests.swift, LogFailureTests.swift, MovedLogTests.swift
-import Glibc
 import GraphLog
 import GraphModel
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A disk in memory under a commit log, for tests and simulations: it fails, and it loses power between any two calls.
 ///
@@ -108,7 +113,7 @@ package final class SimulatedLogDisk: LogDisk {
     return copy
   }
 
-  /// Changes a file behind the back of the log, on the disk and in the cache.
+  /// Changes a file on the disk and in the cache, as another program does.
   package func edit(_ name: String, _ body: (inout [UInt8]) -> Void) {
     state.withLock { state in
       guard let number = state.names[name], var file = state.files[number] else {

@@ -48,7 +48,7 @@ public enum PlainSocket {
       name.sun_family = sa_family_t(AF_UNIX)
       withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
       return (AF_UNIX, withUnsafeBytes(of: &name) { Array($0) })
-    case .tcp(let host, let port):
+    case .tcp(let host, let port), .tls(let host, let port):
       var name = sockaddr_in()
       name.sin_family = sa_family_t(AF_INET)
       name.sin_port = UInt16(port).bigEndian

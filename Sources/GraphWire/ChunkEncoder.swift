@@ -43,7 +43,10 @@ public struct ChunkEncoder: Sendable {
   }
 
   /// The last frame.
-  public mutating func finish(at token: Token) -> [UInt8] { finish(FetchCompletion(at: token, count: Int(count))) }
+  /// - Parameter damage: the damaged objects that the answer lacks.
+  public mutating func finish(at token: Token, damage: DamageNotice = DamageNotice()) -> [UInt8] {
+    finish(FetchCompletion(at: token, count: Int(count), damage: damage))
+  }
 
   /// The last frame of a window's rows.
   /// - Parameters:
@@ -51,7 +54,7 @@ public struct ChunkEncoder: Sendable {
   ///   - damage: the damaged objects that the rows lack.
   public mutating func finish(at token: Token, total: UInt64, damage: DamageNotice = DamageNotice()) -> [UInt8] {
     body.rowCount(30, total)
-    return finish(FetchCompletion(at: token, count: Int(count), damage: damage))
+    return finish(at: token, damage: damage)
   }
 
   /// The last frame, with everything that ends the answer.

@@ -14,11 +14,13 @@ public struct Hello: Hashable, Sendable {
   public var program: String
   /// The state at which an earlier connection stopped.
   public var token: Token?
+  /// A token of a user, which is a secret; empty for none.
+  public var credential: String
 
   /// The first message of a connection.
   public init(
     protocolVersion: UInt32 = ProtocolLimits.version, model: ModelHash?, replica: UniqueID, author: String,
-    program: String = "", token: Token? = nil
+    program: String = "", token: Token? = nil, credential: String = ""
   ) {
     self.protocolVersion = protocolVersion
     self.model = model
@@ -26,6 +28,7 @@ public struct Hello: Hashable, Sendable {
     self.author = author
     self.program = program
     self.token = token
+    self.credential = credential
   }
 }
 
@@ -71,11 +74,18 @@ public struct Welcome: Hashable, Sendable {
   public var maximumFrameSize: UInt64
   /// The silence in milliseconds after which a client sends a ping.
   public var heartbeatMilliseconds: UInt64
+  /// The highest sequence number among the transactions that the store has of the hello's replica; 0 for none. A client
+  /// that has not sent so high a number is a copy of the replica, or was restored to an earlier state of it.
+  public var lastSequence: UInt64
+  /// The name of the principal for whom the session acts.
+  public var author: String
+  /// The id of that principal.
+  public var principal: String
 
   /// The welcome of a server with this model, whose dictionary it contains.
   public init(
     model: Model, head: Token, session: UInt64, server: String, resumed: Bool, maximumFrameSize: Int,
-    heartbeatMilliseconds: Int
+    heartbeatMilliseconds: Int, lastSequence: UInt64 = 0, principal: Principal? = nil
   ) {
     protocolVersion = ProtocolLimits.version
     self.model = model.hash
@@ -85,6 +95,9 @@ public struct Welcome: Hashable, Sendable {
     self.resumed = resumed
     self.maximumFrameSize = UInt64(maximumFrameSize)
     self.heartbeatMilliseconds = UInt64(heartbeatMilliseconds)
+    self.lastSequence = lastSequence
+    author = principal?.name ?? ""
+    self.principal = principal?.id ?? ""
     assert(
       model.entities.allSatisfy { $0.storedProperties.count == $0.slotCount },
       "the dictionary has a property for each value of an object")

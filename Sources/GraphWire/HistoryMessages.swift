@@ -49,7 +49,7 @@ public struct CommitEntry: Hashable, Sendable {
     undoes = record.undoes
     redoes = record.redoes
     undo = record.undo
-    changes = record.changes.compactMap { Delta.Change($0) }
+    changes = record.changes.map { Delta.Change($0) }
     fingerprint = record.fingerprint
     unlisted = 0
     if let summary = record.summary { unlisted = UInt64(summary.count) }

@@ -67,7 +67,7 @@ public struct ToServer: Hashable, Sendable {
 }
 
 extension ToServer.Body {
-  /// Whether a server answers the message from its store: after the session's earlier commits, and only so many at once.
+  /// Whether a server answers the message from its store, after the session's earlier commits and a few at a time.
   public var readsStore: Bool { traits.readsStore }
 
   /// Whether `ModelLens` translates the message of a client with an older version of the model.
@@ -130,10 +130,12 @@ public struct ToClient: Hashable, Sendable {
     case revisionAt(RevisionAtTime)
     /// The origin of a property's value.
     case why(ValueOrigin)
-    /// Commits after a token, oldest first, the state up to which history was read, and the newest state.
-    case followed([CommitEntry], at: Token, head: Token)
-    /// The differences of two states.
-    case differences([ObjectDifference], last: Bool)
+    /// Commits after a token, oldest first, the state up to which history was read, and the newest state. `damage`: the
+    /// commits that are omitted because they are damaged, and the objects whose changes have no values.
+    case followed([CommitEntry], at: Token, head: Token, damage: DamageNotice = DamageNotice())
+    /// The differences of two states. `damage`, in the last part: the objects that are omitted because one of their
+    /// states is unknown, and the damaged commits, whose changes are missing.
+    case differences([ObjectDifference], last: Bool, damage: DamageNotice = DamageNotice())
     /// The head of an exported graph; its chunks follow.
     case exportHead(ExportHead)
     /// The answer to moving a window, with the rows of its new place.
@@ -157,15 +159,15 @@ extension ToClient.Body {
   public var awaitsMore: Bool {
     switch self {
     case .chunk(let chunk): chunk.end == nil
-    case .log(_, let last, _), .differences(_, let last): !last
+    case .log(_, let last, _), .differences(_, let last, _): !last
     case .exportHead: true
     default: false
     }
   }
 
   /// Whether `ModelLens` translates the message for a client with an older version of the model. Deltas and origins are
-  /// translated earlier: a delta's changes before it is built, because it is the same for all clients with this lens, an
-  /// origin where its property is known.
+  /// translated earlier: a delta's changes before it is built, because it is the same for all clients with this lens,
+  /// an origin where its property is known.
   public var isTranslatedByLens: Bool {
     switch self {
     case .refused, .model, .chunk, .committed, .log, .followed, .status, .differences, .windowMoved: true

@@ -21,15 +21,16 @@ extension ModelLens {
       result.body = .committed(committed, objects: objects.compactMap { downgraded($0) }, isComplete: isComplete)
     case .log(let commits, let last, let damage):
       result.body = .log(commits.map { downgraded($0) }, last: last, damage: downgraded(damage))
-    case .followed(let commits, let at, let head):
-      result.body = .followed(commits.map { downgraded($0) }, at: at, head: head)
+    case .followed(let commits, let at, let head, let damage):
+      result.body = .followed(commits.map { downgraded($0) }, at: at, head: head, damage: downgraded(damage))
     case .status(var status):
       status.counters = status.counters.compactMap { counter in
         downgraded(property: counter.property).map { ServerStatus.Counter(property: $0, next: counter.next) }
       }
       result.body = .status(status)
-    case .differences(let differences, let last):
-      result.body = .differences(differences.compactMap { downgraded($0) }, last: last)
+    case .differences(let differences, let last, let damage):
+      result.body = .differences(
+        differences.compactMap { downgraded($0) }, last: last, damage: downgraded(damage))
     case .windowMoved(var moved):
       moved.rows = moved.rows.map { downgraded($0) }
       moved.objects = moved.objects.compactMap { downgraded($0) }

@@ -12,6 +12,8 @@ public enum ProtocolLimits {
   public static let headerSize = 4
   /// The size in bytes of an author.
   public static let maximumAuthorSize = 256
+  /// The size in bytes of a credential.
+  public static let maximumCredentialSize = 1024
   /// The size in bytes of a presence.
   public static let maximumPresenceSize = 4096
   /// The number of unanswered requests of one session, at which the server stops reading.

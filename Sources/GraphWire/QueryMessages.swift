@@ -96,9 +96,9 @@ public struct Delta: Hashable, Sendable {
       }
     }
 
-    /// A change of history, with complete objects.
-    public init?(_ change: ObjectChange) {
-      guard let image = change.after ?? change.before else { return nil }
+    /// A change of history, with complete objects. It has no object if the values can't be read because of damage.
+    public init(_ change: ObjectChange) {
+      let image = if let after = change.after { Optional(after) } else { change.before }
       switch change.kind {
       case .inserted: self.init(kind: .inserted, id: change.id, object: image)
       case .updated:

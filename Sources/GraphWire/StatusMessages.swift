@@ -24,6 +24,8 @@ public struct ServerStatus: Hashable, Sendable {
   public var failure = ""
   /// The size of the commit log on disk, in bytes; 0 if each commit is synced in the store itself.
   public var commitLogSize: UInt64 = 0
+  /// The addresses that other machines reach without encryption or without accounts, as sentences for people.
+  public var exposures = [String]()
 
   /// A sequence attribute and its next number.
   public struct Counter: Hashable, Sendable {

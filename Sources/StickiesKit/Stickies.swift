@@ -6,45 +6,71 @@ import StickiesModel
 
 extension Stickies {
   /// Connects to the daemon at `address`, by default the user's own.
-  /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses this client.
+  /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
+  ///   this client.
   public static func connect(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    actor: isolated any Actor = #isolation
+    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
-    let options = options(author, program, reconnects)
     return try await attempt(address) { address, actor in
       try await GraphClient.connect(
-        to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options, actor: actor)
+        to: address, model: StickiesModel.model, classes: StickiesModel.classes,
+        options: options(author, program, reconnects, security, address), actor: actor)
     }
   }
 
   /// Connects to the daemon at `address`, by default the user's own, and closes the client when the body returns or
   /// throws, or its task is cancelled. Unsaved edits are lost then.
-  /// - Throws: `ConnectFailure` or `Refusal` of the connection, and any error of the body.
+  /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   public static func withClient<Result>(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    actor: isolated any Actor = #isolation, _ body: nonisolated(nonsending) (GraphClient) async throws -> Result
+    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation,
+    _ body: nonisolated(nonsending) (GraphClient) async throws -> Result
   ) async throws -> Result {
-    try await connect(to: address, author: author, program: program, reconnects: reconnects).closeAfter(body)
+    try await connect(
+      to: address, author: author, program: program, reconnects: reconnects, security: security
+    ).closeAfter(body)
   }
 
   /// Connects to the daemon at `address`, by default the user's own, and adopts the model that it serves.
-  /// - Throws: `ConnectFailure` if no daemon answers, `Refusal` if it refuses this client or its model cannot be
-  ///   used.
+  /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
+  ///   this client or its model cannot be used.
   public static func connectToAnyModel(
     at address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    actor: isolated any Actor = #isolation
+    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
-    let options = options(author, program, reconnects)
-    return try await attempt(address) { address, actor in
-      try await GraphClient.connect(to: address, options: options, actor: actor)
+    try await attempt(address) { address, actor in
+      try await GraphClient.connect(
+        to: address, options: options(author, program, reconnects, security, address), actor: actor)
     }
   }
 
-  private static func options(_ author: String?, _ program: String, _ reconnects: Bool) -> GraphClient.Options {
-    var options = GraphClient.Options(author: author ?? ProcessEnvironment.current.author)
+  /// Connects with a token instead of the one that was kept for the server.
+  /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
+  ///   the token.
+  public static func connectToAnyModel(
+    at address: ServerAddress? = nil, program: String = "stickies", token: String,
+    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation
+  ) async throws -> GraphClient {
+    try await attempt(address) { address, actor in
+      var options = options(nil, program, false, security, address)
+      options.credentials = .token(token)
+      return try await GraphClient.connect(to: address, options: options, actor: actor)
+    }
+  }
+
+  private static func options(
+    _ author: String?, _ program: String, _ reconnects: Bool, _ security: TransportSecurity, _ address: ServerAddress
+  ) -> GraphClient.Options {
+    let environment = ProcessEnvironment.current
+    var options = GraphClient.Options(author: author ?? environment.author)
+    options.security = security
+    if security.knownServers == nil {
+      options.security.knownServers = KnownServers(path: environment.knownServersFile)
+    }
     options.program = program
     options.reconnects = reconnects
+    options.credentials = LoginFile(for: address).credentials
     return options
   }
 

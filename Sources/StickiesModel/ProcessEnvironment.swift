@@ -41,6 +41,9 @@ public struct ProcessEnvironment: Sendable {
   /// `$XDG_STATE_HOME/stickies`, for data that belongs to no store and must not be lost.
   public var stateDirectory: String { folder("XDG_STATE_HOME", inHome: ".local/state") + "/stickies" }
 
+  /// `$XDG_STATE_HOME/stickies/known-servers`, where clients remember encrypted servers.
+  public var knownServersFile: String { stateDirectory + "/known-servers" }
+
   /// `$XDG_DATA_HOME/stickies`.
   public var dataDirectory: String { folder("XDG_DATA_HOME", inHome: ".local/share") + "/stickies" }
 

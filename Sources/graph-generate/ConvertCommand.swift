@@ -1,5 +1,6 @@
 import CoreDataModels
 import Foundation
+import ModelClasses
 
 /// `graph-generate convert App.xcdatamodeld` writes the model files of a Core Data model and prints every difference.
 struct ConvertCommand {

@@ -1,7 +1,12 @@
 import Dispatch
 import FoundationEssentials
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Runs `$VISUAL`, else `$EDITOR`, else vi, on a temporary file. The file is kept until its text is saved.
 struct Editor {

@@ -2,6 +2,7 @@ import ArgumentParser
 import GraphShell
 import GraphWire
 import StickiesKit
+import StickiesModel
 
 /// `stickies`: the client for the shell.
 @main
@@ -24,7 +25,9 @@ struct StickiesCommand: AsyncParsableCommand {
       Lower.self, TagCommand.self, Untag.self, LinkCommand.self, Unlink.self, Delete.self, BoardCommand.self,
       Search.self, Watch.self, WaitCommand.self,
     ] + ShellCommands.history + [
-      ImportCommand.self, Export.self, SyncFolder.self, ShellCommands.graph, Status.self, Doctor.self,
+      ImportCommand.self, Export.self, SyncFolder.self, ShellCommands.graph, Status.self, Doctor.self, Login.self,
+      Logout.self,
+      Whoami.self,
     ] + ShellCommands.completion)
 
   static func main() async { await StickiesProgram().run() }

@@ -16,12 +16,18 @@ struct StickiesProgram: ShellProgram {
   var completedNames: String { "commands, options, notes, boards and tags" }
   var completedValues: Set<String> { NoteCandidates.values }
 
-  func connect(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient {
-    try await Stickies.connectToAnyModel(at: address, reconnects: reconnects)
+  var connectingCommand: String { "status" }
+
+  func connect(
+    to address: ServerAddress?, security: TransportSecurity, reconnects: Bool
+  ) async throws -> GraphClient {
+    try await Stickies.connectToAnyModel(at: address, reconnects: reconnects, security: security)
   }
 
-  func connectWithOwnModel(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient {
-    try await Stickies.connect(to: address, reconnects: reconnects)
+  func connectWithOwnModel(
+    to address: ServerAddress?, security: TransportSecurity, reconnects: Bool
+  ) async throws -> GraphClient {
+    try await Stickies.connect(to: address, reconnects: reconnects, security: security)
   }
 
   func sentence(forUnreachable address: ServerAddress) -> String { ServerAddressChoice.sentence(address) }
@@ -48,10 +54,14 @@ extension CommonOptions {
     let address = try address
     let client: GraphClient
     do {
-      client = try await connecting { try await Stickies.connect(to: address, reconnects: reconnects) }
+      client = try await connecting { security in
+        try await Stickies.connect(to: address, reconnects: reconnects, security: security)
+      }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       // The refusal concerns the model; one that concerns the protocol has advice of its own.
-      guard let any = try? await Stickies.connectToAnyModel(at: address, reconnects: false) else { throw refusal }
+      guard
+        let any = try? await Stickies.connectToAnyModel(at: address, reconnects: false, security: security)
+      else { throw refusal }
       let model = any.context.model
       await any.close()
       guard model.name == StickiesModel.model.name else {

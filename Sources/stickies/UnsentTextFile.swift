@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GraphModel
 import StickiesKit
+import StickiesModel
 
 /// Saves texts that the server did not accept in a file, so that they are not lost.
 enum UnsentTextFile {

@@ -24,11 +24,16 @@ struct Daemon: AsyncParsableCommand {
 
       An option that is not given as a flag is read from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, \
       STICKIESD_LISTEN with commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, \
-      STICKIESD_KEEP_HISTORY, STICKIESD_MINIMUM_RETENTION, STICKIESD_PRUNE_EVERY), else from the configuration file, a JSON \
-      object with the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, minimumRetention and pruneEvery.
+      STICKIESD_KEEP_HISTORY, STICKIESD_MINIMUM_RETENTION, STICKIESD_PRUNE_EVERY, STICKIESD_CERTIFICATE, STICKIESD_KEY, \
+      STICKIESD_INSECURE), else from the configuration file, a JSON object with the keys data, schema, listen (a list), \
+      logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key and insecure (true or false).
       """,
     version: VersionText.of("stickiesd"),
-    subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self],
+    subcommands: [
+      Serve.self, UserCommand.self, TokenCommand.self, Check.self, Backup.self, Restore.self, Migrate.self,
+      Compact.self,
+      CertificateCommand.self,
+    ],
     defaultSubcommand: Serve.self)
 }
 
@@ -47,7 +52,7 @@ struct Serve: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "An address to listen on, tcp://HOST:PORT or unix:///PATH; replaces the defaults, may be repeated.",
+      "An address to listen on, \(ServerAddress.forms); replaces the defaults, may be repeated.",
       valueName: "address"))
   var listen: [String] = []
 
@@ -61,6 +66,8 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup var history: HistoryFlags
 
+  @OptionGroup var network: NetworkFlags
+
   @Flag(help: "First migrate an older store to the newest version of its model, as stickiesd migrate does.")
   var migrate = false
 
@@ -72,20 +79,28 @@ struct Serve: AsyncParsableCommand {
     limitAllocatorArenas()
     try await StoreCommand.reportingFailures {
       let settings = try await store.servingSettings(
-        listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
+        listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history, network: network)
       LoggingSystem.bootstrap { label in
         var handler = StreamLogHandler.standardError(label: label)
         handler.logLevel = settings.logLevel
         return handler
       }
       let log = Logger(label: "stickiesd")
-      let sources = signals.watch(log)
+      // Read only if an address needs it: otherwise nothing of TLS is loaded.
+      let isEncrypted = (settings.addresses + settings.optionalAddresses).contains(where: \.isEncrypted)
+      let certificate =
+        isEncrypted
+        ? try ServerCertificate(certificate: settings.network.certificate, key: settings.network.key) : nil
+      let reload: (@Sendable () -> Void)? = if let certificate { { _ = certificate.reload(log) } } else { nil }
+      let sources = signals.watch(log, hangUp: reload)
       defer { withExtendedLifetime(sources) {} }
-      try await serve(settings, signals, log)
+      try await serve(settings, certificate, signals, log)
     }
   }
 
-  private func serve(_ settings: Settings, _ signals: SignalHandler, _ log: Logger) async throws {
+  private func serve(
+    _ settings: Settings, _ certificate: ServerCertificate?, _ signals: SignalHandler, _ log: Logger
+  ) async throws {
     let models = try ModelSource.versions(folder: settings.schema)
     let model = try invariant(models.last, "a model has a version")
     if migrate, FileManager.default.fileExists(atPath: settings.data + "/graph.sqlite") {
@@ -102,9 +117,14 @@ struct Serve: AsyncParsableCommand {
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
     configuration.optionalAddresses = settings.optionalAddresses
     configuration.olderModels = models.dropLast()
+    let accounts = try AccountAuthenticator(directory: settings.data, log: log)
+    configuration.authenticator = accounts
+    configuration.hasAccounts = try accounts.hasUsers
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     configuration.history = settings.history
     configuration.pruningPeriod = .microseconds(settings.pruning.microseconds)
+    configuration.certificate = certificate
+    configuration.allowsExposure = settings.network.isInsecure
     let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       let lines = addresses.map { "listening \($0)" }.joined(separator: "\n")
       let code = Descriptor.write(lines + "\n", to: 1)

@@ -6,7 +6,8 @@ import UnixSignals
 /// The daemon's reaction to signals; docs/operating.md has the table.
 ///
 /// SIGTERM and SIGINT end it gracefully. So does SIGHUP when the daemon has a terminal, which has been closed then.
-/// Without a terminal SIGHUP is ignored: there is nothing to reload, and systemd would take the exit for a success.
+/// Without a terminal SIGHUP reads the certificate again; a daemon without one ignores it: systemd would take the exit
+/// for a success.
 /// Signals whose default is to end a program but that have no meaning here are ignored.
 struct SignalHandler {
   private enum HangUpReaction { case ends, ignored }
@@ -49,20 +50,28 @@ struct SignalHandler {
   var ending: [UnixSignal] { hangUp == .ends ? [.sigterm, .sigint, .sighup] : [.sigterm, .sigint] }
 
   /// Logs each ignored signal once.
-  /// - Returns: the sources, which must be retained for as long as signals are to be logged.
-  func watch(_ log: Logger) -> [any DispatchSourceSignal] {
+  /// - Parameter reload: called on SIGHUP if it does not end the daemon; nil if there is nothing to reload.
+  /// - Returns: the sources, which must be retained for as long as signals are to be handled.
+  func watch(_ log: Logger, hangUp reload: (@Sendable () -> Void)?) -> [any DispatchSourceSignal] {
     var ignored = Self.reported.map { ($0.0, "\($0.1) is ignored") }
-    if hangUp == .ignored {
+    var sources = [any DispatchSourceSignal]()
+    if hangUp == .ignored, let reload {
+      let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+      source.setEventHandler(handler: reload)
+      source.resume()
+      sources.append(source)
+    } else if hangUp == .ignored {
       ignored.append(
         (SIGHUP, "SIGHUP is ignored: options are read at the start only, restart the daemon to change them"))
     }
-    return ignored.map { number, message in
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      let line = OneTimeLogMessage(message)
-      source.setEventHandler { line.log(to: log) }
-      source.resume()
-      return source
-    }
+    return sources
+      + ignored.map { number, message in
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        let line = OneTimeLogMessage(message)
+        source.setEventHandler { line.log(to: log) }
+        source.resume()
+        return source
+      }
   }
 
   /// `@unchecked Sendable`: a source calls its handler on one thread at a time.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineIO
 import Foundation
 import GraphModel
+import GraphServer
 import GraphStore
 import GraphStoreTools
 import GraphWire
@@ -38,7 +39,10 @@ enum StoreCommand {
       case is MigrationRefusal:
         text += "\nThe store was not changed."
       case let failure as StoreFailure: name = failure.code.rawValue
-      case is OptionsError, is ServerAddress.ParseError: (name, exit) = ("usage", 64)
+      case is CertificateFailure: name = "certificate"
+      // Of the commands for users and tokens.
+      case let refusal as Refusal: (text, name) = (refusal.message, refusal.code.rawValue)
+      case is OptionsError, is ServerAddress.ParseError, is ExposedAddressError: (name, exit) = ("usage", 64)
       default: throw error
       }
       // With --json, standard output already has the reasons for a refused migration, with ids.

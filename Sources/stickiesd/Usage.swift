@@ -65,6 +65,7 @@ extension Daemon {
     "backup": ["backup notes.sqlite", "backup --replace --throttle 20 notes.sqlite"],
     "restore": ["restore notes.sqlite"],
     "migrate": ["migrate --dry-run", "migrate"],
+    "certificate": ["certificate --name notes.example.org", "certificate --show"],
     "compact": ["compact --keep-age 90d --dry-run", "compact --keep-commits 10000"],
   ]
 

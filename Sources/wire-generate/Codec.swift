@@ -52,9 +52,9 @@ struct Codec {
 
 /// A field as the generator writes it into Swift.
 struct FieldCode {
-  /// How often the field occurs, and what stands for its absence.
+  /// The number of occurrences of a field, and how Swift represents an absent one.
   enum Cardinality {
-    /// A value that is always there in Swift.
+    /// One value; zero, or its equivalent, if the field is absent.
     case plain
     /// Nil if the field is absent.
     case optional

@@ -1,7 +1,7 @@
 import Foundation
 
-/// `wire-generate SCHEMA.proto MAPPING --output SOURCES` writes the codec of a schema's messages. `scripts/generate-wire`
-/// runs it; the files are committed.
+/// `wire-generate SCHEMA.proto MAPPING --output SOURCES` writes the codec of a schema's messages.
+/// `scripts/generate-wire` runs it; the files are committed.
 @main
 enum WireGenerate {
   static func main() {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The compiler and the generator, as a build runs them: on files in a folder of their own, against the modules that the
-/// tests were built with.
+/// Runs the compiler and the generator as a build does, on files in a temporary folder, with the modules that the tests
+/// were built with.
 struct Compiler {
   /// The output of a program, and its exit code.
   struct Result {
@@ -13,7 +13,7 @@ struct Compiler {
   static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// Where the tests lie, and beside them the programs and the modules.
+  /// The folder of the tests, the programs and the modules.
   private static let build: URL = {
     let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     let isThere = FileManager.default.isExecutableFile(atPath: beside.appendingPathComponent("graph-generate").path)
@@ -49,7 +49,7 @@ struct Compiler {
     try classes(of: String(contentsOf: Self.package.appendingPathComponent("Schema/\(name)/1.json"), encoding: .utf8))
   }
 
-  /// Reads and checks a program, of which nothing is made.
+  /// Parses and type checks a program; nothing is generated.
   func check(_ sources: [String: String]) throws -> Result {
     var files = [String]()
     for (name, text) in sources.sorted(by: { $0.key < $1.key }) {

@@ -33,8 +33,8 @@ import Testing
      "fetchRequests": [{"name": "tall", "entity": "Tree", "predicate": "height > 9", "documentation": "Of tall ones."}]}
     """
 
-  /// The documentation of each declaration that begins so, between a line that begins with `head` and the bracket that
-  /// closes it; without a declaration, of the head.
+  /// The documentation of each declaration that begins with `declaration`, between a line that begins with `head` and
+  /// its closing bracket; without a declaration, the documentation of the head.
   private func comments(_ source: String, _ head: String, _ declaration: String? = nil) -> [String] {
     var found = [String]()
     var comment = [Substring]()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// Of the guides' model, part by part, as the model itself has it.
+  /// Every part of the guides' model has the documentation of the model file.
   @Test func guidesModelIsDocumentedToo() throws {
     let compiler = try Compiler()
     let swift = try compiler.classes(ofSchema: "Company")

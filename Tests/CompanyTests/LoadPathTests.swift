@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import Testing
 
-/// Paths to load that the compiler has checked lead where their names lead.
+/// Typed load paths lead to the same objects as their text forms.
 @Suite struct LoadPathTests {
   private func same<Object: ManagedObject>(
     _ type: Object.Type, _ text: String, place: SourceLocation = #_sourceLocation,

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PluginTests {
   @Test func targetHasClassesOfTheModelsThatItLists() {
     #expect([CompanyModel.model.name, MuseumModel.model.name] == ["Company", "Museum"])
-    // Abstract entities are not among them.
+    // The table of classes has no abstract entities.
     #expect(MuseumModel.classes.count == MuseumModel.model.entities.count { !$0.isAbstract })
     let painting: Exhibit.Type = Painting.self
     #expect(painting.entityName == "Painting")

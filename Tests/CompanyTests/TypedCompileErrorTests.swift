@@ -5,9 +5,9 @@ import Testing
   private static let projects = [
     // No such case.
     ("$0.status == .cancelled", "$0.status == .done"),
-    // Many values: any, all or none is missing.
+    // A to-many has many values: any, all or none is missing.
     (#"$0.members.name == "Ann""#, #"$0.members.any.name == "Ann""#),
-    // Nothing is calculated from many values.
+    // A calculation can't use many values.
     ("$0.members.any.number + 1 > 2", "$0.members.any.number > 1"),
     // The name is required.
     ("$0.members.any.name == nil", "$0.members.any.email == nil"),
@@ -18,43 +18,43 @@ import Testing
     (#"$0.nmae == "Ann""#, #"$0.name == "Ann""#),
     // A person need not be a contractor.
     (#"$0.agency == "Lend & Co""#, #"$0.email == "a@b.example""#),
-    // A number is no text, for no operator.
+    // No operator compares a number with a text.
     (#"$0.number == "7""#, "$0.number == 7"),
     (#"$0.number.contains("7")"#, #"$0.number.asText.contains("7")"#),
     // The department is required.
     ("$0.department == nil", "$0.manager == nil"),
     // A department is no person.
     ("$0.department == $0.manager", "$0.department == $0.manager.department"),
-    // The model does not mark it fullText.
+    // The model does not mark the attribute as fullText.
     (#"$0.email.search("ann")"#, #"$0.name.search("ann")"#),
-    // A date is no number, and a decimal no whole one.
+    // A date is not a number, and a decimal is not an integer.
     ("$0.hired == $0.number", "$0.hired == $0.manager.hired"),
     ("$0.salary > $0.number", "$0.salary > $0.number.asDecimal"),
-    // Neither truth nor a document has an order.
+    // Booleans and documents have no order.
     ("$0.remote > false", "$0.remote != false"),
     (#"$0.settings < "x""#, #"$0.settings != "x""#),
     (#"$0.settings.isIn("a"..."x")"#, #"$0.email.isIn("a"..."x")"#),
-    // Texts have no sum.
+    // Texts can't be summed.
     (#"$0.reports.sum(\.name) > 3"#, #"$0.reports.sum(\.number) > 3"#),
-    // Not an attribute of the reports themselves.
+    // Only the reports' own attributes can be summed.
     (#"$0.reports.sum(\.manager.number) > 3"#, #"$0.manager.reports.sum(\.number) > 3"#),
   ]
 
   private static let orders = [
-    // No direction.
+    // The sort key has no direction.
     (#"\.name"#, #"\.name.ascending"#),
-    // Objects have no order.
+    // Objects can't be sorted.
     (#"\.manager.ascending"#, #"\.manager.name.ascending"#),
-    // Many values have none.
+    // Many values can't be sorted.
     (#"\.projects.any.title.ascending"#, #"\.projects.count.ascending"#),
-    // No index has calculated values.
+    // Calculated values have no index.
     (#"\.name.lowercased.ascending"#, #"\.name.localized.ascending"#),
-    // A number has digits and no words.
+    // Only texts have a natural order.
     (#"\.number.natural.ascending"#, #"\.number.ascending"#),
   ]
 
   private static let fetches = [
-    // Nothing is before nothing; but there are projects without a client.
+    // A null is not less than a null, but projects without a client exist.
     ("Project.overdue(now: nil, client: nil)", "Project.overdue(now: Date.distantPast, client: nil)")
   ]
 
@@ -64,7 +64,7 @@ import Testing
       Self.projects.map { ("GraphPredicate(Project.self) { ", $0, " }") }
       + Self.people.map { ("GraphPredicate(Person.self) { ", $0, " }") }
       + Self.orders.map { ("[SortKey](Person.self, [", $0, "])") } + Self.fetches.map { ("", $0, "") }
-    // Behind the imports each mistake, and below it what was meant.
+    // A file with each mistake after the imports, and the correction below it.
     let lines = pairs.flatMap { head, pair, end in [pair.0, pair.1].map { "_ = " + head + $0 + end } }
     let imports = "import FoundationEssentials; import GraphModel; import GraphReplica"
     let program = ([imports] + lines + [""]).joined(separator: "\n")

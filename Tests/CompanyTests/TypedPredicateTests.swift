@@ -8,7 +8,7 @@ import Testing
 @Suite struct TypedPredicateTests {
   private let model = CompanyModel.model
 
-  /// Both forms are one predicate, and its text leads back to it.
+  /// Both forms give the same predicate, and its text is parsed as that predicate.
   private func expectSame<Object: ManagedObject>(
     _ type: Object.Type, _ text: String, place: SourceLocation = #_sourceLocation,
     _ typed: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
@@ -79,7 +79,7 @@ import Testing
     try expectSame(Project.self, #"ANY members.name IN {"Ann"}"#) { $0.members.any.name.isIn(["Ann"]) }
   }
 
-  /// Of whole numbers and dates, too, it is the two ends, and not a list of all that lies between.
+  /// A range of integers or dates becomes a comparison with its two ends, not a list of values.
   @Test func rangeEqualsItsTwoBounds() throws {
     let (march, april) = (RFC3339.timestamp("2026-03-01") ?? 0, RFC3339.timestamp("2026-04-01") ?? 0)
     try #require(march < april)
@@ -315,7 +315,7 @@ import Testing
       [\.reports.count.descending, { $0.reports.sum(\.salary).ascending }, \.id.ascending])
   }
 
-  // MARK: - What is generated
+  // MARK: - Generated members
 
   @Test func requiredAttributeWithoutValueReadsAsDefault() throws {
     let context = ObjectContext(
@@ -345,7 +345,7 @@ import Testing
         })
     #expect(request.sort == [SortKey](Project.self, [\.due.ascending, \.title.ascending]))
     #expect(request.limit == 100)
-    // A project need not have a client; nothing is less than nothing.
+    // A project without a client exists, and a null is not less than a null.
     let ownRequest = try Project.overdue(now: march, client: nil).request(in: model)
     #expect(
       ownRequest.predicate

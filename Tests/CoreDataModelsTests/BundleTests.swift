@@ -115,7 +115,7 @@ import Testing
     defer { temporary.remove() }
     let folder = temporary.path
     let path = "\(folder)/M.xcdatamodel/contents"
-    // A file with a hole: it takes no space.
+    // A sparse file uses no disk space.
     let file = try #require(FileHandle(forWritingAtPath: path))
     try file.truncate(atOffset: 100 << 20)
     try file.close()

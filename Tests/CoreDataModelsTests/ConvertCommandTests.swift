@@ -2,7 +2,7 @@ import CoreDataModels
 import Foundation
 import Testing
 
-/// `graph-generate convert` as a person runs it.
+/// The program `graph-generate convert`.
 @Suite struct ConvertCommandTests {
   private struct Result {
     let status: Int32

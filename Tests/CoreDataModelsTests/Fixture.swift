@@ -2,7 +2,7 @@ import CoreDataModels
 import Foundation
 import Testing
 
-/// A Core Data model in a file, and what its conversion must give.
+/// A Core Data model in a file, and the expected result of its conversion.
 struct Fixture: Sendable, CustomTestStringConvertible {
   /// The counts of a converted version. Relationships include the added inverses.
   struct Version: Sendable, Equatable {

@@ -62,7 +62,7 @@ import Testing
     #expect(lines.count == 1 && lines[0].hasPrefix("left out: A.x: the pattern "), "\(kind)")
   }
 
-  /// No text that Core Data accepts is too long here.
+  /// The converted length limit accepts every text that Core Data accepts.
   @Test(arguments: ["aaa", "äää", "東東東", "😀a"])
   func textOfMaximumLengthIsAccepted(text: String) throws {
     #expect(text.utf16.count == 3)

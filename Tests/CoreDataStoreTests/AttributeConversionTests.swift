@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreDataStore
 
-/// The values of columns as values of attributes; nothing is guessed.
+/// Values of columns are converted to values of attributes exactly, or are refused.
 @Suite struct AttributeConversionTests {
   private static let model = """
     {"format": 1, "name": "Types", "version": 1,

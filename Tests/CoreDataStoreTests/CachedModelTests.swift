@@ -21,7 +21,7 @@ import Testing
     #expect(throws: Inflate.Failure.self) { try Inflate.decompress([1, 3, 0, 0xFC, 0xFF, 97, 98], limit: 3) }
   }
 
-  /// The output of `zlib.compressobj(wbits=-15)` for 100 times "ab", with a fixed code and a match that overlaps itself.
+  /// The output of `zlib.compressobj(wbits=-15)` for 100 times "ab": a fixed code and a match that overlaps itself.
   @Test func fixedCodeIsDecompressed() throws {
     let text = [UInt8](repeating: 97, count: 3)
     #expect(try Inflate.decompress([0x4B, 0x4C, 0x4C, 0x04, 0x00], limit: 100) == text)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Changed bytes are refused, or give another model; the program goes on.
+  /// Changed bytes are refused, or give another model; they never trap.
   @Test func changedBytesDoNoHarm() throws {
     let content = try content("Cars.sqlite")
     let list = try Inflate.decompress(content, limit: 1 << 20)

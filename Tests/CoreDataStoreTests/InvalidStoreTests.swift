@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreDataStore
 
-/// Files that are no store, or a damaged one.
+/// Files that are not stores, and damaged stores.
 @Suite struct InvalidStoreTests {
   private let folder: TemporaryDirectory
   private var path: String { folder.path + "/store" }

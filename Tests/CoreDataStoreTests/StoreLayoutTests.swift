@@ -4,9 +4,9 @@ import Testing
 
 @testable import CoreDataStore
 
-/// How the names of a model are found in a store, and what is reported where they are not.
+/// Finds the names of a model in a store, and reports those that are missing.
 @Suite struct StoreLayoutTests {
-  @Test func whatModelLacksIsReportedWithItsCount() throws {
+  @Test func partsMissingInModelAreReportedWithCounts() throws {
     let model = """
       {"format": 1, "name": "Few", "version": 1, "entities": [
         {"name": "IDMNote", "attributes": [{"name": "text", "type": "string", "optional": true}]}
@@ -83,7 +83,7 @@ import Testing
     #expect(store.layout.lists.isEmpty)
   }
 
-  /// Core Data numbers a name that is taken, and may name the table after either side.
+  /// Core Data adds a number to a name that is taken, and may name the table after either side.
   @Test func joinTableIsFoundUnderOtherNames() throws {
     let fixture = try StoreFixture("Notes.sqlite")
     try fixture.execute(
@@ -128,7 +128,7 @@ import Testing
     var store = try fixture.read()
     #expect(try store.value("GeographicRegion 1", "size") == .integer(5))
     #expect(try store.value("GeographicRegion 21", "size") == .string("big"))
-    // A value of the wrong entity shows that the order is another one.
+    // After a value of the wrong entity, the columns can't be assigned to the entities.
     try fixture.execute("UPDATE ZGEOGRAPHICREGION SET ZSIZE = 5 WHERE Z_PK = 21")
     store = try fixture.read()
     #expect(try store.content("GeographicRegion 1", "size") == nil)
@@ -174,7 +174,7 @@ import Testing
     #expect(store.remarks.contains { $0.hasPrefix("Z_2TAGS: the model OneWay has no relationship of this table") })
   }
 
-  /// A relationship that is its own inverse has one row for a pair, which means both directions.
+  /// A relationship that is its own inverse has one row for each pair, which counts in both directions.
   @Test(arguments: ["REFLEXIVE", "Z_3FRIENDS1"])
   func reflexiveRelationshipIsRead(column: String) throws {
     let model = """

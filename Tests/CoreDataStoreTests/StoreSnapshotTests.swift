@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreDataStore
 
-/// The store's own files never change, also while another program uses them.
+/// The store's own files never change, even while another program uses them.
 @Suite struct StoreSnapshotTests {
   /// The names and contents of a folder's files.
   private func contents(_ folder: TemporaryDirectory) throws -> [String: Data] {
@@ -57,7 +57,7 @@ import Testing
     #expect(try fixture.read().rows["IDMTag 9"] != nil)
   }
 
-  /// A killed app leaves a journal that takes back what it had begun to write.
+  /// A killed app leaves a journal that reverts its unfinished transaction.
   @Test func hotJournalIsRolledBackInTheCopy() throws {
     let fixture = try StoreFixture("WorldFacts.sqlite")
     let queue = try DatabaseQueue(path: fixture.path)

@@ -1,13 +1,13 @@
 import GraphModel
 import Testing
 
-/// Words as people type them: dashes, several words, numbers as they are printed.
+/// Arguments as users type them: dashes, several words, numbers.
 @Suite struct ArgumentTests {
   @Test func wordAfterOptionIsItsValue() throws {
     let daemon = try Daemon()
     try daemon.start()
     let note = try daemon.run("add", "x", "--tag", "-a", "--tag", "--b", "--board", "-home", "--json")
-    // A board is not made by its name.
+    // The command does not create a board from an unknown name.
     #expect(note.status == 4 && note.errors.contains("-home"))
     try daemon.run("add", "x", "--tag", "-a", "--tag", "--b")
     #expect(try daemon.run("list", "--tag", "-a", "--json").json().arrayValue?.count == 1)
@@ -40,7 +40,7 @@ import Testing
     for text in ["two", "three"] { try daemon.run("add", text) }
     let deleted = try daemon.run("delete", "2", "#3", "3", "--json").json()
     #expect(deleted["changes"]?.arrayValue?.count == 2)
-    // One that is not there, and none is deleted.
+    // One of the notes does not exist, so none is deleted.
     #expect(try daemon.run("undo").status == 0)
     #expect(try daemon.run("delete", "1", "99").status == 4)
     #expect(try daemon.run("delete", "1", "2").output == "deleted #1 Buy oat  milk today\ndeleted #2 two\n")

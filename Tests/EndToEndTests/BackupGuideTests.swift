@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// docs/guides/backup.md, line by line: each command is run, and says what the page says.
+/// docs/guides/backup.md, line by line: each command prints the output that the page shows.
 @Suite struct BackupGuideTests {
   private struct Step {
     let command: String
@@ -25,7 +25,7 @@ import Testing
     return steps
   }
 
-  /// Sizes, times and processes differ; what they belong to does not.
+  /// Sizes, times and process ids differ from run to run.
   private func plain(_ text: String) -> String {
     text.replacing(#/\d{8}T\d{6}Z(-\d+)?/#, with: "DATE").replacing(#/\d+(\.\d+)? (bytes|s)\b/#) { "N \($0.output.2)" }
       .replacing(#/process \d+/#, with: "process N")

@@ -80,7 +80,7 @@ import Testing
     #expect(try check.json() == JSON(parsing: #"{"sound": true, "findings": [], "unappliedCommits": 0}"#))
   }
 
-  /// A rename would replace them by a file, although they have another purpose: a device is as little a file as a pipe.
+  /// A rename would replace them by a regular file, although a device or a pipe has another purpose.
   @Test func backupReplacesOnlyRegularFiles() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -163,7 +163,7 @@ import Testing
     #expect(foreign.status == 1)
     #expect(foreign.errors.contains("\(daemon.log) is not a backup of a store"), "\(foreign.errors)")
 
-    // After a kill the newest commits are in the log only: it has to go aside, too.
+    // After a kill the newest commits are only in the log, so the restore must move the log, too.
     let restored = try daemon.stickiesd("restore", file, "--json")
     #expect(restored.status == 0, "\(restored.errors)")
     let previous = try #require(try restored.json()["previous"]?.stringValue)
@@ -197,7 +197,7 @@ import Testing
         text += part
       }
     }
-    // A commit before it would be part of the restored store's first result.
+    // The restored store's first result would contain an earlier commit.
     read(until: "the store was restored")
     try daemon.run("edit", "1", "--text", "once")
     read(until: "once")
@@ -211,7 +211,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// Waits until the context shows what is expected of it.
+  /// Waits until the context satisfies a condition.
   @MainActor
   private func wait(_ client: GraphClient, until isSo: @escaping @MainActor () -> Bool) async {
     let changes = AsyncStream<Void>.makeStream()
@@ -243,7 +243,7 @@ import Testing
     try await client.save()
     #expect(daemon.stop() == 0)
 
-    // Made without a server: one save that waits, one edit that was not saved.
+    // These edits were made without a server: one save that waits, and one edit that was not saved.
     note.color = .teal
     let made = Note(in: client.context)
     (made.text, made.board) = ("made offline", board)
@@ -269,7 +269,7 @@ import Testing
     let kept = try #require(stored.first { $0["text"]?.stringValue == "as in the backup" })
     #expect(kept["color"]?.stringValue == "teal")
     #expect(kept["x"] == .double(99) || kept["x"] == .integer(99))
-    // The backup's commit, the save that waited, the one that followed.
+    // The commits: the backup's, the save that waited, and the one that followed.
     #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == 3)
     await client.close()
     #expect(daemon.stop() == 0)

@@ -68,23 +68,23 @@ import Testing
       BatchRequest(id: id, entity: scene.entity.number, operation: .update(predicate: "", [assignment])))
   }
 
-  /// A scene whose bystander follows what no batch here touches.
+  /// A scene whose bystander follows a query that no batch of this test touches.
   private func scene() async throws -> (DaemonFixture, follower: RawClient) {
     let scene = try await DaemonFixture()
     let follower = try await scene.client()
     return (scene, follower)
   }
 
-  /// Six times the objects, the same memory: what is done is on disk, not held. Their texts alone are nearly twice as much
-  /// as is allowed.
+  /// Six times the objects in the same memory: finished slices are on disk. The texts alone are nearly twice the
+  /// allowed memory.
   @Test func batchMemoryIsIndependentOfObjectCount() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("board", "add", "Work")
     let board = try #require(try daemon.run("graph", "fetch", "Board", "--ids").lines.first)
-    // One word: the index of the words is not what is measured.
+    // All notes have one word, because the test does not measure the full-text index.
     let text = String(repeating: "x", count: 2_500)
-    /// The most that the daemon ever had, after an insert, an update and a delete of so many notes.
+    /// The maximum memory of the daemon after an insert, an update and a delete of this number of notes.
     func memories(of count: Int) throws -> [Int] {
       let lines = (0..<count).map { #"{"text": "\#(text) \#($0)", "board": "\#(board)"}"# }
       let steps: [(words: [String], input: String?)] = [
@@ -140,7 +140,7 @@ import Testing
     #expect(commits.map(\.unlisted) == [2_500, 2_500])
     #expect(commits.allSatisfy { $0.changes.isEmpty })
 
-    // Undone as one, by an ordinary commit.
+    // One undo, an ordinary commit, reverts the batch.
     let undo = try await client.send(.undo(UndoRequest(id(client, 3), revision: revision + 1)))
     guard case .committed = try await client.reply(to: undo) else {
       Issue.record("a batch is not undone")
@@ -161,7 +161,7 @@ import Testing
       let client = try await scene.client(address)
       try await send(1_500, client, id(client, 1), board: board)
       client.close()
-      // Its rows were dropped with it: a client that reconnects under its id has to send them again.
+      // Its rows were dropped with it: a client that reconnects under its id must send them again.
       let successor = try RawClient(address, replica: client.replica)
       try await successor.hello()
       let batch = BatchRequest(
@@ -187,7 +187,7 @@ import Testing
       return
     }
     victim.close()
-    // The next commit waits for it: then all of it is there, or nothing.
+    // The next commit waits for the batch, which is then complete or absent.
     try await scene.client().commit([])
     let xs = Set(
       try await client.fetch(Fetch(entity: scene.entity.number)).objects.map { $0[try scene.property("x")] })
@@ -303,7 +303,7 @@ import Testing
 
   // MARK: - The command line
 
-  /// Ctrl-C in the middle of the lines: how things stand is said, and the shell sees what ended the program.
+  /// Ctrl-C amid the lines: the command prints its progress, and the shell sees the signal.
   @Test func interruptedInsertReportsItsState() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -313,7 +313,7 @@ import Testing
     let (input, errors) = (Pipe(), Pipe())
     (process.standardInput, process.standardError) = (input, errors)
     try process.run()
-    // More than the pipe holds: once all of it is gone, the lines are being read.
+    // The input is larger than the pipe: when all lines are written, the command is reading them.
     let lines = (0..<40_000).map { "{\"name\": \"tag \($0)\"}\n" }.joined()
     try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
     process.interrupt()
@@ -382,7 +382,7 @@ import Testing
     let wrong = try company.run(
       "update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "--set", "name=nam")
     #expect(wrong.status == 64, "\(wrong.errors)")
-    // A policy that could decide nothing is not passed over in silence.
+    // A policy that cannot have an effect is refused.
     for words in [["delete", "Person"], ["update", "Person", "remote=yes"]] {
       let needless = try Daemon.run(
         ["graph"] + words + ["--where", "TRUEPREDICATE", "--one-commit", "--policy", "error"],

@@ -67,7 +67,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// The time includes the connection: it is long enough for the first answer.
+  /// The time includes the connection, and is long enough for the first answer.
   @Test func timeoutHasItsOwnExitCode() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -100,7 +100,7 @@ import Testing
     #expect(found.errors == "stickies: the connection was lost; trying again\n")
     #expect(try revision.end().json()["revision"] == .integer(3))
 
-    // No server is there to ask, and the time runs out anyway.
+    // The time also runs out without a server.
     let alone = try BackgroundProcess(daemon, ["wait", "--where", "text == \"four\"", "--timeout", "2s"])
     try daemon.expectQueries(1)
     daemon.kill()
@@ -159,7 +159,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// A script gets nothing but the outcome.
+  /// The only output for a script is the outcome.
   @Test func waitAtTerminalNamesMissingCondition() throws {
     let daemon = try Daemon()
     try daemon.start()

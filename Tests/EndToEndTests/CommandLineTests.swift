@@ -65,7 +65,7 @@ import Testing
     let reported = try daemon.run("move", "1").errors
     #expect(reported.hasPrefix("stickies: missing expected argument '<X,Y>'"))
     #expect(reported.contains("Usage: stickies move"))
-    // Errors found while a command runs are reported under its name, too.
+    // Errors at run time have the command's name, too.
     let screenless = try daemon.run("open").errors
     #expect(screenless.hasPrefix("stickies: open draws a screen"))
     #expect(screenless.contains("\nUsage: stickies open [") && screenless.contains("See 'stickies open --help'"))
@@ -129,7 +129,7 @@ import Testing
     #expect(negative.errors == "stickies: Note.width is less than 1\n")
     #expect(try daemon.run("resize", "1", "5x-5").errors == "stickies: Note.height is less than 1\n")
     #expect(try daemon.run("resize", "1", "5", "--json").status == 64)
-    // Elsewhere such a word is what it is, without a trace of how coordinates are read.
+    // In other commands such a word is an ordinary argument; the message does not mention coordinates.
     #expect(try daemon.run("tag", "1", "--", "-5,5").status == 0)
     #expect(try daemon.run("list", "--tag=-5,5", "--json").json().arrayValue?.count == 1)
   }

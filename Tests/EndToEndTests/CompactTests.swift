@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// `stickiesd compact`, the program, and what the shell says afterwards.
+/// The program `stickiesd compact`, and the shell's messages afterwards.
 @Suite struct CompactTests {
   /// A board, five notes, and a delete: seven commits.
   private func filled() throws -> Daemon {
@@ -62,7 +62,7 @@ import Testing
       #expect(
         after.errors.contains("the commit of revision 3 was pruned; the oldest that is kept is 6"), "\(after.errors)")
     }
-    // Nor does the answer claim that there was nothing in the unknown part.
+    // Nor does the answer claim that the unknown part was empty.
     let pruned = "stickies: older history was pruned: the oldest commit that is kept is revision 6\n"
     for filter in [
       ["--entity", "Tag"], ["--author", "bob@test"], ["--until", "2001-01-01"], ["--since", "2001-01-01"],
@@ -88,7 +88,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// Pruning removes the history of objects, and never their names.
+  /// Pruning removes the history of objects, but not their names.
   @Test func objectsAreFoundByNumberAfterTheirHistoryIsPruned() throws {
     let company = try CompanyDaemon()
     let daemon = company.daemon
@@ -98,19 +98,19 @@ import Testing
     let deleted = try company.department("LATE")
     try company.run("delete", deleted)
     #expect(daemon.stop() == 0)
-    // The delete of the last one is all that is kept.
+    // Only the delete of the last object is kept.
     let compacted = try daemon.stickiesd(
       "compact", "--schema", company.schema, "--keep-commits", "1", "--minimum-retention", "0s", "--json")
     #expect(try compacted.json()["oldest"]?.integerValue == 4, "\(compacted.errors)")
     try daemon.start(["--schema", company.schema])
 
-    // It is there, and no kept commit names it.
+    // The object exists, and no kept commit names it.
     let why = try daemon.run("why", "\(silent.prefix(10)).code")
     #expect(why.status == 4)
     #expect(why.errors.contains("the commit that set code was pruned"), "\(why.errors)")
     let restored = try daemon.run("restore", String(silent.prefix(10)))
     #expect(restored.errors.contains("the Department \(silent) is not deleted"), "\(restored.errors)")
-    // It is gone, and its delete is kept.
+    // The object is deleted, and its delete is kept.
     let difference = try daemon.run("diff", String(deleted.prefix(10)), "4")
     #expect(difference.status == 0)
     #expect(difference.output.hasPrefix("- Department \(deleted.prefix(8))"), "\(difference.output)")
@@ -122,7 +122,7 @@ import Testing
         "there is no object whose id begins with \"\(forgotten.prefix(10))\"; deletes up to revision 4 were pruned"
       ),
       "\(gone.errors)")
-    // It never was.
+    // The object never existed.
     let never = try daemon.run("diff", "aaaaaaaaaa", "4")
     #expect(never.status == 4)
     #expect(never.errors.contains("and there never was one"), "\(never.errors)")
@@ -134,7 +134,7 @@ import Testing
     #expect(daemon.stop() == 0)
     #expect(try daemon.stickiesd("compact", "--keep-commits", "1", "--minimum-retention", "0s").status == 0)
     try daemon.start()
-    // The delete of the first is kept, so that it can be named and comes back.
+    // The delete of the first object is kept, so that it can be named and restored.
     #expect(try daemon.run("restore", "1").output.hasPrefix("restored: 1 object came back\n"))
     let unknown = try daemon.run("restore", "99")
     #expect(unknown.status == 4)

@@ -3,8 +3,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The model that docs/model-format.md ends with, served from its file and used through `stickies graph` alone, with one of
-/// everything that it has. One daemon, one story.
+/// The model that docs/model-format.md ends with, served from its file and used through `stickies graph` alone, with
+/// one of everything that it has. One daemon, one story.
 @Suite struct CompanyScenarioTests {
   @Test func everyPartOfModelWorksAsDocumented() throws {
     let company = try CompanyDaemon()
@@ -21,7 +21,7 @@ import Testing
 
   // MARK: - The chapters
 
-  /// Two departments, a boss with two reports, a contractor and a client: inheritance, a composite, one sequence for all.
+  /// Two departments, a boss with two reports, a contractor, a client: inheritance, a composite, one shared sequence.
   private func hire(_ company: CompanyDaemon) throws -> [String: String] {
     let input = [
       #"{"$entity": "Department", "$id": "eng", "code": "ENG"}"#,
@@ -76,7 +76,7 @@ import Testing
     let same = try company.run("insert", "Project", "title=LAUNCH", "department=\(eng)", "--json")
     #expect(same.status == 2)
     #expect(try same.refusal()["code"] == .string("unique"))
-    // The key is of both: neither alone is in the way.
+    // The key has two properties; either value alone would be allowed.
     let violation = try #require(try same.refusal()["violations"]?[0])
     #expect(violation["property"] == .string("department") && violation["value"] == .string(eng))
     #expect(violation["others"] == .object([.init("key", .string("launch"))]))
@@ -91,7 +91,7 @@ import Testing
     return project
   }
 
-  /// Steps stand in the order that they are given.
+  /// The steps have the order in which they were inserted.
   private func order(_ company: CompanyDaemon, _ project: String) throws {
     let ids = try ["Design", "Build", "Test", "Fly"].map {
       try company.insert("Step", "title=\($0)", "project=\(project)")
@@ -105,7 +105,7 @@ import Testing
     #expect(try show(company, project)["steps"] == .array([ids[3], ids[2], ids[1]].map(JSON.string)))
   }
 
-  /// Each is refused by name and leaves no trace.
+  /// Each violation is refused with the name of the rule, and changes nothing.
   private func breakEveryRule(_ company: CompanyDaemon, _ ids: [String: String], _ project: String) throws {
     let (ann, ben) = (try #require(ids["ann"]), try #require(ids["ben"]))
     let mistakes: [([String], String)] = [
@@ -133,7 +133,7 @@ import Testing
       let rules = try result.refusal()["violations"]?.arrayValue?.map { $0["rule"] } ?? []
       #expect(rules.contains(.string(rule)), "\(words): \(result.errors)")
     }
-    // Where no value is to blame none is named.
+    // A refusal that concerns no single value names no property.
     let derived = try company.run("update", project, "key=x")
     #expect(derived.errors.contains("(assigned)") && !derived.errors.contains("value null"), "\(derived.errors)")
     #expect(try company.run("fetch", "Party", "--json").output == before)
@@ -152,7 +152,7 @@ import Testing
     }
     let sorted = try company.run("fetch", "Person", "--sort", "-department.headcount,name[localized]", "--json").json()
     #expect(sorted.arrayValue?.map { $0["name"] } == ["Ann", "Ben", "Con", "Zoë 🦊"].map(JSON.string))
-    // The questions that the model names, asked in their own words.
+    // The named fetch requests of the model.
     let model = try Model(parsing: try CompanyDaemon.source().utf8)
     let overdue = try #require(model.fetchRequest(named: "overdue"))
     let request = try overdue.request(
@@ -169,7 +169,7 @@ import Testing
   private func close(_ company: CompanyDaemon, _ ids: [String: String], _ project: String) throws {
     try must(company, "delete", try #require(ids["cli"]))
     #expect(try show(company, project)["client"] == .null)
-    // All at once: who denies one delete goes along.
+    // All denied deletes are reported together.
     try must(company, "delete", "Person", "--where", "TRUEPREDICATE")
     #expect(try headcounts(company) == ["ENG": 0, "OPS": 0])
     #expect(try show(company, project)["members"] == .array([]))

@@ -38,19 +38,21 @@ import Testing
     #expect(try Self.words(daemon, "import", "") == [":files"])
     #expect(try Self.words(daemon, "completion", "") == ["bash", "zsh", "fish"])
     #expect(daemon.stop() == 0)
-    // Without a daemon only what the program knows by itself, and no word about it.
+    // Without a daemon, only the program's own candidates are offered, without an error message.
     #expect(try Self.words(daemon, "move", "").isEmpty)
     #expect(try Self.words(daemon, "color", "1", "te") == ["teal"])
   }
 
-  /// Names that other users may give to their boards: each of them does something in a shell that reads it as text.
+  /// Names that other users may give to their boards. Each of them has an effect in a shell that reads it as source
+  /// text.
   private static let hostileNames = [
     "$(touch harm)", "`touch harm`", "x;touch harm;", "it's;touch harm;'", "'", "\"$(touch harm)\"", "!touch harm!",
     "\\$(touch harm)", "\\", "~ #{a,b}*?[x]", "a&touch harm", "b>harm", "c'\"`$(touch harm)", "<(touch harm)", "=ls",
     ":files", "--json", "\u{e9}", "e\u{301}",
   ]
 
-  /// Tabs, line ends, control characters, and one that turns the direction of the line: no shell can offer them.
+  /// Tabs, line ends, control characters, and a character that reverses the direction of the line: no shell can offer
+  /// these names.
   private static let unofferedNames = ["tab\there", "line\nend", "bell\u{7}", "turned\u{202E}eman"]
 
   /// The line of bash after readline has replaced its end by the only candidate: it takes a quotation mark at the
@@ -66,7 +68,7 @@ import Testing
     let daemon = try Daemon()
     try daemon.start()
     for name in Self.hostileNames + Self.unofferedNames {
-      // A name that begins with a dash is a name behind the two dashes.
+      // After `--`, a name that begins with a dash is an argument.
       #expect(try daemon.run("board", "add", "--", name).status == 0)
     }
     let line = "stickies list \(option)\(opening)"

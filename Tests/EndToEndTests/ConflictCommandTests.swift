@@ -52,7 +52,7 @@ import Testing
     let made = try company.run("insert", "Project", "title=P", "department=\(department)", "plan=ab", "--json")
     let project = try #require(try made.json()["id"]?.stringValue, "\(made.errors)")
     let revision = try company.run("log", "--limit", "1", "--json").json()[0]?["revision"]?.integerValue ?? 0
-    // Said twice, a text is what it was to be.
+    // Two equal saves of a text from one base have the effect of one save.
     for _ in 0..<2 {
       #expect(try company.run("update", project, "plan=abX", "--base", "\(revision)", "--policy", "error").status == 0)
     }
@@ -77,7 +77,7 @@ import Testing
     let refused = try company.run("update", ann, "department=\(ann)", "name=")
     #expect(refused.status == 2)
     #expect(refused.errors.contains("department takes a Department, and Person \(ann.prefix(8)) Ann is not one"))
-    // The rest is reported with it.
+    // The other violation is reported, too.
     #expect(refused.errors.contains("Person.name"), "\(refused.errors)")
     #expect(company.daemon.stop() == 0)
   }
@@ -98,7 +98,7 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  /// A department's staff is what people's departments say: there is where others were faster.
+  /// A department's staff is stored at the people, so that is where the conflict is found.
   @Test func addingMemberMovedByOthersIsConflict() throws {
     let company = try CompanyDaemon()
     let departments = try ["ENG", "OPS", "LAW"].map { try company.insert("Department", "code=\($0)") }
@@ -116,7 +116,7 @@ import Testing
       kept.errors
         == "stickies: not changed: department of \(ann.prefix(8)), because ben@test changed it in revision 5\n")
     #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[1]))
-    // A reader of the present has seen Ben's change, however long ago the department itself was changed.
+    // A reader of the present has seen Ben's change, regardless of the revision of the department.
     let hired = try company.run("update", departments[2], "--add", hire, "--policy", "error")
     #expect(hired.status == 0 && hired.errors.isEmpty, "\(hired.errors)")
     #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[2]))

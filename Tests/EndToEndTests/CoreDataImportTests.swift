@@ -92,7 +92,7 @@ import Testing
     let person = try app.object("Person", "firstName == \"Victoria\" AND lastName == \"Coster\"")
     #expect(person["identifier"] == .string("fefe4176-912d-429f-9c83-662fff641115"))
     #expect(person["updatedAt"] == .string("2021-04-07T15:52:49.638733Z"))
-    // Nothing is new to it, and one undo takes everything back.
+    // A second run imports nothing, and one undo reverts the first.
     let revision = try app.revision()
     #expect(try app.counts("--rename", "Person.identifier=id") == ["unchanged": 145])
     #expect(try app.revision() == revision)
@@ -144,7 +144,7 @@ import Testing
     #expect(try app.members(first, "tags", "text") == ["red"])
     #expect(try app.object("IDMNote", "uniqueIdentifier == \"n2\"")["imageFile"] == .null)
     #expect(try app.members(app.object("IDMNote", "uniqueIdentifier == \"n4\""), "tags", "text") == ["new"])
-    // Values of others stay, and so does the object of the deleted row, until the option says otherwise.
+    // Values of other clients stay, and so does the object of the deleted row without the option.
     #expect(try app.object("IDMTag", "text == \"azure\"")["id"] == .string(tag))
     #expect(try app.count("IDMTag") == "4\n")
     #expect(try app.run().output.contains("1 row no longer in the store: the objects stay; --delete deletes them\n"))
@@ -184,7 +184,7 @@ import Testing
     #expect(json["unchanged"] == .integer(11) && json["skipped"] == .integer(5))
     #expect(json["problems"]?.arrayValue?.count == 8)
     #expect(json["remarks"]?[0]?["subject"] == .string("IDMMediaFile.data"))
-    // When the app corrects them, they follow.
+    // The rows are imported after the app has corrected them.
     try app.change(
       "UPDATE ZIDMTAG SET ZTEXT = 'corrected' WHERE Z_PK IN (10, 11); UPDATE ZIDMNOTE SET ZTEXT = 'text' WHERE Z_PK = 22"
     )
@@ -248,7 +248,7 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
-  /// However often an import is killed, each row is one object in the end.
+  /// After any number of kills, each row is exactly one object.
   @Test func killedImportNeitherDoublesNorLosesRows() throws {
     let app = try App("Notes.sqlite")
     try app.change(

@@ -7,8 +7,8 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// One session through the typed interface, again and again, the connection cut after its first frame, its second, and
-/// so on to its last: in the end the client has seen what it sees when nothing is cut.
+/// One session through the typed interface, repeated with the connection cut after its first frame, its second, and so
+/// on to its last. Each time the client ends in the state that it has without a cut.
 @Suite struct CutConnectionTests {
   /// The state of a client and of the daemon at the end of the session.
   private struct ObservedState: Equatable {
@@ -28,7 +28,7 @@ import Testing
     while true {
       let (seen, wasCut) = try await Self.run(cutAfter: cut)
       #expect(seen == expected, "cut after frame \(cut)")
-      // Frames may be more or fewer by a few from run to run; the first cut that was never reached is the end.
+      // The number of frames varies by a few from run to run; the test ends with the first cut that is not reached.
       guard wasCut, cut < 1_000 else { break }
       cut += 1
     }
@@ -60,7 +60,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// A daemon of its own for each run, so that numbers and revisions are the same in all of them.
+  /// Each run has its own daemon, so that numbers and revisions are the same in all runs.
   @MainActor
   private static func run(cutAfter: Int?) async throws -> (ObservedState, wasCut: Bool) {
     let daemon = try Daemon()
@@ -111,7 +111,7 @@ import Testing
       return seen.pink == ["1 one pink 5.0"]
     }
     client.unfollow(pink)
-    // Answered behind the end of the query, so the session's last frame is this answer.
+    // Answered after the end of the query, so this answer is the session's last frame.
     try await until(client, "a status is answered") { (try? await client.status()) != nil }
     try await until(client, "all notes are as the saves left them") {
       seen.notes = lines(of: all, client)
@@ -123,7 +123,7 @@ import Testing
     return seen
   }
 
-  /// The first connection is not tried again by itself: who asked hears why, and asks again.
+  /// The first connection is not retried: the caller gets the reason and connects again.
   @MainActor
   private static func connect(to address: ServerAddress) async throws -> GraphClient {
     var options = GraphClient.Options(author: "ann@test")

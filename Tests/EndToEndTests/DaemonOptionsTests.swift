@@ -2,9 +2,9 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// Where the daemon's options come from: a flag, else the environment, else the configuration file, else the default.
+/// The sources of the daemon's options: a flag, else the environment, else the configuration file, else the default.
 @Suite struct DaemonOptionsTests {
-  /// A home of its own: nothing of the user's counts.
+  /// A temporary home directory, without files of the user.
   private struct TestHome {
     let directory: TemporaryDirectory
     var path: String { directory.path }
@@ -30,7 +30,7 @@ import Testing
       return process
     }
 
-    /// Where a daemon listens that is started so, as soon as it does; it is ended then.
+    /// The addresses at which a daemon with these options listens; the daemon is ended.
     func listening(_ arguments: [String] = [], _ variables: [String: String] = [:], addresses: Int = 1) throws
       -> [String]
     {
@@ -54,7 +54,7 @@ import Testing
       return lines
     }
 
-    /// How a daemon ends that can't start so.
+    /// The exit of a daemon that can't start with these options.
     func refusal(_ arguments: [String] = [], _ variables: [String: String] = [:]) throws -> (
       status: Int32, text: String
     ) {
@@ -114,7 +114,7 @@ import Testing
     #expect(home.has("of-flag/graph.sqlite") && !home.has("of-variable") && !home.has("of-file"))
     #expect(try home.listening([], variables) == ["unix://\(home.path)/of-variable.socket"])
     #expect(home.has("of-variable/graph.sqlite") && !home.has("of-file"))
-    // An empty variable is none.
+    // An empty variable counts as missing.
     #expect(
       try home.listening([], ["STICKIESD_DATA": "", "STICKIESD_LISTEN": ""]) == [
         "unix://\(home.path)/of-file.socket"
@@ -142,11 +142,11 @@ import Testing
     #expect(lines.count == 4)
     #expect(
       lines[0] == #"stickiesd: bad.json: "dta" is not an option; the options are data, schema, listen, logLevel, "#
-        + "searchSeconds, keepHistory, minimumRetention, pruneEvery")
+        + "searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key, insecure")
     #expect(lines[1] == #"bad.json: "data" is 5; it must be a string, the data directory"#)
     #expect(
       lines[2]
-        == #"bad.json: "listen" is "tcp://127.0.0.1:0"; it must be a list of addresses, each tcp://HOST:PORT or unix:///PATH"#
+        == #"bad.json: "listen" is "tcp://127.0.0.1:0"; it must be a list of addresses, each tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH"#
     )
     #expect(lines[3].hasPrefix(#"bad.json: "logLevel" is "loud"; it must be one of trace, debug, info"#))
     #expect(!home.has("x"))

@@ -61,7 +61,7 @@ import Testing
     var acknowledged = [String]()
     for round in 0..<100 {
       let pid = daemon.process.processIdentifier
-      // The kill comes from outside, at no particular moment of the load.
+      // The kill comes from another process, at an arbitrary moment of the load.
       let killer = Process()
       killer.executableURL = URL(fileURLWithPath: "/bin/sh")
       killer.arguments = ["-c", "sleep 0.0\(20 + (round * 7) % 60); kill -9 \(pid)"]
@@ -90,7 +90,7 @@ import Testing
       for step in ["hello", "commit", "fetch", "subscribe", "delta", "resume", "objects", "close"] {
         #expect(text.contains("ok  \(step)"), "\(text)")
       }
-      // The server's own account of it, newest first. The repeated commit is not there; the board went with its notes.
+      // The server's log, newest first. The repeated commit is not in it; the board was deleted with its notes.
       let log = try daemon.run("log", "--limit", "5", "--json").json().arrayValue ?? []
       let changes = log.map { commit in
         (commit["changes"]?.arrayValue ?? []).compactMap { $0["kind"]?.stringValue }
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// Each sentence of docs/protocol.md about which a client is easily wrong.
+  /// The rules of docs/protocol.md that a client easily breaks.
   @Test func sentencesOfProtocolPageHold() throws {
     let daemon = try Daemon()
     try daemon.start(["--schema", Fixtures.root + "/Schema/Company"])

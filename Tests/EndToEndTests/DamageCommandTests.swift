@@ -57,8 +57,105 @@ import Testing
     let shown = try daemon.run("show", "1")
     #expect(shown.status == 1 && shown.output.isEmpty)
     #expect(shown.errors.contains("\(id) is damaged"), "\(shown.errors)")
-    // Incomplete exports and folders would lose the note.
-    #expect(try daemon.run("export").status == 1)
+  }
+
+  @Test func exportsHaveEverythingButDamagedNote() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "milk zzzzqqqqzzzz")
+    try daemon.run("add", "milk and eggs")
+    let id = try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue)
+    let file = daemon.home.path + "/graph.jsonl"
+    #expect(try daemon.run("graph", "export", file).status == 0)
+    let complete = try Data(contentsOf: URL(fileURLWithPath: file))
+    try Self.damage("zzzzqqqqzzzz", in: daemon)
+    let export = try daemon.run("export")
+    #expect(export.status == 1)
+    #expect(export.output.contains("milk and eggs") && !export.output.contains(id), "\(export.output)")
+    #expect(export.errors.contains("note \(id) is damaged and not shown"), "\(export.errors)")
+
+    // An export that lacks a note does not replace a complete one.
+    let replaced = try daemon.run("graph", "export", file, "--replace")
+    #expect(replaced.status == 1)
+    #expect(replaced.errors.contains(id) && replaced.errors.contains("graph.jsonl.incomplete"), "\(replaced.errors)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == complete)
+    let rest = try String(contentsOfFile: file + ".incomplete", encoding: .utf8)
+    #expect(rest.contains("milk and eggs") && !rest.contains(id))
+    #expect(rest.contains("\"$end\""))
+    let lines = try daemon.run("graph", "export")
+    #expect(lines.status == 1)
+    #expect(lines.output.contains("milk and eggs") && !lines.output.contains(id))
+  }
+
+  @Test func differencesAndCountOfPastNameDamagedNote() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "milk zzzzqqqqzzzz")
+    try daemon.run("add", "milk and eggs")
+    let revision = try #require(try daemon.run("log", "--json").json()[0]?["revision"]?.text)
+    let id = try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue)
+    try daemon.run("move", "1", "5,5")
+    try daemon.run("move", "2", "5,5")
+    try Self.damage("zzzzqqqqzzzz", in: daemon)
+    let diff = try daemon.run("diff", revision)
+    #expect(diff.status == 1)
+    #expect(diff.output.contains("milk and eggs") && !diff.output.contains("zzzz"), "\(diff.output)")
+    #expect(diff.errors.contains(id), "\(diff.errors)")
+    let count = try daemon.run("graph", "fetch", "Note", "--count", "--at", revision)
+    #expect(count.status == 1)
+    #expect(count.output == "1\n")
+    #expect(count.errors.contains(id), "\(count.errors)")
+  }
+
+  @Test func followShowsEverythingButDamagedCommit() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "zzzzqqqqzzzz")
+    try daemon.run("edit", "1", "--text", "bread")
+    try daemon.run("add", "milk")
+    let revisions = try #require(try daemon.run("log", "--json").json().arrayValue?.compactMap { $0["revision"]?.text })
+    try Self.damage("zzzzqqqqzzzz", in: daemon)
+    let follow = try daemon.run("graph", "follow", "--since", "0", "--until-now")
+    #expect(follow.status == 1)
+    for revision in [revisions[0]] + revisions.dropFirst(2) {
+      #expect(follow.output.contains("\"revision\":\(revision),"), "\(follow.output)")
+    }
+    #expect(!follow.output.contains("\"revision\":\(revisions[1]),"), "\(follow.output)")
+    #expect(follow.errors.contains("revision \(revisions[1]) is damaged"), "\(follow.errors)")
+  }
+
+  /// The file of a damaged note is neither removed nor overwritten, and no edit of it is sent.
+  @Test func folderKeepsFileOfDamagedNote() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "milk zzzzqqqqzzzz")
+    try daemon.run("add", "eggs and bread")
+    let id = try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue)
+    let folder = daemon.home.path + "/notes"
+    #expect(try daemon.run("export", "--board", "Notes", "--to", folder).status == 0)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    let file = folder + "/" + (try #require(names.first { $0.hasPrefix("milk-") }))
+    let other = folder + "/" + (try #require(names.first { $0.hasPrefix("eggs-") }))
+    try Self.damage("zzzzqqqqzzzz", in: daemon)
+    let before = try String(contentsOfFile: file, encoding: .utf8)
+    let edited = before.replacing("milk", with: "oat milk")
+    try edited.write(toFile: file, atomically: false, encoding: .utf8)
+    try String(contentsOfFile: other, encoding: .utf8).replacing("bread", with: "jam")
+      .write(toFile: other, atomically: false, encoding: .utf8)
+    let sync = try daemon.run("sync-folder", folder, "--delete", "--json")
+    #expect(sync.status == 1)
+    #expect(sync.errors.contains(id), "\(sync.errors)")
+    let report = try sync.json()
+    #expect(report["edited"]?.integerValue == 1 && report["deleted"]?.integerValue == 0)
+    #expect(report["removed"]?.integerValue == 0)
+    #expect(report["skipped"]?[0]?["reason"]?.stringValue?.contains("can't be read") == true, "\(sync.output)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == edited)
+    #expect(try daemon.run("show", "2", "--json").json()["text"] == .string("eggs and jam"))
+    // A deleted file is not taken for a deleted note.
+    try FileManager.default.removeItem(atPath: file)
+    let again = try daemon.run("sync-folder", folder, "--delete", "--json")
+    #expect(try again.json()["deleted"]?.integerValue == 0)
+    #expect(again.status == 1)
   }
 
   @Test func listOfPastShowsEverythingButDamagedNote() throws {
@@ -68,7 +165,7 @@ import Testing
     try daemon.run("add", "milk and eggs")
     let revision = try #require(try daemon.run("log", "--json").json()[0]?["revision"]?.text)
     let id = try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue)
-    // Not the damaged note, whose change might hold it completely.
+    // Not the damaged note, whose own change might be a keyframe.
     try daemon.run("move", "2", "5,5")
     try Self.damage("zzzzqqqqzzzz", in: daemon)
     let list = try daemon.run("list", "--at", revision)

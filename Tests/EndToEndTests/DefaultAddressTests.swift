@@ -98,7 +98,7 @@ import Testing
     let daemon = try Daemon()
     try daemon.start()
     let process = daemon.process.processIdentifier
-    // It can't make the socket again while it is stopped.
+    // The stopped daemon can't create the socket again.
     kill(process, SIGSTOP)
     try FileManager.default.removeItem(atPath: daemon.home.path + "/socket")
     let list = try daemon.run("list")
@@ -109,7 +109,7 @@ import Testing
     #expect(list.errors.contains("end it with kill \(process)"))
     #expect(doctor.status == 69)
     #expect(doctor.output.contains("process \(process)") || doctor.output.contains("tcp://"), "\(doctor.output)")
-    // Within a second or two of its going on.
+    // The daemon checks its files within two seconds after it continues.
     let deadline = ContinuousClock.now + .seconds(20)
     while try daemon.run("list").status != 0, ContinuousClock.now < deadline {}
     #expect(try daemon.run("list").status == 0)
@@ -122,10 +122,20 @@ import Testing
     let twice = try user.stickiesd(["--listen", address, "--listen", address])
     #expect(twice.status == 64)
     #expect(twice.errors == "stickiesd: the address \(address) is given twice; name each address to listen on once\n")
-    let unknown = try user.stickiesd(["--listen", "tcp://nobody.invalid:7417"])
+    // Two addresses of one port, which is unused: the system chose it for a daemon that has ended.
+    let other = try Daemon()
+    try other.start()
+    let port = try #require(other.tcp.split(separator: ":").last)
+    #expect(other.stop() == 0)
+    let named = try user.stickiesd([
+      "--insecure", "--listen", "tcp://127.0.0.1:\(port)", "--listen", "tcp://0.0.0.0:\(port)",
+    ])
+    #expect(named.status == 1)
+    #expect(named.errors.contains("(this daemon listens on tcp://127.0.0.1:\(port))"), "\(named.errors)")
+    let unknown = try user.stickiesd(["--listen", "tcp://nobody.invalid:7417", "--insecure"])
     #expect(unknown.status == 1)
     #expect(unknown.errors.contains("there is no host of that name"), "\(unknown.errors)")
-    let client = try user.stickies(["list", "--server", "tcp://nobody.invalid:7417"])
+    let client = try user.stickies(["list", "--insecure", "--server", "tcp://nobody.invalid:7417"])
     #expect(client.status == 69)
     #expect(client.errors.contains("there is no host nobody.invalid"), "\(client.errors)")
   }

@@ -62,7 +62,7 @@ import Testing
     return state
   }
 
-  /// Runs a command that must not go on running; returns its exit code and what it said.
+  /// Runs a command that must end; returns its exit code and its output.
   private static func run(_ command: [String]) throws -> (status: Int32, words: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -150,7 +150,7 @@ import Testing
     let (daemon, program) = try Self.prepared()
     let path = daemon.data + "/graph.sqlite"
     var bytes = try #require(FileManager.default.contents(atPath: path))
-    // Wherever it stands, in the text and in the index of its words.
+    // The word is damaged in both places: in the text and in the full-text index.
     #expect(bytes.range(of: Data("kept".utf8)) != nil)
     while let text = bytes.range(of: Data("kept".utf8)) { bytes[text.lowerBound] ^= 1 }
     try bytes.write(to: URL(fileURLWithPath: path))

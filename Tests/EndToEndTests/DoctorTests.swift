@@ -6,7 +6,7 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// `stickies doctor`: each of the usual troubles, made on purpose.
+/// `stickies doctor`: the test causes each of the usual problems.
 @Suite struct DoctorTests {
   private struct Diagnosis {
     let status: Int32
@@ -54,7 +54,7 @@ import Testing
     try daemon.run("add", "one")
     let found = try Self.diagnose(daemon.home.path, daemon.socket.description)
     #expect(found.status == 0)
-    for check in ["address", "daemon", "version", "model", "store", "disk", "clock", "colors", "letters"] {
+    for check in ["address", "daemon", "encryption", "version", "model", "store", "disk", "clock", "colors", "letters"] {
       // The disk of the machine that runs the tests may be nearly full.
       #expect(found.state(check) == "fine" || check == "disk", "\(check): \(found.message(check))")
     }
@@ -162,13 +162,13 @@ import Testing
     let welcome = Welcome(
       model: model, head: Token(store: UniqueID(high: 1, low: 1), revision: 0, fingerprint: 0), session: 1,
       server: "stickiesd 9.9.9", resumed: false, maximumFrameSize: 1 << 20, heartbeatMilliseconds: 15_000)
-    // The first connection is the probe's, which says nothing.
+    // The first connection is the probe's, which sends nothing.
     let server = try ScriptedServer(
       [ToClient(1, .welcome(welcome)), ToClient(2, .model(source: model.source, hash: model.hash))], connection: 2)
     let other = try Self.diagnose(home.path, server.address.description)
     #expect(other.state("version") == "warning")
     #expect(other.message("version") == "this is stickies \(Stickies.version), the daemon is stickiesd 9.9.9")
-    // It was scripted to answer nothing more.
+    // The server is scripted not to answer further messages.
     #expect(other.state("store") == "problem")
 
     let company = try CompanyDaemon()

@@ -5,7 +5,7 @@ import Testing
 
 /// Every command's help has an example, and every example can be typed.
 @Suite struct ExampleTests {
-  /// The words of all commands that do something.
+  /// The names of all commands that can be run.
   private static func commands(_ command: JSON, _ path: [String] = []) -> [[String]] {
     let parts = command["subcommands"]?.arrayValue ?? []
     guard !parts.isEmpty else { return command["shouldDisplay"] == .bool(true) ? [path] : [] }
@@ -29,7 +29,7 @@ import Testing
       for example in examples {
         count += 1
         #expect(example.hasPrefix("stickies \(path.joined(separator: " "))"), "\(example)")
-        // There is no daemon: who gets as far as to miss it has been understood.
+        // There is no daemon: a command that reports this has parsed its arguments.
         let result = try BackgroundProcess(
           daemon, ["-c", "cd '\(daemon.home.path)' && \(example)"], program: "/bin/sh"
         ).end()

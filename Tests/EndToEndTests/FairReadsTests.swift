@@ -2,11 +2,10 @@ import GraphModel
 import GraphWire
 import Testing
 
-/// Endless searches, each on one of the few threads that read: their session delays no other, and keeps no thread
-/// forever.
+/// Endless searches, each on one of the few reading threads: they delay no other session, and keep no thread forever.
 @Suite struct FairReadsTests {
   @Test func searchesOfOneClientLeaveThreadsToOthers() async throws {
-    // Nothing but fairness helps: the searches may go on for longer than the tests.
+    // Only fair scheduling lets the test finish: the searches take longer than the test.
     let scene = try await DaemonFixture(serving: ["--search-seconds", "86400"])
     let endless = try await scene.endlessSearch()
     let other = try await scene.client()
@@ -77,7 +76,7 @@ import Testing
       answer = body
     }
     #expect(answer?.refusal?.code == .limit)
-    // The connection and the threads are as good as before.
+    // The connection and the threads continue to work.
     #expect(try await client.fetch(Fetch(entity: scene.entity.number)).objects.count == 2_000)
     guard case .status(let status) = try await scene.bystander.reply(to: scene.bystander.send(.status)) else {
       Issue.record("status has another answer")

@@ -117,7 +117,7 @@ import Testing
     #expect(Self.counts(again) == [0, 0, 0, 0, 0] && again["compared"]?.arrayValue?.isEmpty == true)
   }
 
-  /// Nothing is moved over a delete; the others' edits are written anyway.
+  /// No note is moved over a deleted one; the edits of other clients are written anyway.
   @Test func restoredNoteIsMergedWithItsPresentState() throws {
     let desk = try SyncFixture("one", "two", "three")
     try desk.export()
@@ -335,7 +335,8 @@ import Testing
     try desk.write("new.md", "new")
     let edited = try desk.read(file)
     try desk.sync()
-    // The disk as a run leaves it that dies as soon as its commit is made: the list says what was about to be sent.
+    // The folder as a run leaves it that is killed after its commit: the manifest has the changes that were about to be
+    // sent.
     let commit = try await Self.newestCommit(desk.daemon)
     let list = try JSON(parsing: before)
     let entry = try #require(list["files"]?[0])

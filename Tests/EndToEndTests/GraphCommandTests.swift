@@ -111,7 +111,7 @@ import Testing
     #expect(try company.run("update", project, "steps=" + order.joined(separator: ",")).status == 0)
     #expect(try company.run("show", project, "--json").json()["steps"] == .array(order.map(JSON.string)))
     let lines: [String] = try company.run("show", project).lines
-    // One member moves, without a word about the others.
+    // One member moves; the command does not name the others.
     func moved(_ place: String) throws -> [String] {
       let result = try company.run("update", project, "--place", "steps=\(place)")
       #expect(result.status == 0, "\(result.errors)")
@@ -130,7 +130,7 @@ import Testing
     #expect(titles == ["three", "one", "two"])
   }
 
-  /// An error shows the value as it was written; otherwise the user can't find the mistake.
+  /// An error shows the value as it was typed, so that the user can find the mistake.
   @Test(arguments: [
     ("vacationDays:=42.0", "and not 42.0\n"), ("vacationDays:=1e3", "and not 1e3\n"),
     ("salary:=120.0", "and not 120.0\n"),
@@ -242,7 +242,7 @@ import Testing
     #expect(refusal["violations"]?[0]?["object"] == .string(ann))
     #expect(refusal["violations"]?[0]?["property"] == .string("reports"))
     #expect(refusal["violations"]?[0]?["value"] == .string(ben))
-    // Together they may go.
+    // The objects can be deleted together.
     let both = try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--json").json()
     #expect(both["deleted"] == .integer(2))
     #expect(both["cascaded"] == .integer(0))

@@ -108,7 +108,7 @@ import Testing
     #expect(try company.run("fetch", "Person", "--limit", "4").errors == "")
   }
 
-  /// They have no place of their own behind which a page could go on.
+  /// The rows have no position from which a next page could continue.
   @Test(arguments: [["--group-by", "vacationDays"], ["--properties", "vacationDays", "--distinct"]])
   func groupsAndDistinctRowsPageByLimitAndOffset(options: [String]) throws {
     let company = try company()
@@ -200,7 +200,7 @@ import Testing
       (["--count", "--properties", "name"], "leave out --properties, or use --distinct to count the different rows"),
       (["--count", "--after", ""], "--count counts all that match: leave out --after"),
       (["--ids", "--properties", "name"], "leave out --properties, --distinct and --group-by"),
-      // One group of all, whose row is no place to go on behind.
+      // One group of all objects, whose row is no position for a cursor.
       (["--properties", "@count", "--after", ""], "page them with --limit and --offset"),
     ] {
       let result = try Daemon.run(

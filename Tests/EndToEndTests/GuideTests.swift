@@ -47,6 +47,20 @@ import Testing
     #expect(result.output == expected)
   }
 
+  @Test func embeddedProgramPrintsDocumentedOutput() throws {
+    let blocks = blocks(try file("docs/guides/embedded.md"))
+    let program = try file("docs/examples/embedded/main.swift")
+    let place = try #require(blocks.firstIndex { $0 == ("swift", program) }, "the guide shows another program")
+    let expected = try #require(blocks[place...].first { $0.language.isEmpty }).text
+    let directory = try TemporaryDirectory()
+    let process = Process()
+    process.executableURL = Daemon.binary("company-embedded")
+    process.arguments = [directory.path + "/company"]
+    let result = try process.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == expected)
+  }
+
   @Test func shellOfGuideKnowsItsModel() throws {
     let program = try file("docs/examples/company-shell/main.swift")
     #expect(blocks(try file("docs/guides/shell.md")).contains { $0 == ("swift", program) })

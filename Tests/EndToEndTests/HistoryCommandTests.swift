@@ -95,7 +95,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// Revision 0 is the empty graph; like any restore it is a commit, which undo takes back.
+  /// Revision 0 is the empty graph. The restore is a commit, which undo reverts.
   @Test func graphIsRestoredToEmptyState() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -122,7 +122,7 @@ import Testing
     #expect(taken.status == 2)
     #expect(
       taken.errors.contains(String(second.prefix(8))) && taken.errors.contains("is in the way"), "\(taken.errors)")
-    // A note can't be without its board.
+    // A note requires its board.
     try daemon.run("add", "one", "--board", "Ideas")
     try daemon.run("delete", "1")
     try daemon.run("board", "delete", "Ideas", author: "bob@test")
@@ -378,7 +378,7 @@ import Testing
     #expect(second.commit?.author == "ann@test")
     try daemon.run("add", "three")
     #expect(try await commits.next()?.token.revision == 3)
-    // Another reader goes on from any of the tokens, and other requests read the past meanwhile.
+    // Another reader continues from each of the tokens, while other requests read the past.
     var found = [Revision]()
     for try await commit in client.commits(since: second.token, untilNow: true) { found.append(commit.token.revision) }
     #expect(found == [3])

@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Imports whose files say what the model can't take, or that are run again.
+/// Imports of files with values that the model can't represent, and repeated imports.
 @Suite struct ImportTests {
   private static func write(_ lines: [String], to daemon: Daemon, _ name: String = "in.jsonl") throws -> String {
     let path = daemon.home.path + "/" + name
@@ -85,7 +85,7 @@ import Testing
     #expect(try daemon.run("graph", "fetch", "Link", "--count").output == "1\n")
   }
 
-  /// More than one transaction holds: links stay with their notes, one undo takes back all of it.
+  /// More notes than one transaction holds: links stay with their notes, and one undo reverts everything.
   @Test func largeImportIsSplitIntoCommits() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -103,7 +103,7 @@ import Testing
     let notes = try #require(try daemon.run("list", "--board", "Plans", "--json").json().arrayValue)
     #expect(notes.count == 20 && notes.allSatisfy { $0["tags"]?.count == 1 })
     #expect(try daemon.run("graph", "fetch", "Link", "--count").output == "19\n")
-    // Nothing is new to it.
+    // The second run imports nothing.
     #expect(try daemon.run("import", path, "--json").json()["unchanged"] == .integer(20))
     #expect(try daemon.run("status", "--json").json()["revision"] == .integer(3))
     #expect(try daemon.run("undo").status == 0)
@@ -189,6 +189,22 @@ import Testing
     #expect(Self.reasons(result) == ["in.jsonl:2 \(reason)", "k.json \(reason)"])
     let texts = try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue } ?? []
     #expect(texts.sorted() == ["cut \u{FFFD}", "whole 😀", "\u{FFFD} cut"])
+  }
+
+  /// Two lines of one id: a copy is the same note, and another text is reported instead of counted as unchanged.
+  @Test func secondContentsOfANoteAreReported() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let board = #"{"entity":"Board","id":"b1","name":"Plans"}"#
+    func note(_ text: String) -> String { #"{"entity":"Note","id":"n1","board":"b1","text":"\#(text)"}"# }
+    let first = try Self.write([board, note("one"), note("one"), note("other")], to: daemon, "a.jsonl")
+    let second = try Self.write([board, note("one"), note("third")], to: daemon, "b.jsonl")
+    for imported: Int64 in [1, 0] {
+      let result = try daemon.run("import", first, second, "--json").json()
+      let reason = "a.jsonl:2 is the same note with other contents, so this one was left out"
+      #expect(Self.reasons(result) == ["a.jsonl:4 \(reason)", "b.jsonl:3 \(reason)"])
+      #expect(result["imported"] == .integer(imported) && result["unchanged"] == .integer(3 - imported))
+    }
   }
 
   @Test func fileThatIsNotANoteIsReportedWithAdvice() throws {

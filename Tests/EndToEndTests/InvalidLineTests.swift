@@ -74,7 +74,7 @@ import Testing
       let result = try company.run("insert", "Department", "-", input: line)
       #expect(result.status == 2 && result.errors.contains("line 1"), "\(line.prefix(80))")
     }
-    // NUL can't stand in an argument, but in JSON: as a name it is none, as a text it is a character like any other.
+    // NUL is impossible in an argument, but possible in JSON: a name with NUL is unknown, and a text may contain it.
     let nul = try company.run("insert", "Department", "-", input: #"{"co\u0000de": "ENG"}"#)
     #expect(nul.status == 2 && nul.errors.contains("line 1"))
     let made = try company.run("insert", "Department", "--values", #"{"code": "E\u0000🦊"}"#, "--json")

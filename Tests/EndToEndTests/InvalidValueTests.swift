@@ -123,7 +123,7 @@ import Testing
     try scene.end()
   }
 
-  // MARK: - What is not there
+  // MARK: - Missing objects
 
   @Test func unknownEntitiesPropertiesAndIdsAreRefusedByName() async throws {
     let scene = try await DaemonFixture()
@@ -219,7 +219,7 @@ import Testing
     try scene.end()
   }
 
-  // MARK: - What can't be read
+  // MARK: - Unreadable texts
 
   @Test func invalidUTF8AndInvalidNumbersCloseTheConnection() async throws {
     let schema = try SampleValues.schema()
@@ -336,7 +336,7 @@ import Testing
       #expect(
         calculated.errors.hasPrefix("stickies: the predicate can't be read at column 200: nested deeper than 200\n"))
     }
-    // As deep as it may be, and as it may come from the other side.
+    // The maximum depth, in two forms.
     let legal = String(repeating: "(", count: 99) + "x > 1" + String(repeating: ")", count: 99)
     #expect(try scene.daemon.run("list", "--where", legal).status == 0)
     let negations = String(repeating: "x > 1 AND NOT (", count: 66) + "x > 1" + String(repeating: ")", count: 66)
@@ -361,7 +361,7 @@ import Testing
     for number in 1...20 { try one.run("add", "note \(number)\nwith two lines") }
     let whole = Array(try one.run("export").output.utf8)
     let file = two.home.path + "/graph.jsonl"
-    // Inside a line: as a disk that was full or a copy that was cut leaves it.
+    // The line ends in its middle, as after a full disk or an incomplete copy.
     let end = try #require(whole[(whole.count / 2)...].firstIndex(of: UInt8(ascii: "\n")))
     try Data(whole[..<(end - 10)]).write(to: URL(fileURLWithPath: file))
     let broken = try two.run("import", file, "--json")

@@ -3,11 +3,11 @@ import GraphModel
 import GraphWire
 import Testing
 
-/// `stickiesd --keep-history`: history is pruned under clients that are there, and under one that is away.
+/// `stickiesd --keep-history` prunes history beside connected clients, and beside one that is disconnected.
 @Suite struct KeepHistoryTests {
   private static let flags = ["--keep-history", "3", "--minimum-retention", "0s", "--prune-every", "1s"]
 
-  /// Asks again and again until history begins so many commits before the head and the log says so.
+  /// Repeats the request until history begins this number of commits before the head, and the log reports it.
   private static func expectPruned(_ scene: DaemonFixture, keeping count: Int64 = 3) async throws -> Revision {
     let asker = try await scene.client()
     let deadline = ContinuousClock.now + .seconds(60)
@@ -61,7 +61,7 @@ import Testing
     for client in [writer, returned] { client.close() }
     scene.bystander.close()
 
-    // A restarted daemon has history only.
+    // A restarted daemon has only the history on disk.
     #expect(scene.daemon.stop() == 0)
     try scene.daemon.start(Self.flags)
     for (token, isResumed) in [(begun, false), (newest, true)] {

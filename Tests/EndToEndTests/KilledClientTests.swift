@@ -3,7 +3,7 @@ import GraphModel
 import GraphWire
 import Testing
 
-/// Clients that vanish in the middle of something: what they registered goes, what they had committed stays, once.
+/// Clients that vanish in the middle of a request: the server drops their registrations and keeps their commits, once.
 @Suite struct KilledClientTests {
   /// Waits until only the bystander is connected.
   private static func expectOnlyBystander(_ scene: DaemonFixture) async throws {
@@ -35,8 +35,8 @@ import Testing
           changes: [try scene.insertion([("text", .string(text)), ("board", .object(board))])])
         try await victim.send(.commit(transaction))
         victim.close()
-        // A client that was cut off sends the request again under the same id: whether the first one arrived makes no
-        // difference.
+        // A client that was disconnected sends the request again under the same id; the result is the same whether or
+        // not the first one arrived.
         let successor = try RawClient(address, replica: victim.replica)
         try await successor.hello()
         let first = try await successor.reply(to: successor.send(.commit(transaction)))
@@ -102,7 +102,7 @@ import Testing
     for _ in 0..<8 {
       let victim = try await scene.client()
       try await victim.send(.fetch(endless))
-      // Answered behind the fetch: that one has begun, or waits for a thread.
+      // Answered after the fetch has begun, or while it waits for a thread.
       guard case .status = try await victim.reply(to: victim.send(.status)) else {
         Issue.record("status has another answer")
         return
@@ -112,7 +112,7 @@ import Testing
     #expect(try await writer.fetch(Fetch(entity: scene.entity.number, limit: 1)).objects.count == 1)
     writer.close()
     try await Self.expectOnlyBystander(scene)
-    // One that is still there does not hold up the end either.
+    // A fetch that is still running does not delay the shutdown either.
     let last = try await scene.client()
     try await last.send(.fetch(endless))
     _ = try await last.reply(to: last.send(.status))

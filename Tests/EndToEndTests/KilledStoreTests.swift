@@ -2,7 +2,7 @@ import Foundation
 import GraphModel
 import Testing
 
-/// The operator's commands at a store whose daemon was killed: its newest commits may be in the commit log only.
+/// The operator's commands on a store whose daemon was killed: its newest commits may be only in the commit log.
 @Suite struct KilledStoreTests {
   /// A daemon that was killed after commits, and the revision of the newest one.
   private func killedDaemon() throws -> (daemon: Daemon, revision: Int64) {

@@ -9,7 +9,7 @@ import Testing
   struct Command: CustomTestStringConvertible {
     let arguments: [String]
     var input: String?
-    /// How many commits it makes.
+    /// The number of commits that the command makes.
     var commits: Int64 = 1
 
     var testDescription: String { arguments.joined(separator: " ") }
@@ -85,7 +85,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// The connection goes before anything was asked: that is a daemon that does not answer.
+  /// The connection is lost before the first request: the command reports that the daemon does not answer.
   @Test func refusedWelcomeIsReportedAsMissingDaemon() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -98,7 +98,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// No server is left to ask.
+  /// No server remains to be asked.
   @Test(arguments: [
     Command(arguments: ["add", "new", "--json"]),
     Command(arguments: ["graph", "insert", "Board", "-", "--one-commit", "--json"], input: lines),

@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Notes of our own making in the form that macOS's Stickies keeps them.
+/// Notes in the format of macOS's Stickies, made by the test.
 @Suite struct MacNotesTests {
   private static func rtf(_ body: String, _ header: String = "\\ansi\\ansicpg1252\\cocoartf2639") -> String {
     "{\\rtf1\(header)\n{\\fonttbl\\f0\\fswiss\\fcharset0 Helvetica;}\n{\\colortbl;\\red255\\green0\\blue0;}\n\\f0\\fs24 "
@@ -17,7 +17,7 @@ import Testing
     ]
   }
 
-  /// A folder with four notes, of which two have a window, and with what is none.
+  /// A folder with four notes, of which two have a window, and with a file that is not a note.
   private static func folder(in home: String, _ format: PropertyListSerialization.PropertyListFormat) throws -> String {
     let folder = home + "/Stickies"
     func put(_ path: String, _ text: String) throws {

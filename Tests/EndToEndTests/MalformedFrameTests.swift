@@ -185,7 +185,7 @@ import Testing
     let scene = try await DaemonFixture()
     for (number, reason) in [(5, "request 5 came after request 5"), (4, "request 4 came after request 5")] {
       let guest = try await scene.client()
-      // By any step is right.
+      // A request number may rise by any step.
       _ = try await guest.reply(to: guest.send(.ping, as: 5))
       try await guest.send(.ping, as: UInt64(number))
       #expect(try await guest.goodbye() == Self.malformed(reason))
@@ -204,7 +204,7 @@ import Testing
       return
     }
     #expect(query == 4_711)
-    // More credit than there are chunks is lost, not kept.
+    // Credit for more chunks than there are is dropped.
     let fetch = try await guest.send(.fetch(Fetch(entity: scene.entity.number)))
     for _ in 0..<5 { try await guest.send(.more(of: fetch)) }
     #expect(try await guest.result(under: fetch).objects.isEmpty)

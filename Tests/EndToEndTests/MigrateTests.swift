@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// `stickiesd migrate` as the guide has it: the files, the words and what is there afterwards.
+/// `stickiesd migrate` as its guide describes it: the files, the messages and the result.
 @Suite struct MigrateTests {
   private func blocks(_ language: String) throws -> [String] {
     let page = String(decoding: try Fixtures.file("docs/guides/migration.md"), as: UTF8.self)
@@ -46,7 +46,7 @@ import Testing
     try daemon.stickiesd(["migrate", "--schema", schema] + more)
   }
 
-  /// How long it takes is the machine's affair, which ids there are the store's.
+  /// The times and the ids differ from run to run.
   private func untimed(_ text: String) -> String {
     text.replacing(#/[0-9]+ ms/#, with: "N ms").replacing(#/\b[a-z][0-9a-z]{25}\b/#, with: "ID")
   }

@@ -3,8 +3,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Schema/Museum, a model that no line of Swift knows, served from its folder and used through `stickies graph` alone: a
-/// one-to-one, recursive and ordered many-to-manys, a list with places, counts and `noAction`, and every rule broken once.
+/// Schema/Museum, a model that no line of Swift knows, served from its folder and used through `stickies graph` alone:
+/// a one-to-one, recursive and ordered many-to-manys, a list with places, counts, `noAction`; each rule is broken once.
 @Suite struct MuseumScenarioTests {
   private static let schema = Fixtures.root + "/Schema/Museum"
 
@@ -87,7 +87,7 @@ import Testing
     try museum.must("update", ids["p2"], "exhibit=\(ids["coin"])")
   }
 
-  /// Exhibits are related to exhibits: either end is edited, and an exhibit may be related to itself.
+  /// Exhibits are related to exhibits: the test edits both ends, and relates an exhibit to itself.
   private func relate(_ museum: Museum, _ ids: LabeledIDs) throws {
     #expect(try museum.members("relatedTo", of: ids["coin"]) == [ids["mask"]])
     #expect(try museum.names("Exhibit", where: "ANY related.name == \"Coin\"") == ["Mask"])
@@ -100,7 +100,7 @@ import Testing
     #expect(try museum.names("Exhibit", where: "ANY related.related.name == \"Helm\"") == ["Coin", "Helm"])
   }
 
-  /// The stops of a tour stand in its order, and others see them move.
+  /// The stops of a tour are ordered, and other clients see moves.
   private func lead(_ museum: Museum, _ ids: LabeledIDs) throws {
     let short = ids["short"]
     func stops() throws -> [String] { try museum.members("stops", of: short).map(ids.label) }
@@ -115,7 +115,7 @@ import Testing
     #expect(try stops() == ["lake", "mask", "coin", "vase"])
     try museum.must("update", short, "--place", "stops=\(ids["lake"]),\(ids["mask"]):last")
     #expect(try stops() == ["coin", "vase", "lake", "mask"])
-    // From the side that knows no order.
+    // The edit is made at the end without an order.
     try museum.must("update", ids["coin"], "--remove", "tours=\(short)")
     try museum.must("update", ids["helm"], "tours=\(short)")
     #expect(try stops() == ["vase", "lake", "mask", "helm"])
@@ -236,7 +236,7 @@ import Testing
           the new Tour: Tour.talks has 0 objects; the minimum is 1 (count, value 0)
 
         """)
-    // No case of the enumeration: the program itself knows better than to ask.
+    // The program refuses an unknown case of the enumeration without a request.
     let condition = try museum.run("update", vase, "condition=brokn")
     #expect(condition.status == 64)
     #expect(
@@ -250,7 +250,7 @@ import Testing
     #expect(try museum.everything() == before)
   }
 
-  /// Objects that are deleted together may refer to each other, in circles too, and an undo restores all of it.
+  /// Objects that refer to each other, also in circles, can be deleted together, and an undo restores all of them.
   private func clear(_ museum: Museum, _ ids: LabeledIDs) throws {
     // A part of a part of itself.
     try museum.must("update", ids["coin"], "partOf=\(ids["mask"])")
@@ -266,7 +266,7 @@ import Testing
     #expect(try museum.value("exhibit", of: ids["p1"]) == .null)
     try museum.must("undo")
     #expect(try museum.everything() == before)
-    // A lender goes with what was lent, once no tour needs it.
+    // A lender is deleted with the exhibits that it lent, once no tour needs them.
     try museum.must("delete", ids["short"])
     #expect(try museum.count("Talk") == 0)
     try museum.must("delete", ids["club"], ids["vase"], ids["mask"])
@@ -321,7 +321,7 @@ private struct Museum {
     try run("fetch", entity, "--count", "--json").json()["count"]?.integerValue
   }
 
-  /// All objects as they are, but for what a commit says of itself.
+  /// All objects, without the values that depend on the commit.
   func everything() throws -> [[JSON.Member]] {
     try ["Item", "Hall", "Pedestal", "Lender", "Tour", "Talk"].flatMap { entity in
       try run("fetch", entity, "--json").json().arrayValue?

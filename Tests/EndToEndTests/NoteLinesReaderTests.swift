@@ -9,7 +9,7 @@ import Testing
     let company = try CompanyDaemon()
     var lines = [#"{"$entity":"Department","$id":"eng","code":"ENG"}"#]
     for number in 1..<2_000 {
-      // The first refers to one further on, the others to the one before, also across batches.
+      // The first line refers to a later one, the others to the previous one, also across batches.
       let manager = number == 1 ? #"{"$ref":"p7"}"# : #""p\#(number - 1)""#
       lines.append(
         #"{"$id":"p\#(number)","name":"Person \#(number)","hired":"2020-01-01","#

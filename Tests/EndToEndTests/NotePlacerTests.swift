@@ -35,7 +35,7 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
-  /// The second insert meets the note that is there, and gives it the values that it names.
+  /// The second insert matches the existing note, and sets the named values on it.
   @Test func insertWithExistingKeyDoesNotMoveNote() throws {
     let daemon = try Daemon()
     try daemon.start()

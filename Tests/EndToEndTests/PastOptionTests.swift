@@ -7,7 +7,7 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// The past as people meet it: from the shell and from a program, over a daemon that was killed, too.
+/// The past, read with the shell and with the library, also after a kill of the daemon.
 @Suite struct PastTests {
   /// Revisions: 1 two notes' board and the first note, 2 the second note, 3 an edit, 4 a delete.
   private func daemon() throws -> Daemon {
@@ -126,7 +126,7 @@ import Testing
     let notes = try await past.fetch(Note.self, where: "TRUEPREDICATE", sort: "number")
     #expect(notes.map(\.text) == ["Buy milk", "Call Ann"])
     #expect(try await past.count(of: Note.self, where: "color == \"pink\"") == 1)
-    // A relationship leads to the past as well: to a tag's note that is gone by now.
+    // A relationship leads to past objects, too: to a tag's note that is deleted now.
     let tag = try #require(try await past.fetch(Tag.self, where: "name == \"phone\"").first)
     let tagged = try await past.load(\.notes, of: tag)
     #expect(tagged.map(\.text) == ["Call Ann"])
@@ -143,7 +143,7 @@ import Testing
     past.context.editWasRefused = { refused.append($0) }
     notes[0].text = "Buy nothing"
     #expect(refused.map(\.revision) == [2] && notes[0].text == "Buy milk")
-    // The same object of today is another one.
+    // The present instance of the same id is a different one.
     let today = try #require(try await client.fetch(Note.self, where: "number == 1").first)
     #expect(today.id == notes[0].id && today !== notes[0] && today.text == "Buy oat milk")
 
@@ -178,7 +178,7 @@ import Testing
     #expect(commands > 10)
   }
 
-  /// As a shell parts them: quotes hold words together.
+  /// Splits a line into words as a shell does: quotes hold words together.
   private static func words(_ line: String) -> [String] {
     var (words, word, quote) = ([String](), nil as String?, nil as Character?)
     for character in line {
@@ -211,6 +211,6 @@ import Testing
 }
 
 extension [String] {
-  /// A table's head stays where it is; its rows in the order of their bytes.
+  /// The head of a table stays first; its rows are sorted by their bytes.
   fileprivate var sortedRows: [String] { prefix(1) + dropFirst().sorted() }
 }

@@ -73,7 +73,7 @@ import Testing
 
   @Test func unreadableCommandLineDoesNothing() throws {
     let daemon = try Daemon()
-    // Where there is no /proc, no words can be read.
+    // Without /proc the command line can't be read.
     let script = "mount -t tmpfs none /proc && exec \"$@\""
     let wrapper = ["unshare", "-rm", "sh", "-c", script, "sh"]
     let result = try daemon.stickiesd("check", through: wrapper)

@@ -2,11 +2,11 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// `stickies graph update --base`: a text is merged with what others wrote since it was read, from the state that was read.
+/// `stickies graph update --base` merges a text with the edits of other clients since the revision that was read.
 @Suite struct ReadAtRevisionTests {
   private let company: CompanyDaemon
   private let project: String
-  /// When the plan was "one two three"; Ben has put a word behind it since.
+  /// The revision at which the plan was "one two three"; Ben has appended a word since.
   private let read: String
 
   init() throws {
@@ -42,7 +42,8 @@ import Testing
     #expect(try plan() == "one two three four")
   }
 
-  /// Two shells that count have read the same: the second is refused, though it says the same value.
+  /// Two shells that increment a value have read the same number: the second is refused, although both set the same
+  /// value.
   @Test func counterUpdateRequiresItsReadValue() throws {
     func revision() throws -> String {
       String(try #require(try company.run("show", project, "--json").json()["revision"]?.integerValue))
@@ -58,7 +59,7 @@ import Testing
     #expect(try company.run("update", project, "weight=8", "--if-revision", "0").status == 64)
   }
 
-  /// The difference is unknown then, and changes of others would be overwritten unseen.
+  /// The difference is unknown then, so the save could overwrite unseen changes.
   @Test func updateWithPrunedBaseIsRefused() throws {
     let daemon = company.daemon
     for word in ["five", "six"] { try company.run("update", project, "plan=one two three \(word)", author: "ben@test") }
@@ -75,7 +76,7 @@ import Testing
         refused.errors.contains("the text Project.plan at revision \(read) was pruned"), "\(refused.errors)")
     }
     #expect(try plan() == "one two three six")
-    // Any other value is compared as one.
+    // Any other type is compared as a whole value.
     let saved = try company.run("update", project, "title=Other", "--base", read, author: "zoe@test")
     #expect(saved.status == 0, "\(saved.errors)")
   }

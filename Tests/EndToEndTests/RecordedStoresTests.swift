@@ -3,8 +3,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Stores that released versions have made (scripts/record-stores), under the programs of now: what is in them is sound, is
-/// what it was, and takes commits.
+/// Stores of released versions (scripts/record-stores), read by the present programs: their contents are sound and
+/// unchanged, and they accept commits.
 @Suite struct RecordedStoresTests {
   @Test func recordingsOfFirstVersionExist() {
     let names = RecordedStore.all.map(\.name)

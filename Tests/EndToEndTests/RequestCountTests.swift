@@ -5,10 +5,11 @@ import GraphReplica
 import GraphTesting
 import GraphWire
 import StickiesKit
+import StickiesModel
 import Testing
 
-/// How many fetches go over the wire for twelve hundred notes, each on a board of its own: one for each step of a path and
-/// each thousand objects. One for each object would be twelve hundred.
+/// The number of fetches on the wire for twelve hundred notes, each on its own board: one for each step of a path and
+/// each thousand objects, not one for each object.
 @Suite(.serialized) struct RequestCountTests {
   private static let count = 1_200
 
@@ -79,9 +80,9 @@ import Testing
     let stage = try await RequestCountFixture()
     let notes = try await stage.reader.fetch(Note.self, prefetch: [\.board, \.tags, \.outgoing.each.to])
     #expect(notes.count == Self.count)
-    // The links' other ends are notes that came just now, and are read once more: a prefetch reads what is there.
+    // The links' other ends have just been loaded and are read once more, because a prefetch reads the present values.
     #expect(stage.fetches() == ["Board", "Board", "Link", "Link", "Note", "Note", "Tag"])
-    // From here on everything is local.
+    // The following steps need no request.
     for note in notes {
       let board = try #require(note.board)
       #expect(!board.isFault && board.name == "board \(note.text)")
@@ -108,13 +109,13 @@ import Testing
     #expect(boards.count == Self.count && boards.allSatisfy { $0.isFault })
     #expect(stage.fetches() == ["Note"])
 
-    // All at once, each by a task of its own.
+    // Each load is a task; all loads run at the same time.
     let tasks = boards.map { board in Task { try await reader.load(board) } }
     for task in tasks { try await task.value }
     #expect(boards.allSatisfy { !$0.isFault })
     #expect(stage.fetches() == ["Board", "Board"])
 
-    // One after the other along a list, without a word about the others.
+    // Loads one object after the other along a list, without a prefetch.
     for note in notes {
       #expect(try await reader.load(\.tags, of: note).count == 2)
       _ = try await reader.load(\.incoming, of: note)

@@ -5,8 +5,8 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// Many connections with several queries each, which are cut and resumed at random while others write. The client is written
-/// from docs/protocol.md alone: it keeps a token for each query, and believes every advance.
+/// Many connections with several queries each, which are cut and resumed at random while other clients write. The
+/// client is written only from docs/protocol.md: it keeps a token for each query, and relies on every advance.
 @Suite struct ResumeStressTests {
   static let predicates = [
     "color == \"pink\"", "x > 0", "y > 0", "pinned == TRUE", "locked == TRUE", "collapsed == TRUE", "width > 200",
@@ -134,14 +134,15 @@ private struct ProtocolFollower {
     self.client = client
   }
 
-  /// Takes some messages, then ends the connection without a word.
+  /// Receives some messages, then drops the connection.
   mutating func readUntilCut() async throws {
     let client = try #require(client)
     for _ in 0..<Int.random(in: 0..<60, using: &generator) { try await take(try #require(try await client.next())) }
     client.close()
   }
 
-  /// Takes messages until every query is complete up to some revision that was the head when all had been answered.
+  /// Receives messages until every query is complete up to a revision that was the head when all subscriptions had been
+  /// answered.
   mutating func readUntilComplete() async throws {
     let client = try #require(client)
     var end: Revision?

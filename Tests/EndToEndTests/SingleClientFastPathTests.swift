@@ -5,7 +5,7 @@ import GraphWire
 import StickiesKit
 import Testing
 
-/// A lone client's small commits take a shorter way than all others: none may overtake what went the longer one.
+/// The small commits of a lone client take a fast path; they never overtake commits on the usual path.
 @Suite struct SingleClientFastPathTests {
   @Test func smallCommitDoesNotOvertakeEarlierLargeOne() async throws {
     let scene = try await DaemonFixture()
@@ -23,7 +23,7 @@ import Testing
     }
     var last: Revision = 0
     for _ in 0..<60 {
-      // One after the other: now it is known to be alone.
+      // After consecutive commits the server knows that the client is alone.
       for _ in 0..<9 { _ = try await writer.reply(to: writer.send(.commit(tags(1)))) }
       let large = try await writer.send(.commit(tags(9)))
       // Some of the time the small commit arrives at the very moment when the large one ends: the client makes so many

@@ -11,8 +11,8 @@ import Testing
 @Suite struct SlowReaderTests {
   private static let seconds = number("SLOW_READER_SECONDS") ?? 5
   private static let leastCommitsPerSecond = number("SLOW_READER_COMMITS") ?? 0
-  /// With fewer bytes for the other clients the test would prove nothing: this is several times the backlog that the
-  /// slow one may have.
+  /// With fewer bytes for the other clients the test would prove nothing: this is several times the slow client's
+  /// backlog limit.
   private static let leastVolume = 48 << 20
 
   private static let notes = 64
@@ -69,7 +69,7 @@ import Testing
     #expect(reported > 2 * (Self.backlog + Self.slack), "only \(reported) bytes were sent to the clients that read")
     #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(reported >> 10) KiB sent to the others")
 
-    // It reads again, while no client writes.
+    // The slow client reads again, while no client writes.
     let (fresh, at) = try await witness.fetch(Fetch(entity: scene.entity.number))
     for message in slow.unasked { view.take(message) }
     slow.dropUnasked()
@@ -87,7 +87,7 @@ import Testing
     try scene.end()
   }
 
-  /// Commits many at once, then lets those who read catch up.
+  /// Commits many times at once, then waits until the readers have caught up.
   private final class WriteLoad {
     private let writer: RawClient
     private let notes: [ObjectID]
@@ -112,7 +112,7 @@ import Testing
       for request in requests {
         guard try await writer.reply(to: request).revision != nil else { throw RawClient.ReadTimeout() }
       }
-      // Its answer comes behind every delta so far.
+      // The answer follows all deltas so far.
       _ = try await witness.reply(to: witness.send(.ping))
       witness.dropUnasked()
       _ = try await bystander.reply(to: bystander.send(.ping))

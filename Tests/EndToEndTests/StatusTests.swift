@@ -16,12 +16,12 @@ import Testing
     // One segment, and perhaps a prepared one.
     #expect(status["commitLogSize"] == .integer(8 << 20) || status["commitLogSize"] == .integer(16 << 20))
     #expect(status["sessions"] == .integer(0) && status["registrations"] == .integer(0))
-    // Without notes there is no next one.
+    // A store without notes has no next number.
     #expect(status["nextNumber"] == nil)
     let text = try daemon.run("status")
     #expect(text.status == 0, "\(text.errors)")
     let names = text.lines.map { $0.split(separator: "  ").first.map(String.init) }
-    #expect(names == ["server", "data", "size", "commit log", "revision", "oldest kept", "sessions"])
+    #expect(names == ["server", "transport", "data", "size", "commit log", "revision", "oldest kept", "sessions"])
   }
 
   @Test func statusReportsNextNoteNumber() throws {

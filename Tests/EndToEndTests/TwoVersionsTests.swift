@@ -60,7 +60,7 @@ import Testing
     #expect(welcome.model == model.hash && welcome.entities.map(\.name) == ["Member"])
     #expect(welcome.entities.first?.properties.map(\.name) == ["name", "phone", "visits"])
 
-    // It reads, in its own names.
+    // The client reads in its own names.
     let found = try await chunk(old, Fetch(entity: member.number, predicate: "name == 'Ann' AND visits == 0"))
     let ann = try #require(found.objects.first)
     #expect(ann.values == [.string("Ann"), .string("5"), .integer(0)])
@@ -80,13 +80,13 @@ import Testing
     let update = try daemon.run("graph", "update", ann.id.description, "fullName=Anna", "visits=2.5")
     #expect(update.status == 0, "\(update.errors)")
     let reported = try await delta(old)
-    // The first of the two commits was none of its own.
+    // The first of the two commits does not affect this client.
     #expect(reported.revision > ann.revision + 1)
     let edits = try #require(reported.changes.first).edits
     #expect(
       Set(edits) == [Edit(try number("name"), .set(.string("Anna"))), Edit(try number("visits"), .set(.integer(2)))])
 
-    // It commits from a base before the change that it can't see, and the others see it.
+    // It commits from a base before the change that it can't see, and other clients see the commit.
     let phone = Change(.update, ann.id, base: reported.revision, edits: [Edit(try number("phone"), .set(.string("6")))])
     let insert = Change(
       .insert, .temporary(1, entity: member.number), edits: [Edit(try number("name"), .set(.string("Bob")))])
@@ -101,7 +101,7 @@ import Testing
       "--count")
     #expect(lines.output == "2\n", "\(lines.errors)")
 
-    // A refusal speaks of what it knows.
+    // A refusal uses the names of the client's version.
     let empty = Change(.update, ann.id, base: committed.revision, edits: [Edit(try number("name"), .set(.null))])
     guard case .refused(let refusal) = try await old.commit([empty]) else {
       Issue.record("a required property was emptied")

@@ -6,7 +6,7 @@ import GraphTesting
 import StickiesKit
 import Testing
 
-/// Undo and redo as people meet them: from the shell, from a program, and past a daemon that was killed.
+/// Undo and redo in the shell and in a program, also after a kill of the daemon.
 @Suite struct UndoTests {
   @Test func undoAndRedoContinueAfterDaemonKill() throws {
     let daemon = try Daemon()
@@ -75,7 +75,7 @@ import Testing
     #expect(note["y"] == .integer(9))
     try daemon.run("color", "1", "pink")
     try daemon.run("color", "1", "red", author: "bob@test")
-    // Nothing of it can be taken back: nothing is committed, and the next undo finds the same step.
+    // Nothing can be reverted: nothing is committed, and the next undo finds the same step.
     let head = try daemon.run("log", "--json").json()[0]?["revision"]
     for _ in 0..<2 {
       let nothing = try daemon.run("undo")

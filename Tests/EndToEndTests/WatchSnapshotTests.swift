@@ -2,7 +2,7 @@ import Foundation
 import GraphModel
 import Testing
 
-/// Snapshots of `watch --json` behind the first one: each is one line with all that there is.
+/// Snapshots of `watch --json` after the first one: each is one line with all objects.
 @Suite struct WatchSnapshotTests {
   private static func entities(_ line: JSON) -> [String: Int] {
     let objects = line["snapshot"]?.arrayValue ?? []
@@ -22,7 +22,7 @@ import Testing
     let snapshot = try watcher.next()
     #expect(Self.entities(snapshot) == ["Board": 1, "Note": 2_501, "Tag": 1])
     #expect(snapshot["reset"] == nil)
-    // Later output follows it, and is no second snapshot.
+    // Later output follows, without a second snapshot.
     try daemon.run("color", "1", "pink")
     let commit = try watcher.next()
     #expect(commit["changes"]?.arrayValue?.count == 1)

@@ -71,7 +71,7 @@ import Testing
     // All but the head, which has the revision.
     #expect(lines(try other.run("graph", "export").output).dropFirst() == lines(text).dropFirst())
     #expect(try other.run("list", "--where", "text CONTAINS 'milk'", "--json").json().arrayValue?.count == 1)
-    // Numbers go on behind those that came; the deleted note's is not known here.
+    // Numbers continue after the imported ones; the deleted note's number is unknown here.
     #expect(try other.run("add", "next", "--json").json()["number"]?.integerValue == 3)
     #expect(other.stop() == 0)
     try other.expectSound()
@@ -100,7 +100,7 @@ import Testing
     var status = stat()
     #expect(lstat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
     #expect(lstat(home + "/pipe", &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
-    // Through a link the file behind it, and the link stays.
+    // The export writes to the target of the link, and the link stays.
     try Data(#"{"$graph":"old"}"#.utf8).write(to: URL(filePath: home + "/real"))
     #expect(symlink("real", home + "/link") == 0)
     #expect(try daemon.run("graph", "export", home + "/link", "--replace").status == 0)
@@ -128,7 +128,7 @@ import Testing
     #expect(lines(try other.run("export").output).dropFirst() == parts.dropFirst())
     #expect(try other.count("Person", where: "manager.manager.name == name") == 2)
 
-    // Another model's daemon says so before anything is sent.
+    // A daemon with another model is refused before any row is sent.
     let notes = try Daemon()
     try notes.start()
     let foreign = try notes.run("graph", "import", "-", input: text)
@@ -169,12 +169,12 @@ import Testing
     try add(note, "colour", .string("red"), "line 4: Note has no property \"colour\"")
     try add(note, "x", .string("left"), "line 4: Note.x takes a number, and not \"left\"")
     try add(note, "color", .string("octarine"), "line 4: Note.color takes one of ")
-    // A board where a note is expected, an end that is missing, a required one that is not there.
+    // A board where a note is expected, an unknown end, a missing required relationship.
     try add(link, "from", board, "line 3: from names ", "(destination")
     try add(link, "from", .string("zzzzzzzzzzzzzzzzzzzzzzzzz0"), "line 3: ")
     try add(link, "from", nil, "line 3: Link.from needs a value (required")
     mistakes.append((try sealed(body + [body[note]]), ["line 7: the id ", "is given twice (unique"]))
-    // Another tag of the same name: an id of its own, the key of the one before it.
+    // Another tag with the same name: a different id with an existing key.
     let tag = try #require(try JSON(parsing: body[5])["$id"]?.stringValue)
     let other = (tag.hasPrefix("a") ? "b" : "a") + tag.dropFirst()
     mistakes.append(
@@ -195,7 +195,7 @@ import Testing
         ]
       ))
 
-    // However far behind the first.
+    // The position after the first mistake does not matter.
     let far = unread + Array(repeating: body[5], count: 1_100) + [try changed(body[5], "$id", to: .string("x"))]
     mistakes.append(
       (try sealed(far), ["4 mistakes in the lines; nothing is imported", "line 1107: \"$id\" is not a complete id"]))
@@ -208,7 +208,7 @@ import Testing
       for word in words { #expect(result.errors.contains(word), "\(word) is not in: \(result.errors)") }
       #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == 0, "\(words)")
     }
-    // A file that was changed by hand says so by leaving the checksum away; everything else is judged as before.
+    // A user who edits the file removes the checksum; all other checks remain.
     let last = try changed(good[good.count - 1], "checksum", to: nil)
     let twice = Array(good.dropLast()) + [good[note]]
     let more = try changed(twice[0], "objects", to: .integer(6))
@@ -219,7 +219,7 @@ import Testing
     let short = try daemon.run("graph", "import", "-", input: (good[..<4] + [last]).joined(separator: "\n"))
     #expect(short.errors.contains("the file has 3 objects"), "\(short.errors)")
     #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == 0)
-    // The way is free.
+    // The store still accepts an import.
     let malt = (good.dropLast() + [last]).joined(separator: "\n").replacing("Buy milk", with: "Buy malt")
     let edited = try Daemon()
     try edited.start()

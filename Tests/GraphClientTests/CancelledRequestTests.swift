@@ -1,3 +1,5 @@
+import Foundation
+import FreedMemory
 import GraphModel
 import GraphReplica
 import GraphServer
@@ -20,8 +22,8 @@ import Testing
     }
   }
 
-  /// The next fetch runs, and nothing is left of the others.
-  private func expectIdle(_ graph: ServedGraph, _ client: GraphClient) async throws {
+  /// The next fetch runs, and the server has no work left of the others.
+  private static func expectIdle(_ graph: ServedGraph, _ client: GraphClient) async throws {
     #expect(try await client.count(of: graph.project) == 3_000)
     #expect(try await graph.waitUntilIdle() == .idle)
     #expect(client.replies.isEmpty)
@@ -39,8 +41,39 @@ import Testing
         default: for try await _ in client.rows(of: graph.project, "title") { break }
         }
       }
-      try await expectIdle(graph, client)
+      try await Self.expectIdle(graph, client)
     }
+  }
+
+  /// The resident memory of this process, client and server alike, in bytes.
+  private static func residentMemory() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+    return 1_024 * (try #require(line.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }.first))
+  }
+
+  /// Abandons 1,000 streams after their first chunk, and compares the memory before and after them. A hundred earlier
+  /// ones fill caches and pools.
+  fileprivate static func expectBoundedMemory() async throws {
+    try await serve { graph, client in
+      var memory = [Int]()
+      for count in [100, 1_000] {
+        for _ in 0..<count {
+          let chunk = try await client.images(of: graph.project).nextChunk()
+          #expect(chunk?.isEmpty == false)
+        }
+        try await expectIdle(graph, client)
+        releaseFreedMemory()
+        memory.append(try residentMemory())
+      }
+      // A chunk has 64 KiB: a thousand of them would be twice the limit, and the answers ten times as much.
+      #expect(memory[1] - memory[0] < 32 << 20, "1,000 abandoned streams keep \(memory[1] - memory[0]) bytes")
+    }
+  }
+
+  /// In a process of its own, because other tests also need memory.
+  @Test func memoryOfAbandonedStreamsReturns() async throws {
+    await #expect(processExitsWith: .success) { try await CancelledRequestTests.expectBoundedMemory() }
   }
 
   @Test func thousandCancelledTasksLeaveNothing() async throws {
@@ -65,7 +98,7 @@ import Testing
           if case .failure(let error) = await task.result { #expect(error is CancellationError, "\(error)") }
         }
       }
-      try await expectIdle(graph, client)
+      try await Self.expectIdle(graph, client)
     }
   }
 
@@ -79,7 +112,7 @@ import Testing
       }
       await #expect(throws: CancellationError.self) { _ = try await other.value }
       await #expect(throws: CancellationError.self) { _ = try await stream.nextChunk() }
-      try await expectIdle(graph, client)
+      try await Self.expectIdle(graph, client)
     }
   }
 
@@ -90,7 +123,7 @@ import Testing
       while client.replies.isEmpty { await Task.yield() }
       waiting.cancel()
       await #expect(throws: CancellationError.self) { try await waiting.value }
-      try await expectIdle(graph, client)
+      try await Self.expectIdle(graph, client)
     }
   }
 
@@ -111,7 +144,7 @@ import Testing
       }
       let years = try await client.fetch(Project.self, where: "year == 1")
       #expect(years.count == changed)
-      try await expectIdle(graph, client)
+      try await Self.expectIdle(graph, client)
     }
   }
 
@@ -123,7 +156,7 @@ import Testing
       }
       await #expect(throws: CancellationError.self) { try await insertion.value }
       while try await graph.census().keptRows > 0 { await Task.yield() }
-      try await expectIdle(graph, client)
+      try await Self.expectIdle(graph, client)
     }
   }
 }

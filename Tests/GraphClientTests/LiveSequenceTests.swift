@@ -108,7 +108,7 @@ import Testing
         withExtendedLifetime(iterator) {}
       }
       #expect(try await graph.waitUntilIdle() == .idle)
-      // One that was never read follows nothing.
+      // A sequence that is never read starts no query.
       _ = reader.live(Project.self).makeAsyncIterator()
       #expect(try await graph.census() == .idle)
     }

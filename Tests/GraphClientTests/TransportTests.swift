@@ -14,7 +14,9 @@ import Testing
     let listener = try PlainSocket.listen(at: address)
     defer { close(listener) }
     let (events, delivered) = AsyncStream.makeStream(of: Transport.Event.self)
-    let transport = try await Transport.connect(to: address, timeoutMilliseconds: 5_000) { delivered.yield($0) }
+    let transport = try await Transport.connect(to: address, timeoutMilliseconds: 5_000, local: nil) {
+      delivered.yield($0)
+    }
     let peer = accept(listener, nil, nil)
     try #require(peer >= 0)
     return (transport, events, peer, directory)

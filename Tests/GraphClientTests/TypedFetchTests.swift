@@ -4,6 +4,27 @@ import GraphReplica
 import GraphWire
 import Testing
 
+/// A person of the company's model.
+private final class Worker: ManagedObject {
+  override class var entityName: String { "Person" }
+
+  static func number(_ name: String) -> PropertyNumber {
+    guard let property = FixtureModel.model.entity(named: "Person")?.property(named: name) else {
+      preconditionFailure("a person has no \(name)")
+    }
+    return property.number
+  }
+}
+
+extension ObjectPath where Object: Worker {
+  fileprivate var name: TypedExpression<String, Cardinality> {
+    TypedExpression(self, attribute: Worker.number("name"))
+  }
+  fileprivate var active: TypedExpression<Bool, Cardinality> {
+    TypedExpression(self, attribute: Worker.number("active"))
+  }
+}
+
 /// One object, existence, pages, tuples and structs of a typed fetch, in the present and in the past.
 @MainActor
 @Suite(.timeLimit(.minutes(1))) struct TypedFetchTests {
@@ -49,6 +70,39 @@ import Testing
         try await client.graph(at: 0).count(of: Project.self),
       ]
       #expect(counts == [3, 3, 0])
+    }
+  }
+
+  @Test func attributeThatIsTrueIsPredicate() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await GraphClient.connect(
+        to: graph.address, model: graph.model, classes: [Worker.self], options: .init(author: "ann"))
+      let person = try #require(graph.model.entity(named: "Person"))
+      let people = [("Ann", true), ("Bob", false), ("Cho", true)].enumerated().map { number, worker in
+        Change(
+          .insert, .temporary(UInt64(number + 1), entity: person.number),
+          edits: [
+            Edit(Worker.number("name"), .set(.string(worker.0))), Edit(Worker.number("active"), .set(.bool(worker.1))),
+          ])
+      }
+      _ = try await client.commit(people, policy: .error)
+      let found = try await client.fetch(Worker.self, where: { $0.active }, sort: [\.name])
+      #expect(found.map { $0["name"] } == [.string("Ann"), .string("Cho")])
+      let first = try await client.fetch(Worker.self, where: \.active, sort: [\.name], limit: 1)
+      #expect(first.map(\.id) == [found[0].id])
+      #expect(try await client.fetchOne(Worker.self, where: { $0.active }, sort: [\.name.descending]) === found[1])
+      #expect(try await client.count(of: Worker.self, where: { $0.active }) == 2)
+      #expect(try await client.exists(Worker.self, where: { $0.active }))
+      #expect(try await client.graph(at: 1).count(of: Worker.self, where: { $0.active }) == 2)
+      #expect(try await client.graph(at: 0).exists(Worker.self, where: { $0.active }) == false)
+      let ids = try await client.identifiers(of: Worker.self, where: { $0.active }, sort: [\.name])
+      #expect(ids == found.map(\.id))
+      var pages = [Int]()
+      for try await page in try client.pages(of: Worker.self, where: { $0.active }, size: 1) {
+        pages.append(page.objects.count)
+      }
+      #expect(pages.reduce(0, +) == 2)
+      await client.close()
     }
   }
 

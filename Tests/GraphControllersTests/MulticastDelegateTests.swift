@@ -9,7 +9,7 @@ import Testing
     func doorDidOpen()
   }
 
-  /// Not every delegate has an opinion.
+  /// A delegate without an answer does not count.
   private protocol DoorGuarding: DoorDelegate {
     func doorMayOpen() -> Bool
   }
@@ -97,7 +97,7 @@ import Testing
     for observer in [silent, ann, bob] { doors.add(observer) }
     #expect(doors.mayOpen(whenNobodyResponds: false))
     ann.agrees = false
-    // The last one does not win.
+    // The last answer does not win.
     #expect(!doors.mayOpen(whenNobodyResponds: true))
     #expect(log.lines == ["ann says yes", "bob says yes", "ann says no", "bob says yes"])
   }
@@ -166,7 +166,7 @@ import Testing
       door.behaviors.attach(made, to: door)
       door.behaviors.attach(made, to: door)
     }
-    // Only the control refers to it.
+    // Only the control holds the observer.
     #expect(knocker != nil && door?.behaviors.behaviors(SelfAttachingObserver.self).count == 1)
     door?.slot.delegate?.doorDidOpen()
     #expect(log.lines == ["knocker attached, 1 owned", "knocker heard"])

@@ -2,7 +2,7 @@ import GraphControllers
 import GraphModel
 import Testing
 
-/// Work in the background, as views hear of it.
+/// Background work, as its observers are notified of it.
 @Suite struct RequestLedgerTests {
   @Test func nothingIsSentBeforeFirstObserver() {
     var ledger = RequestLedger()
@@ -118,7 +118,7 @@ import Testing
     #expect(view.lines == ["starts", "stops at one: cancelled", "one: cancelled, idle"])
     await reported.next()
     await performer.end("one", .success("1"))
-    // Behind it, so that it would have been heard before.
+    // The later answer would have been notified first.
     view.observer?.send("two")
     await performer.end("two", .success("2"))
     await reported.next()

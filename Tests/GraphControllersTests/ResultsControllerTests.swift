@@ -3,7 +3,8 @@ import GraphModel
 import GraphReplica
 import Testing
 
-/// The results controller as its delegate hears it: each line begins with the count that the controller reports then.
+/// The calls of a results controller to its delegate: each line begins with the count that the controller reports at
+/// that moment.
 @Suite struct ResultsControllerTests {
   private func controller(
     _ graph: LiveGraph, _ predicate: String = "", sort: String = "rank", section: String? = nil
@@ -100,7 +101,7 @@ import Testing
     try graph.commit([.set(2, ["rank": .integer(29)])])
     #expect(
       transcript.taken() == ["3: will change", "3: 2 updated from 0.1 at 0.1, 1 of it", "3: did change 3 to 3"])
-    // Of two that change places one has moved, the other stays.
+    // If two objects exchange their places, one has moved and the other stays.
     try graph.commit([.set(2, ["rank": .integer(10)]), .set(1, ["rank": .integer(29)])])
     #expect(order(controller) == [2, 1, 3])
     #expect(

@@ -3,7 +3,7 @@ import GraphModel
 import GraphReplica
 import Testing
 
-/// A result that is wanted whole or not at all.
+/// A result that is requested completely or not at all.
 @Suite struct ResultsLimitTests {
   private func library(_ count: Int) throws -> LiveGraph {
     let graph = try LiveGraph()

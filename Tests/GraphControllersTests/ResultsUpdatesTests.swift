@@ -2,7 +2,7 @@ import GraphControllers
 import GraphModel
 import Testing
 
-/// A result as a sequence: every state for who reads at once, the newest for who reads late.
+/// A result as a sequence: a fast reader gets every state, a slow one the newest.
 @MainActor @Suite struct ResultsUpdatesTests {
   private func controller(_ graph: LiveGraph) throws -> ResultsController {
     ResultsController(try graph.request(), in: graph.context)
@@ -24,12 +24,12 @@ import Testing
     #expect(line(try await reader.next()) == "first, 1: 1 2")
     try graph.commit([.set(3, ["rank": .integer(5)])])
     #expect(line(try await reader.next()) == "2: 3 1 2, 1 changes")
-    // One comes and goes unseen, one moves twice, one goes.
+    // One object appears and disappears unseen, one moves twice, one disappears.
     try graph.commit([.set(4, ["rank": .integer(7)]), .set(3, ["rank": .integer(15)])])
     try graph.commit([.delete(4), .set(3, ["rank": .integer(25)])])
     try graph.commit([.delete(1)])
     #expect(line(try await reader.next()) == "5: 2 3, 2 changes")
-    // Another one begins with what is there.
+    // Another reader begins with the present rows.
     var late = controller.updates.makeAsyncIterator()
     #expect(line(try await late.next()) == "first, 5: 2 3")
   }

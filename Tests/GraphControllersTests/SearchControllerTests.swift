@@ -2,7 +2,7 @@ import GraphControllers
 import GraphModel
 import Testing
 
-/// Search over a live list, as the face sees it.
+/// Search over a live list, as a front end observes it.
 @Suite struct SearchControllerTests {
   /// Shows rows and knows neither where all of them come from nor where the found ones do.
   private final class SearchDelegate: SearchControllerDelegate {
@@ -84,7 +84,7 @@ import Testing
     _ = instance.taken()
     instance.place = ListViewState()
     try find("milk bread", controller, at: 500)
-    // Meanwhile one of the selected goes, and a row comes that the search does not show.
+    // Meanwhile a selected object disappears, and a row appears that the search does not show.
     try graph.commit([.delete(3), .set(5, ["title": .string("new"), "rank": .integer(9)])])
     _ = instance.taken()
     controller.clear()
@@ -98,7 +98,7 @@ import Testing
 
   @Test func scrollPositionIsRestoredAfterSearch() throws {
     let (graph, controller, instance) = try script()
-    // Nothing is searched for: there is nothing to come back from.
+    // Without a search there is no state to restore.
     controller.saveState()
     instance.place = ListViewState(selection: [try graph.id(2)], first: try graph.id(2))
     try find("milk", controller, at: 0)

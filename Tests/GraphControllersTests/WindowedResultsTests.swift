@@ -4,8 +4,8 @@ import GraphReplica
 import GraphWire
 import Testing
 
-/// A results controller over a window of a longer result. Books are named by the low half of their ids; their ranks are ten
-/// times that.
+/// A results controller over a window of a longer result. Books are named by the low half of their ids; their ranks are
+/// ten times that.
 @Suite struct WindowedResultsTests {
   /// A context whose server is the test.
   private final class Script {

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Questions to history on their way through the hub, and readers that wait for the next commit.
+/// Requests for history in the hub, and readers that wait for the next commit.
 @Suite struct HistoryRequestTests {
   private let id = ObjectID(key: UniqueID(high: 5, low: 5), entity: 1)
 
@@ -60,7 +60,7 @@ import Testing
     #expect(try script.send(follow(script.token(2)), 1) == ["read #1 for 1"])
     let impatient = FollowRequest(since: script.token(3))
     #expect(try script.send(.changes(.follow(impatient)), 1) == ["read #2 for 1"])
-    // The same revision of another past is for the store to refuse.
+    // Only the store can refuse the same revision of another history.
     let other = Token(store: script.store, revision: 3, fingerprint: 1)
     #expect(try script.send(follow(other), 1) == ["read #3 for 1"])
   }

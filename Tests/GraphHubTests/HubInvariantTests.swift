@@ -11,7 +11,7 @@ import Testing
     var transcript = try HubTranscript()
     try transcript.open(1)
     try transcript.open(2)
-    transcript.hub.sessions[1]?.author = ""
+    transcript.hub.sessions[1]?.principal = nil
     let lines = try Invariants.$areFatal.withValue(false) { try transcript.save(1, sequence: 1) }
     #expect(lines.first == "report of 1: a session that sends requests has an author")
     #expect(lines.last == "close 1")

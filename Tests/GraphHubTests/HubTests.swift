@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// The server half as a state machine: what happens, and what is done about it.
+/// The server half as a state machine: events in, actions out.
 @Suite struct HubTests {
   @Test func deltaPrecedesReplyToAuthor() throws {
     var script = try HubTranscript()
@@ -33,7 +33,7 @@ import Testing
     #expect(try script.committed(4, script.record(2)) == ["1 < delta 1 of 2", "1 < advance 2", "2 < committed 2"])
   }
 
-  /// Behind the last chunk a client takes every advance for the new result as well.
+  /// After the last chunk, a client applies every advance to the new result, too.
   @Test func commitsDuringLoadFollowLastChunkWithOneAdvance() throws {
     var script = try HubTranscript()
     try script.open(1)
@@ -62,7 +62,7 @@ import Testing
     try script.open(2)
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
     #expect(try script.send(.fetch(Fetch(entity: script.note.number)), 1) == [])
-    // Another session has nothing to wait for.
+    // The other session does not wait for anything.
     #expect(try script.send(.fetch(Fetch(entity: script.note.number)), 2) == ["read #2 for 2"])
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read #3 for 1"])
   }
@@ -104,7 +104,7 @@ import Testing
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
     #expect(try script.save(1, sequence: 2) == ["commit #2"])
     #expect(try script.save(2, sequence: 1) == ["commit #3", "pause reading from 2"])
-    // Its own is answered: nothing else would wake it.
+    // Its own commit is answered; no other event would wake the session.
     #expect(try script.committed(3, script.record(1)) == ["2 < committed 1", "read on from 2"])
   }
 
@@ -239,7 +239,7 @@ import Testing
     try script.open(1)
     try script.follow(1, "", ticket: 1, at: 0)
     try script.open(2)
-    // It takes everything up to here.
+    // The session receives everything up to this revision.
     _ = try script.handle(.drained(1, bytes: 1 << 20))
     let text = String(repeating: "x", count: 600)
     var reported = [String]()
@@ -249,7 +249,7 @@ import Testing
         $0.hasPrefix("1 ")
       }
     }
-    // Two find room; what comes after them is not even queued.
+    // Two of them fit; the others are not even queued.
     #expect(reported == ["1 < delta 1 of 1", "1 < delta 1 of 2"])
     #expect(try script.send(.ping, 1) == ["1 < pong 0"])
     var later = [String]()
@@ -280,7 +280,7 @@ import Testing
     #expect(
       try script.send(.subscribe(Subscribe(entity: script.note.number, since: other)), 1)
         == ["1 < query 1", "read #1 for 1"])
-    // Older than what is in memory: the store is asked.
+    // The token is older than the ring, so the hub asks the store.
     try script.open(2)
     let old = Subscribe(entity: script.note.number, since: script.token(4))
     #expect(try script.send(.subscribe(old), 2) == ["recognize #2: 4"])
@@ -288,7 +288,7 @@ import Testing
       try script.handle(.recognized(StoreRequestID(2), true)) == [
         "2 < query 1 resumed", "history #3 after 4 through 9",
       ])
-    // Further back than history is read for: a fresh result.
+    // The token is older than the history that is read: the query gets a new first result.
     #expect(
       try script.handle(.history(StoreRequestID(3), .failure(Refusal(.limit, "too much"))))
         == ["2 < reset 1", "2 < query 1", "read #4 for 2"])

@@ -10,8 +10,12 @@ struct HubTranscript {
   let model: Model
   let note: Entity
   let store = UniqueID(high: 7, low: 7)
-  /// Why queries have started again.
+  /// The reasons for which queries have been restarted.
   private(set) var reasons = [String]()
+  /// The replicas that history knows.
+  var replicas = [UniqueID: KnownReplica]()
+  /// Whether each lookup of a replica is answered at once, without a line.
+  var answersLookups = true
   private var lastRequest: UInt64 = 0
 
   init(head: Revision = 0, limits: HubLimits = HubLimits()) throws {
@@ -34,6 +38,11 @@ struct HubTranscript {
   mutating func handle(_ event: HubEvent) throws -> [String] {
     var lines = [String]()
     for action in hub.handle(event) {
+      // Only the tests of hello look at the lookup itself.
+      if case .findReplica(let replica, let session) = action, answersLookups {
+        lines += try handle(.foundReplica(.success(replicas[replica]), session: session))
+        continue
+      }
       lines += try Self.lines(action)
       if case .send(let bytes, _) = action { reasons += try Self.reasons(bytes) }
     }
@@ -57,7 +66,7 @@ struct HubTranscript {
     return try send(.commit(Transaction(id: id, changes: [])), session)
   }
 
-  /// Follows the notes that fit, from a first result at the head; the lines are the server's to check elsewhere.
+  /// Follows the matching notes from a first result at the head; other tests check those lines.
   mutating func follow(_ session: SessionID, _ predicate: String, ticket: UInt64, at revision: Revision) throws {
     _ = try send(.subscribe(Subscribe(entity: note.number, predicate: predicate)), session)
     _ = try finishRead(ticket, at: revision)
@@ -70,7 +79,7 @@ struct HubTranscript {
     return try handle(.readFinished(StoreRequestID(ticket), .success(end)))
   }
 
-  /// The writer comes back with a commit that made a note.
+  /// The writer answers with a commit that inserts a note.
   mutating func committed(_ ticket: UInt64, _ record: CommitRecord) throws -> [String] {
     let outcome = Outcome.committed(
       CommitResult(revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: []))
@@ -110,6 +119,8 @@ struct HubTranscript {
     case .history(let ticket, let after, let through): ["history #\(ticket.number) after \(after) through \(through)"]
     case .watch(_, let number): ["watch \(number)"]
     case .unwatch(let number): ["unwatch \(number)"]
+    case .authenticate(let credential, let session): ["authenticate \(session) by \(credential ?? "nothing")"]
+    case .findReplica(_, let session): ["find the replica of \(session)"]
     case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]
     case .statistics(let ticket): ["statistics #\(ticket.number)"]
     case .pauseReading(let session): ["pause reading from \(session)"]

@@ -21,7 +21,7 @@ import Testing
     try Model(parsing: #"{"format": 1, "name": "Club", "version": \#(version), "entities": [\#(entities)]}"#.utf8)
   }
 
-  /// A hub between the two, and what it says to whom.
+  /// A hub with both sessions, and the messages to each.
   private struct Script {
     let old: Model
     let new: Model
@@ -40,7 +40,10 @@ import Testing
 
     mutating func send(_ body: ToServer.Body, _ session: SessionID) -> [HubAction] {
       lastRequest += 1
-      return hub.handle(.received(ToServer(lastRequest, body), from: session))
+      return hub.handle(.received(ToServer(lastRequest, body), from: session)).flatMap { action in
+        guard case .findReplica(_, let session) = action else { return [action] }
+        return hub.handle(.foundReplica(.success(nil), session: session))
+      }
     }
 
     mutating func open(_ session: SessionID, _ model: Model) throws -> ToClient.Body {
@@ -197,7 +200,7 @@ import Testing
       91, ObjectChange(kind: .updated, id: before.id, before: before, after: after, edits: [edit]), 2)
     #expect(try Self.deltas(actions, 2).count == 1)
     #expect(try Self.messages(actions, 1).isEmpty)
-    // Something that it has, in the same object, is.
+    // A change of a property that the older version has is sent.
     let renamed = try script.image(3, ["fullName": .string("Bea"), "active": .bool(false)])
     let name = Edit(try number("fullName", script.new), .set(.string("Bea")))
     let reported = try Self.deltas(

@@ -75,7 +75,7 @@ import Testing
     }
     #expect((1...32).allSatisfy { isEvaluated($0, 100) })
     #expect(meter.stopped.isEmpty)
-    // The total is spent; everyone has a share of 100.
+    // The total is spent; each query has 100 steps.
     #expect(!isEvaluated(33, 101))
     #expect(isEvaluated(34, 100))
     #expect(!isEvaluated(34, 1))

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Questions about the past on their way through the hub.
+/// Requests for past states in the hub.
 @Suite struct PastRequestTests {
   private func asked(_ body: ToServer.Body) throws -> ReadRequest? {
     var script = try HubTranscript()

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Performs what the hub wants done, at once.
+  /// Performs the hub's actions at once.
   private struct Server {
     var hub: Hub
     let store: SQLiteStore
@@ -58,6 +58,7 @@ import Testing
             events.append(.history(ticket, .success(records)))
           case .watch(let query, let number): store.watch(query, number: number)
           case .unwatch(let number): store.unwatch(number)
+          case .findReplica(_, let session): events.append(.foundReplica(.success(nil), session: session))
           case .recognize(let ticket, let token):
             events.append(.recognized(ticket, try store.recognizes(token)))
           case .send(let bytes, let session):
@@ -88,7 +89,7 @@ import Testing
   private enum Round {
     case edit([String: Value])
     case delete
-    /// Another note comes, on the same board.
+    /// Another note is inserted on the same board.
     case insert
   }
 
@@ -97,8 +98,8 @@ import Testing
     .edit(["x": .double(300), "color": .string("blue")]), .delete,
   ]
 
-  /// Commits about five notes, with so many live queries about; what they cost. By default they are moved, recolored and
-  /// deleted.
+  /// Commits about five notes, with so many live queries about; what they cost. By default they are moved, recolored
+  /// and deleted.
   /// - Parameter tagged: whether the notes have a tag.
   private static func commits(
     queries: Int, of entity: String = "Note",
@@ -198,7 +199,7 @@ import Testing
     #expect(with.writes.byWriter == without.writes.byWriter, "a commit costs statements for live queries")
   }
 
-  /// Fifty windows on one order: one read for all of them, none for what becomes of them.
+  /// Fifty windows on one order: one read for all of them, and none for their later changes.
   @Test func windowsOfOneOrderCostOneStatement() throws {
     let without = try Self.commits(queries: 0)
     func window(_ query: Int) -> Subscribe.Window { .init(sort: "-x", offset: UInt64(query % 5), limit: 3) }
@@ -232,7 +233,7 @@ import Testing
     #expect(others.writes.byWriter == without.writes.byWriter, "\(others.writes) \(without.writes)")
     let links = try Self.commits(queries: 50, of: "Link") { ["label == \"\($0)\" AND from.board.name == \"\($0)\""] }
     #expect(links.deltas == 0)
-    // The objects that led to a note which comes or goes are in the same commit.
+    // The objects that lead to an inserted or deleted note are in the same commit.
     #expect(links.writes.byReaders == 0)
     #expect(links.writes.byWriter == without.writes.byWriter, "\(links.writes) \(without.writes)")
     let comers = try Self.commits(queries: 0, rounds: [.insert, .insert])
@@ -243,7 +244,7 @@ import Testing
     #expect(awaited.writes.byWriter == comers.writes.byWriter, "\(awaited.writes) \(comers.writes)")
   }
 
-  /// Notes have tags here, and what the paths read changes: to a value that no query is about.
+  /// Notes have tags here. The commits change properties on the paths, but to values that no query compares.
   @Test func unmatchedValueCostsNoStatement() throws {
     let rounds = (1...3).map { Round.edit(["text": .string("round \($0)"), "x": .double(Double($0))]) }
     let without = try Self.commits(queries: 0, rounds: rounds, tagged: true)

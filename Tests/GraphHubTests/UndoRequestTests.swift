@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Undo, redo, and the question what they would take, on their way through the hub.
+/// Undo, redo and the undo state in the hub.
 @Suite struct UndoRequestTests {
   private let scope = UniqueID(high: 8, low: 1)
 

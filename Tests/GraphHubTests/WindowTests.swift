@@ -65,20 +65,20 @@ import Testing
     #expect(
       try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(1)), damage: damage))
         == ["1 < rows [2] of 1 at 1 without [1]", "1 < advance 1"])
-    // The order is shared, and so is its damage.
+    // The order is shared, and both windows report its damage.
     #expect(try script.send(Self.window(script), 2).contains("2 < rows [2] of 1 at 1 without [1]"))
   }
 
   @Test func windowReportsInsertsRemovalsShiftsAndTotal() throws {
     var script = try Self.following()
     let notes = try (1...5).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    // One comes to the front: the last one slides out.
+    // A note moves to the front: the last one leaves the window.
     _ = try script.save(2, sequence: 1)
     let sixth = try Self.note(6, x: 5, 2, in: script)
     #expect(
       try script.committed(2, Self.commit(2, [(nil, sixth)], in: script))
         == ["1 < delta 2 of 2: -2, +6 at 0, 6 in all", "2 < committed 2"])
-    // One goes: the next slides in.
+    // A note is deleted: the next one enters the window.
     _ = try script.save(2, sequence: 2)
     #expect(
       try script.committed(3, Self.commit(3, [(sixth, nil)], in: script))
@@ -89,7 +89,7 @@ import Testing
     #expect(
       try script.committed(4, Self.commit(4, [(notes[0], first)], in: script))
         == ["1 < delta 2 of 4: ~1 at 1", "2 < committed 4"])
-    // It changes and stays where it is.
+    // The note changes and keeps its position.
     _ = try script.save(2, sequence: 4)
     #expect(
       try script.committed(5, Self.commit(5, [(first, Self.note(1, x: 26, 5, in: script))], in: script))
@@ -124,7 +124,7 @@ import Testing
 
   @Test func orderIsReadOnceAndEqualWindowsAreShared() throws {
     var script = try Self.following()
-    // The order is there: nothing is read.
+    // The order exists: nothing is read.
     #expect(
       try script.send(Self.window(script), 2) == ["2 < query 2", "2 < rows [1, 2] of 5 at 1", "2 < advance 1"])
     #expect(
@@ -176,7 +176,7 @@ import Testing
     record.summary = ChangeSummary(count: 5_000, entities: [script.note.number])
     #expect(
       try script.committed(2, record) == ["collect #3 for 1", "1 < reset 2", "1 < query 2", "2 < committed 2"])
-    // A read that did not see it is of no use.
+    // A read from before that commit can't be used.
     #expect(try script.handle(.collectFinished(StoreRequestID(3), .success(script.token(1)))) == ["collect #4 for 1"])
     #expect(try script.handle(.collected(StoreRequestID(4), [Self.note(7, x: 1, 2, in: script)])) == [])
     #expect(

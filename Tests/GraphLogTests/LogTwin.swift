@@ -6,9 +6,9 @@ import GraphTesting
 
 /// A naive twin of a log: arrays of entries. A random run drives both through faults, kills and power cuts.
 ///
-/// A failed call leaves several worlds: the entries that the log may hold. The next opening must find exactly one of them.
+/// A failed call leaves several possible contents of the log. The next opening must find exactly one of them.
 struct LogTwin {
-  /// Something that a log must not do.
+  /// A violation of the log's contract.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
@@ -31,11 +31,11 @@ struct LogTwin {
   private let options = LocalCommitLog.Options(segmentBytes: 8192, maximumSegments: 4)
   private var log: LocalCommitLog
   private var world = World(entries: [], durable: 0)
-  /// The worlds that are possible instead after a failed call.
+  /// The contents that are possible instead after a failed call.
   private var otherWorlds = [World]()
   private var attempts = 0
 
-  /// The situations that a run has met.
+  /// The situations that a run has reached.
   private(set) var counts = [String: Int]()
 
   init(seed: UInt64, bug: PlantedLogBug? = nil) throws {
@@ -85,7 +85,7 @@ struct LogTwin {
 
   // MARK: Calls
 
-  /// Entries that follow those of the world. Each attempt has other bodies.
+  /// Entries that follow the present contents. Each attempt has other bodies.
   private mutating func group() -> [Entry] {
     (0..<random.below(4) + 1).map { place in
       let parts = random.chance(15) ? random.below(5) + 2 : 1
@@ -121,7 +121,7 @@ struct LogTwin {
       count("append")
     } catch let refusal as LogRefusal {
       count("refusal")
-      // A group that fits into no log is not sent again.
+      // A group that is too large for the log is not sent again.
       guard case .full = refusal else { return }
       try forget(through: world.entries.count)
     } catch {
@@ -206,7 +206,7 @@ struct LogTwin {
       } catch {
         count("failed restart after a move")
         guard simulated.isOff else { continue }
-        // The store has everything, so a log that was lost begins again.
+        // The store holds all records, so a lost log begins again.
         simulated.recover()
         log = try LocalCommitLog(
           beginning: disk, store: LogFixture.store, after: Self.state(world.durable), options: options,
@@ -251,7 +251,8 @@ struct LogTwin {
     try compare()
   }
 
-  /// Finds the world that the log holds. A program that has opened the log may answer with any of it.
+  /// Finds out which of the possible contents the log has. A program that has opened the log may answer with any of
+  /// them.
   private mutating func compare() throws {
     var found = [String]()
     for candidate in [world] + otherWorlds {

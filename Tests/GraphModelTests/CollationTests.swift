@@ -56,7 +56,7 @@ import Testing
 
   // MARK: - The twin
 
-  /// Compares two texts level by level, with numbers as strings, and makes no key.
+  /// Compares two texts level by level, with numbers as strings, without making a key.
   private struct Twin {
     struct Part: Equatable {
       var group: Int
@@ -139,7 +139,7 @@ import Testing
     for seed in UInt64(0)..<6_000 {
       var random = SeededGenerator(seed: seed)
       let left = Self.text(&random)
-      // Half of the pairs differ in little, or the levels behind the first would hardly be asked.
+      // Half of the pairs differ in details; otherwise the levels after the first would hardly be tested.
       let right =
         random.chance(50)
         ? Self.text(&random)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import GraphModel
 
-/// Live queries over paths where every object is connected to most others: each commit reaches all of them, and judging them
-/// costs less than reading the results again.
+/// Live queries over paths where every object is connected to most others: each commit reaches all of them, and
+/// evaluating them costs less than reading the results again.
 @Suite struct DenseGraphTests {
-  /// Objects in memory; references are looked for in all of them.
+  /// Objects in memory; the search for references visits all of them.
   private final class Graph: ImageSource {
     var images: [ObjectID: ObjectImage]
     private var referrers = [ReferrerKey: [ObjectID]]()
@@ -129,7 +129,7 @@ import Testing
       let change = ObjectChange(kind: .updated, id: after.id, before: before, after: after)
       let effects = queries.effects(of: [change], in: new)
       #expect(effects.unknown.isEmpty, "step \(step): \(effects.unknown.count) resets")
-      // Judging everything takes long.
+      // Evaluating everything takes long.
       guard step % 5 == 0 else { continue }
       let found = Dictionary(
         uniqueKeysWithValues: effects.effects.map { ($0.query, Set($0.changes.map { "\($0)" })) })
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  /// The cheap ones do not pay for the expensive one.
+  /// A budget spent by the expensive query does not stop the cheap ones.
   @Test func onlyQueryAboveItsBudgetIsReset() throws {
     var random = SeededGenerator(seed: 3)
     let company = try CompanyFixture(people: 60, projects: 10, &random)

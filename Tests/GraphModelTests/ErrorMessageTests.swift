@@ -56,10 +56,10 @@ import Testing
   @Test func errorsCausedByOtherErrorsAreNotReported() throws {
     let missing = refusal([insertion("Operator", [])])
     #expect(missing?.violations.map(\.message) == ["Operator.name needs a value"])
-    // The name is fine, what is derived of it is not.
+    // The name is valid; its derivation is not.
     let short = refusal([insertion("Operator", [("name", .string("A"))])])
     #expect(short?.violations.map(\.property) == [graph.property("Operator", "nameKey")])
-    // One object's mistake hides nothing of another.
+    // A mistake in one object does not hide those of another.
     let both = refusal([insertion("Operator", []), insertion("Operator", [("name", .string("A"))])])
     #expect(
       both?.violations.map(\.property) == [graph.property("Operator", "name"), graph.property("Operator", "nameKey")])
@@ -93,7 +93,7 @@ import Testing
 
   // MARK: - Pointers
 
-  /// The two lines of a pointer: what is shown, and what stands over the caret.
+  /// The two lines of a pointer: the text, and the caret below it.
   private func lines(_ error: PredicateSyntaxError?) throws -> (shown: String, marked: Character) {
     let lines = try #require(error).pointer.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     try #require(lines.count == 2 && lines[1].last == "^")
@@ -114,7 +114,7 @@ import Testing
     let end = try lines(mistake(filler + "?"))
     #expect(end.marked == "?")
     #expect(end.shown.count == 61 && end.shown.first == "…" && end.shown.last == "?")
-    // Behind the last character.
+    // The caret is after the last character.
     let missing = try lines(mistake(filler + "name =="))
     #expect(missing.marked == "^")
     #expect(missing.shown.hasSuffix("name =="))

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Arithmetic, functions and dates, and what the parser says of what makes no sense.
+/// Arithmetic, functions and dates, and the parser's messages about invalid ones.
 @Suite struct ExpressionTests {
   private func predicate(_ text: String, _ arguments: [String: JSON] = [:]) throws -> GraphPredicate {
     let model = try Fixtures.company()
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// There indexes look for it, of the store and of live queries.
+  /// Indexes of the store and of live queries use this form.
   @Test func constantIsMovedToTheRight() throws {
     #expect(try predicate("abs(5) < age") == predicate("age > 5"))
     #expect(
@@ -271,7 +271,7 @@ import Testing
   }
 }
 
-/// Sums do not depend on the order in which a store or a program comes upon the values.
+/// Sums do not depend on the order of the values.
 @Suite struct SumTests {
   @Test func integersAreSummedExactlyInAnyOrder() {
     let values: [Value] = [.integer(.max), .integer(1), .integer(-5)]

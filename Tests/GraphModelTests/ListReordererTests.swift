@@ -52,7 +52,7 @@ import Testing
     let list = ids([1, 2, 3])
     #expect(ListReorderer.placing(ids([3, 9]), after: nil, in: list) == ids([3, 9, 1, 2]))
     #expect(ListReorderer.placing(ids([1]), after: ids([7])[0], in: list) == ids([2, 3, 1]))
-    // One that is placed itself is not there to be placed behind.
+    // A member that is itself moved can't be the anchor of another one.
     #expect(ListReorderer.placing(ids([1, 2]), after: ids([1])[0], in: list) == ids([3, 1, 2]))
     #expect(ListReorderer.placing(ids([2, 2]), after: nil, in: list) == ids([2, 1, 3]))
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import GraphModel
 
 @Suite struct LiveQueryIndexTests {
-  /// The index may find too much, never too little.
+  /// The index may return too many queries, but never too few.
   @Test func indexFindsEveryMatchingQuery() throws {
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))

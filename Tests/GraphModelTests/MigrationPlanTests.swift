@@ -28,7 +28,7 @@ import Testing
     return try #require(problems).all.map(\.description)
   }
 
-  /// The first version with a property put otherwise.
+  /// The first version, with one property changed.
   private func changed(_ old: String, _ new: String) -> String { Self.first.replacing(old, with: new) }
 
   @Test func sameModelNeedsNoSteps() throws {
@@ -45,7 +45,7 @@ import Testing
         "Person.note is new, and empty", "Person.rank is new, and 3 for every object",
         "Person.badge is new, required, and has no default",
       ])
-    // Whether there is an object that lacks it, only the store knows.
+    // Only the store knows whether an object lacks the value.
     #expect(try plan(second).unfilled.map(\.name) == ["badge"])
     #expect(try plan(second).tightened.isEmpty)
   }
@@ -57,7 +57,7 @@ import Testing
     #expect(try steps(second) == ["Group was called Team", "Person.fullName was called name"])
     let plan = try plan(second)
     #expect(plan.endedProperties.isEmpty && plan.removedProperties.isEmpty)
-    // Without the word the one goes, and the other comes: nothing is guessed.
+    // Without `renamed`, one property is removed and the other one added; the plan does not guess.
     #expect(
       try steps(second.replacing(#""renamed": "name", "#, with: "")) == [
         "Group was called Team", "Person.fullName is new, required, and has no default",

@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// Every kind of mistake that a model file can make: where it is reported, and in which words.
+/// Every kind of mistake in a model file, with its place and message.
 @Suite struct ModelErrorTests {
   /// One broken file and its error message.
   struct Case: CustomTestStringConvertible, Sendable {

@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// The view that an older version of a model has of a newer one, and the cases in which there is none.
+/// The view that an older version of a model has of a newer one, and the changes for which there is no lens.
 @Suite struct ModelLensTests {
   private static let first = """
     {"name": "Person", "attributes": [
@@ -159,7 +159,7 @@ import Testing
     #expect(throws: Refusal.self) { try lens.upgraded(unknown) }
   }
 
-  /// A condition that is lost on the way would let a change through that must be refused.
+  /// If the translation lost a precondition, the server would accept a change that it must refuse.
   @Test func preconditionIsTranslatedToNewerNumbers() throws {
     let lens = try lens()
     let person = ObjectID(
@@ -252,7 +252,7 @@ import Testing
       parsing: rows.properties, groups: rows.groups, order: rows.order, entity: entity, model: lens.new)
   }
 
-  /// A path that leads nowhere shows nothing: no default stands for it.
+  /// A path without an object has no value; the default does not replace it.
   @Test func missingObjectHasNoDefault() throws {
     func person(_ more: String) -> String {
       #"""

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Ordered relationships as the model declares them and as the rules keep them.
+/// Ordered relationships in the model and in the rules.
 @Suite struct OrderedRelationshipTests {
   // MARK: - The model
 
@@ -209,7 +209,7 @@ import Testing
     let other = try #require(madeRoom, "no member was moved to make space")
     #expect(other.edits.map(\.property) == other.spacing)
     #expect(scene.graph.value(other.id, "changedAt") == .date(1_000), "no user changed it")
-    // A delete on the ground of what was read before is no conflict.
+    // A delete based on an older revision is not a conflict.
     let plan = try scene.graph.commit([Change(.delete, other.id, base: base)], policy: .error)
     #expect(plan.conflicts.isEmpty && plan.changes.map(\.id) == [other.id])
   }

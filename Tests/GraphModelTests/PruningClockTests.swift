@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// Which clocks may say what is old.
+/// The clocks that may decide about ages.
 @Suite struct PruningClockTests {
   private static let second: Timestamp = 1_000_000
   private static let hour = 3_600 * second
@@ -42,7 +42,7 @@ import Testing
     machine.wall += 200 * Self.day
     #expect(clock.decide(machine.reading) == .refuse(.jumped(200 * Self.day)))
     machine.pass(4 * Self.second)
-    // A commit that was made by the wrong clock proves nothing.
+    // A commit made with the wrong clock proves nothing.
     (machine.head, machine.newest) = (201, machine.wall)
     #expect(clock.decide(machine.reading) == .refuse(.jumped(200 * Self.day)))
     machine.wall -= 200 * Self.day
@@ -54,7 +54,7 @@ import Testing
     var machine = Machine(wall: 0, newest: Self.now - Self.day)
     var clock = PruningClock(machine.reading, retention: Self.retention)
     machine.pass(60 * Self.second)
-    // Behind the newest commit it prunes less, never more.
+    // A clock behind the newest commit prunes less, never more.
     #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
     machine.wall += Self.now
     #expect(clock.decide(machine.reading) == .refuse(.jumped(Self.now)))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphModel
 
-/// The naive twin: it tries one way after the other, and would never end on longer texts.
+/// The naive twin tries one alternative after the other, and would never end on longer texts.
 private struct Backtracker {
   let text: [Unicode.Scalar]
 

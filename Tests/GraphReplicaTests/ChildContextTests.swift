@@ -13,12 +13,12 @@ import Testing
     let child = script.context.makeChild()
     let instance = try #require(child.object(for: note))
     #expect(instance !== note && instance.id == note.id && instance.context === child)
-    // The parent's unsaved edits show.
+    // The parent's unsaved edits are visible.
     #expect(instance["x"] == .double(2) && !instance.hasChanges && !child.hasChanges)
     instance["y"] = .double(3)
     #expect(instance["y"] == .double(3) && note["y"] == .double(1))
     #expect(child.hasChanges && instance.hasChanges)
-    // Changes of other clients show through, except for the properties that are edited here.
+    // Changes of other clients are visible, except for the properties that are edited here.
     let edits = [Edit(try script.number("y"), .set(.double(9))), Edit(try script.number("z"), .set(.double(9)))]
     #expect(script.receive(script.delta(4, 2, [script.update(5, edits, previous: 1)])) == ["revision 2 changes [1]"])
     #expect(instance["y"] == .double(3) && instance["z"] == .double(9) && note["y"] == .double(9))
@@ -100,7 +100,7 @@ import Testing
       boards.map { context.fault($0.id)?.objects(inverse, ManagedObject.self).map(\.id) ?? [] }
     }
     let child = script.context.makeChild()
-    // The parent's objects will do as well.
+    // Objects of the parent are accepted, too.
     let other = try #require(script.context.object(script.id(6)))
     try #require(child.object(for: instances[1])).add(other, to: inverse)
     #expect(members(child) == [[script.id(5)], [script.id(6)]])
@@ -109,7 +109,7 @@ import Testing
     #expect(members(child) == [[], [script.id(6)]] && child.object(script.id(5)) == nil)
     #expect(members(script.context) == [[script.id(5), script.id(6)], []])
 
-    // A child of the child, discarded: nothing remains of it.
+    // The child's child is discarded without a trace.
     weak var discarded: ObjectContext?
     do {
       let grandchild = child.makeChild()

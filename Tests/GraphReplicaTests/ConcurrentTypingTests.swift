@@ -174,7 +174,7 @@ import Testing
     return (server, typists)
   }
 
-  /// Saves arrive and their answers don't, and the other way round.
+  /// Saves arrive without their answers, and answers of earlier saves arrive.
   @Test(arguments: [["ab", "AB"], ["abcdefgh", "ABCDEFGH", "12345678"]])
   func wordsStayContiguousAcrossReconnects(letters: [String]) throws {
     for seed in UInt64(0)..<200 {

@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Random edits, made twice: what is done in children and saved is what is done in the context itself, and a to-many that
-/// is read through its inverse has those that a look at every object finds.
+/// Random edits, made twice: edits that children save equal edits in the context itself, and a to-many that is read
+/// through its inverse has the members that a search of every object finds.
 @Suite struct ContextTwinTests {
   private enum Step {
     case number(Int, Double)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// All that a context shows, and that its inverses are those of its notes.
+  /// All values that a context shows. The inverses are checked against the notes.
   private func view(_ script: ReplicaTranscript, _ context: ObjectContext, _ made: [ObjectID]) throws -> [String] {
     let notes = notes(script, context, made)
     var lines = notes.map { note in

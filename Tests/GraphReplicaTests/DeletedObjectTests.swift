@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// An object that another client deletes disappears completely, however the context learns of it.
+/// An object that another client deletes disappears completely, regardless of the message that reports it.
 @Suite struct DeletedObjectTests {
   @Test func resetResultRemovesDeletedObjects() throws {
     let script = try ReplicaTranscript()
@@ -25,7 +25,7 @@ import Testing
     #expect(script.changes.last?.deleted == [script.id(5)] && script.changes.last?.departed == [])
   }
 
-  /// A read that began before the delete, and ends behind it, brings nothing back; who brings it back does.
+  /// A read that began before the delete and ends after it does not restore the object; an insert under its id does.
   @Test func staleReadDoesNotReviveDeletedObject() throws {
     let script = try ReplicaTranscript()
     let home = try script.id(1, of: "Board")

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Objects of which a context knows the id only, and how few requests fill them.
+/// Objects of which a context knows only the id, and the number of requests that load them.
 @Suite struct FaultTests {
   @Test func referencedObjectIsFaultUntilLoaded() throws {
     let script = try ReplicaTranscript()
@@ -37,7 +37,7 @@ import Testing
     #expect(script.connect() == ["welcomed"])
     let faults = (boards + tags).compactMap { script.context.fault($0) }
     #expect(faults.count == 2_503)
-    // However many ask, and however often.
+    // The number of callers, and of their calls, does not matter.
     for fault in faults { _ = script.context.load([fault]) }
     _ = script.context.load(faults)
     script.context.sendLoads()
@@ -157,7 +157,7 @@ import Testing
     let property = try script.number("tags")
     let instances = note.objects(property, ManagedObject.self)
     #expect(instances.map(\.id) == tags && instances.allSatisfy { $0.isFault } && !note.isLoaded(property))
-    // Taking them away does not need their values.
+    // Removing members does not need their values.
     note.setValue(.objects([tags[1]]), for: property)
     #expect(note.objects(property, ManagedObject.self).map(\.id) == [tags[1]])
     script.context.rollback()

@@ -5,8 +5,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// The result of a save that a context foresees, beside the store's: the same engine over the held objects and over the
-/// whole graph.
+/// The forecast of a save, compared with the store's result: the same engine over the held objects and over the whole
+/// graph.
 @Suite struct ForecastTests {
   /// A store, and a connected context that holds all of it.
   private struct ForecastFixture {
@@ -167,7 +167,7 @@ import Testing
                 let values = change.after?.values.map { value -> Value in
                   switch value {
                   case .object(let id): return .object(names[id] ?? id)
-                  // Which of two new objects comes first is the server's to say.
+                  // Only the server decides the order of two new objects.
                   case .objects(let ids): return .objects(ids.map { names[$0] ?? $0 }.sorted())
                   default: return value
                   }
@@ -200,7 +200,7 @@ import Testing
     desk.context.delete(held)
     #expect(desk.context.forecast().deleted == ([project] + steps).sorted())
     #expect(desk.context.object(steps[0])?.isDeleted == false, "the server says when it goes")
-    #expect(desk.context.takeActions().isEmpty, "a forecast asks nobody")
+    #expect(desk.context.takeActions().isEmpty, "a forecast sends no request")
     #expect(desk.context.hasChanges)
   }
 
@@ -230,7 +230,7 @@ import Testing
     let forecast = child.forecast()
     #expect(forecast.violations.isEmpty)
     let image = try #require(forecast.changes.first { $0.kind == .inserted }?.after)
-    #expect(image.id == person.id, "it is told under its temporary id")
+    #expect(image.id == person.id, "the image has the temporary id")
     #expect(image[try store.property("Person.pay")] == .integer(12), "what is derived is there")
     #expect(image[try store.property("Person.key")] == .string("ann"))
     #expect(desk.context.forecast().changes.isEmpty, "the parent has not heard of it")
@@ -284,7 +284,7 @@ import Testing
     desk.context.rollback()
     chore.setValue(.integer(9), for: try store.property("Chore.starts").number)
     #expect(desk.context.forecast().violations.map(\.rule) == ["isForward"])
-    #expect(desk.context.foreseenRefusal() == nil, "somebody may have moved the end")
+    #expect(desk.context.foreseenRefusal() == nil, "another client may have moved the end")
   }
 
   @Test func referencesToDiscardedInsertAreOmitted() throws {

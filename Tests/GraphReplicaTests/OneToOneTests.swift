@@ -20,8 +20,8 @@ import Testing
           {"name": "ship", "destination": "Ship", "inverse": "crew"}]}]}
     """
 
-  /// A connected context that holds two ships and three sailors; the first sailor commands the first ship, and is of its
-  /// crew.
+  /// A connected context that holds two ships and three sailors; the first sailor commands the first ship, and is of
+  /// its crew.
   private final class HarborFixture {
     let context: ObjectContext
     let ships: [ManagedObject]

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Ordered relationships as a context shows them: what the server has, with what was moved here and is not confirmed.
+/// Ordered relationships in a context: the server's order, with the local moves that are not confirmed.
 @Suite struct OrderedReplicaTests {
   /// A connected context that holds one project with steps, or one chapter with projects.
   private final class Script {

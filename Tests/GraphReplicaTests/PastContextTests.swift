@@ -26,7 +26,7 @@ import Testing
     #expect(!instance.isFault && instance["name"] == .string("Then") && instance.revision == 2)
     let filled = past.takeActions().contains { if case .filled(load, nil) = $0 { true } else { false } }
     #expect(filled)
-    // The present knows nothing of it.
+    // The present context is unaffected.
     #expect(script.context.object(board) == nil && script.context.object(note.id) == nil && script.lines() == [])
   }
 

@@ -115,7 +115,7 @@ import Testing
     #expect(script.changes.last?.refreshed == [boards[1], boards[2]] && script.changes.last?.queries == [query])
     #expect(script.context.object(script.id(6))?.object(board, ManagedObject.self)?.isFault == false)
 
-    // A change that leads nowhere new asks nothing.
+    // A change of an attribute sends no request.
     let edit = Edit(board, .set(.object(boards[2])))
     #expect(
       script.receive(script.delta(4, 3, [script.update(5, [edit], previous: 1)])) == [
@@ -142,7 +142,7 @@ import Testing
     #expect(script.receive(script.last([try script.image(1, of: "Board", 1)], at: 1), 3) == ["load 2 is here"])
     #expect(script.context.prefetch(of: query).failure == nil)
     #expect(script.context.object(board) != nil)
-    // Ended, the query keeps nothing.
+    // After its end, the query keeps no objects.
     script.context.unfollow(query)
     #expect(script.context.object(board) == nil)
   }

@@ -93,7 +93,8 @@ import Testing
     #expect(script.connect(head: 9) == ["welcomed", "> follow since 9", "> follow since 9"])
   }
 
-  /// An advance is held until every subscription is answered. A result that was complete only after the advance waits for the next.
+  /// An advance is held until every subscription is answered. A result that was complete only after the advance waits
+  /// for the next.
   @Test func advanceCoversOnlyCompleteResults() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
@@ -121,7 +122,7 @@ import Testing
     #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
   }
 
-  /// A batch works on what was saved before it, and what is saved behind it comes behind it; questions need not wait.
+  /// A batch sees the saves before it, and later saves see the batch; reads need not wait.
   @Test func batchIsSentInOrderWithPendingSaves() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])

@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Edits whose save is refused: they keep the base at which they were made, whatever was received since, and an undo
-/// that waited for them reverts nothing else.
+/// Edits whose save is refused keep the base at which they were made, and an undo that waited for them reverts nothing
+/// else.
 @Suite struct RefusedSaveTests {
   private let script: ReplicaTranscript
   private let note: ManagedObject
@@ -47,7 +47,7 @@ import Testing
     #expect(changes() == [Change(.update, script.id(5), base: 8, edits: [edit])])
   }
 
-  /// A later save that waited takes the edits along, and what they had been compared with.
+  /// A waiting later save includes the edits, with their base.
   @Test func laterSaveSendsBasesOfRefusedEdits() {
     note["x"] = .double(7)
     bob(3, at: 8, previous: 1)
@@ -87,7 +87,7 @@ import Testing
     _ = script.receive(.refused(Refusal(.invalid, "a rule")), 3)
     #expect(made.isDeleted && !script.context.hasChanges)
     if isDeleteSaved {
-      // It is answered like any other, though nothing is left of it.
+      // It is answered like any other, although no edit is left.
       _ = script.receive(script.committed(8), 4)
     }
     note["x"] = .double(7)
@@ -116,7 +116,7 @@ import Testing
     return id
   }
 
-  /// The save comes to nothing, for its object is gone: the undo names it, and takes back no step before it.
+  /// The save has no effect, because its object is deleted: the undo names it, and reverts no earlier step.
   @Test func queuedUndoNamesPrecedingSave() {
     note["x"] = .double(7)
     #expect(script.context.save() != nil)

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// The client half as a state machine: what happens, what is said to the server, and what the owner sees.
+/// The client half as a state machine: events, messages to the server, and actions for the owner.
 @Suite struct ReplicaTests {
   @Test func instanceStaysSameWhenIDBecomesPermanent() throws {
     let script = try ReplicaTranscript()
@@ -39,7 +39,7 @@ import Testing
       temporary: .temporary(1, entity: script.note.number), permanent: script.id(5))
     #expect(script.receive(script.committed(1, [identity]), 2) == ["saved 1 as 1"])
     #expect(script.context.replica.pendingTransactions == [])
-    // It is answered: the next connection has nothing to repeat.
+    // The save is answered, so the next connection does not repeat it.
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 1) == ["welcomed"])
   }
@@ -55,7 +55,7 @@ import Testing
       Edit(text, .splice([TextSplice(offset: 0, length: 3, insertion: "ONE")])),
     ]
     #expect(script.receive(script.delta(4, 2, [script.update(5, theirs, previous: 1)])) == ["revision 2 changes [1]"])
-    // Mine stays, theirs comes, and a text has both.
+    // The local value stays, the other client's value arrives, and the text has both edits.
     #expect(note["x"] == .double(10))
     #expect(note["y"] == .double(7))
     #expect(note["text"] == .string("ONE two three"))

@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// A context with its replica, and its actions as lines to read: `> commit 1` is said to the server, all else is for
-/// the owner.
+/// A context with its replica, and its actions as lines: `> commit 1` is a message to the server, all other lines are
+/// for the owner.
 final class ReplicaTranscript {
   let context: ObjectContext
   let model: Model
@@ -14,13 +14,17 @@ final class ReplicaTranscript {
   private(set) var changes = [ObjectsDidChange]()
   private var token: ObservationToken?
 
-  /// - Parameter entity: the one that the transcript speaks of; `note` for the notes' own.
-  init(_ model: Model? = nil, entity: String = "Note") throws {
+  /// - Parameters:
+  ///   - entity: the one that the transcript speaks of; `note` for the notes' own.
+  ///   - lastSequence: the highest sequence number that was sent under the replica's id.
+  init(_ model: Model? = nil, entity: String = "Note", lastSequence: UInt64 = 0) throws {
     let model = try model ?? Fixtures.stickies()
     self.model = model
     note = try #require(model.entity(named: entity))
     context = ObjectContext(
-      model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "ann", model: model.hash))
+      model: model,
+      replica: Replica(
+        id: UniqueID(high: 1, low: 1), author: "ann", model: model.hash, lastSequence: lastSequence))
     token = context.observe { [unowned self] in changes.append($0) }
   }
 
@@ -43,11 +47,12 @@ final class ReplicaTranscript {
   func receive(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
 
   /// Connects; the lines are those that follow the welcome.
-  func connect(head: Revision = 0) -> [String] {
+  /// - Parameter sequence: the highest one of this replica that the server knows.
+  func connect(head: Revision = 0, sequence: UInt64 = 0) -> [String] {
     #expect(handle(.connected) == ["> hello"])
     let welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-      heartbeatMilliseconds: 15_000)
+      heartbeatMilliseconds: 15_000, lastSequence: sequence)
     return receive(.welcome(welcome), 1)
   }
 

@@ -42,7 +42,7 @@ import Testing
     #expect(changes() == [required(1, [x]), set])
   }
 
-  /// It was shown as it is now when the save was made.
+  /// The object had its present values when the save was made.
   @Test func unchangedObjectIsRequiredAsHeld() throws {
     let other = try #require(script.context.object(script.id(6)))
     other["x"] = .double(7)

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// How edits of texts, and overwrites, are put to the server.
+/// The messages for edits of texts and for overwrites.
 @Suite struct TextSavingTests {
   /// The changes of the commits that are to be sent now.
   private static func sent(_ script: ReplicaTranscript) -> [Change] {
@@ -89,7 +89,7 @@ import Testing
     #expect(script.context.save() != nil)
     let whole = Edit(text, .set(.string("the cat sat down")))
     #expect(Self.sent(script) == [Change(.update, script.id(5), base: 1, edits: [whole])])
-    // An image makes it good.
+    // An image makes the edit possible again.
     let stored = try script.image(5, 10, ["text": .string("the cat sat down")])
     #expect(script.receive(script.committed(10, objects: [stored]), 3) == ["saved 2 as 10"])
     note["text"] = .string("the cat sat down.")

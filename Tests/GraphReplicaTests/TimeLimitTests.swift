@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// When a replica wants to be ticked, and what comes of being ticked only then.
+/// The ticks that a replica requests, with no others in between.
 @Suite struct DeadlineTests {
   /// Connected at 1 s, with a heartbeat of 15 s, everything answered.
   private func connected() throws -> ReplicaTranscript {

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Windows as a context shows them. Notes are named by the low half of their ids.
+/// Windows in a context. Notes are named by the low half of their ids.
 @Suite struct WindowTests {
   private static func window(_ query: UInt64, _ revision: Revision, _ changes: [Delta.Change], total: UInt64? = nil)
     -> ToClient.Body
@@ -57,7 +57,7 @@ import Testing
     let (script, query) = try Self.following()
     script.context.moveWindow(of: query, offset: 2)
     #expect(script.lines() == ["> move 4 to 2+3"])
-    // Until this is answered nothing is shown.
+    // Until the answer arrives, nothing changes.
     _ = script.context.follow(entity: script.note)
     #expect(script.lines() == ["> follow"])
     #expect(script.receive(try Self.moved(script, 5, [3, 4, 5], new: [4, 5], at: 1), 3) == [])
@@ -112,7 +112,7 @@ import Testing
     let (script, query) = try Self.following()
     script.context.moveWindow(of: query, offset: 2)
     #expect(script.lines() == ["> move 4 to 2+3"])
-    // Wishes that come meanwhile wait, and only the last of them is said.
+    // Moves that are requested meanwhile wait, and only the last of them is sent.
     script.context.moveWindow(of: query, offset: 3)
     script.context.moveWindow(of: query, offset: 4)
     #expect(script.lines() == [])

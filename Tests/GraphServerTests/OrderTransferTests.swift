@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphServer
 
-/// How the objects of an order come from a reader's thread to the loop.
+/// The transfer of an order's objects from a reader's thread to the loop.
 @Suite struct OrderTransferTests {
   private static func images(_ count: Int) -> [ObjectImage] {
     (0..<count).map {

@@ -4,14 +4,13 @@ import Testing
 
 @testable import GraphServer
 
-/// Real threads: a read that holds one, and the reads that another performs meanwhile. Reads report their progress;
-/// nothing sleeps.
+/// Real threads: reads run beside a read that holds a thread. Reads report their progress; nothing sleeps.
 @Suite(.timeLimit(.minutes(5))) struct ReadExecutorTests {
   private final class Flag: Sendable {
     let value = Atomic(false)
   }
 
-  /// All but the kept thread are held by reads that don't end. A fourth gives the kept one up to each short read.
+  /// Endless reads hold all threads but the reserved one. A fourth one yields the reserved thread to each short read.
   @Test func shortReadIsAnsweredDespiteSlowReads() async throws {
     let readers = ReadExecutor(threads: 4)
     try readers.start()

@@ -47,7 +47,8 @@ import Testing
     #expect(reads.requested(10, 11, 12, 13, 14, 15) == [10, 11])
     #expect(reads.requested(20) == [20])
     #expect(reads.requested(30) == [30])
-    // All threads are busy; the next free one goes to who has none, though the first session waits for longer.
+    // All threads are busy; the next free one goes to the session without a thread, although the first session has
+    // waited longer.
     #expect(reads.requested(40) == [])
     #expect(reads.ended(10) == [40])
     // Now it has fewer than the others, and its own reads go on in their order.
@@ -76,7 +77,7 @@ import Testing
     var reads = Transcript(threads: 2)
     #expect(reads.requested(10, 11, 12) == [10])
     #expect(reads.cancelled(11) == [])
-    // It runs until it hears of it, and counts until then.
+    // The read runs until its thread notices the cancellation, and counts until then.
     #expect(reads.cancelled(10) == [])
     #expect(reads.ended(10) == [12])
     #expect(reads.requested(20, 21) == [20])
@@ -92,7 +93,7 @@ import Testing
   @Test func longReadsLeaveOneThreadToShortReads() {
     var reads = Transcript(threads: 4)
     #expect(reads.requested(10, 20, 30) == [10, 20, 30])
-    // It has no end, which is not known yet; once it has yielded, it waits for one of the other threads.
+    // The read is endless, which is not known yet; once it has yielded, it waits for one of the other threads.
     #expect(reads.runsShort(40) == true)
     #expect(reads.requested(50, 60) == [])
     #expect(reads.yielded(40) == [50])
@@ -239,7 +240,7 @@ import Testing
         .min { (busy($0.session), turns[$0.session] ?? 0) < (busy($1.session), turns[$1.session] ?? 0) }
     }
 
-    /// The oldest of a session that runs nothing, which was tried before.
+    /// The oldest read of a session without running reads that has been tried before.
     private func borrower() -> Read? {
       waiting.filter { read in
         busy(read.session) == 0 && waiting.first { $0.session == read.session }?.ticket == read.ticket
@@ -247,7 +248,7 @@ import Testing
       }.min { (turns[$0.session] ?? 0) < (turns[$1.session] ?? 0) }
     }
 
-    /// The oldest of a session that runs nothing and has nothing long.
+    /// The oldest read of a session without running or long reads.
     private func short() -> Read? {
       waiting.filter { read in
         busy(read.session) == 0 && !waiting.contains { $0.session == read.session && long.contains($0.ticket) }

@@ -118,7 +118,7 @@ import Testing
       Issue.record("a selection with enough time is refused")
       return
     }
-    // The writer is as good as before.
+    // The writer continues to work.
     #expect(try store.store.head.revision == 2)
     _ = try store.insert("Person", ["name": .string("another")])
   }

@@ -14,7 +14,9 @@ struct CompanyProgram: ShellProgram {
   var command: any ParsableCommand.Type { CompanyCommand.self }
   var examples: [String: [String]] { ["graph": ["graph fetch Person"]] }
 
-  func connect(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient {
+  func connect(
+    to address: ServerAddress?, security: TransportSecurity, reconnects: Bool
+  ) async throws -> GraphClient {
     throw Refusal(.unavailable, "the tests have no daemon")
   }
 

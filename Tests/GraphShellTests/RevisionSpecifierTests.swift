@@ -37,6 +37,10 @@ import Testing
     ("2026-11-21T10:30:14,123456789+02:00", "2026-11-21T08:30:14.123456Z"),
     ("2026-11-21 08:30:15 UTC", "2026-11-21T08:30:15Z"), ("Sat, 21 Nov 2026 10:30:15 +0200", "2026-11-21T08:30:15Z"),
     ("Sat, 21 Nov 2026 08:30:15 GMT", "2026-11-21T08:30:15Z"), ("7 Nov 2026 09:30", "2026-11-07T07:30:00Z"),
+    ("Sat Nov 21 08:30:15 UTC 2026", "2026-11-21T08:30:15Z"), ("Sat Nov  7 09:30:15 2026", "2026-11-07T07:30:15Z"),
+    ("Sat Nov 21 08:05:15 AM GMT 2026", "2026-11-21T08:05:15Z"),
+    ("Fri Nov 20 12:30:15 PM 2026", "2026-11-20T10:30:15Z"), ("7 Nov 2026", "2026-11-06T22:00:00Z"),
+    ("Sat Nov 21 10:30:15 2026 +0200", "2026-11-21T08:30:15Z"),
     ("@0", "1970-01-01T00:00:00Z"), ("@1795249815", "2026-11-21T08:30:15Z"),
     ("@1795249814.25", "2026-11-21T08:30:14.25Z"), ("@-1.5", "1969-12-31T23:59:58.5Z"),
     // Days by name; without a time from their beginning.
@@ -158,7 +162,8 @@ import Testing
     "10 minuets ago", "10 minutes", "-3 days ago", "yesterday 25:00", "yesterday 14:60", "yesterday 14", "monday 9:0",
     "today 13pm", "today 0am", "2026-13-01", "2026-02-29", "2026-11-21 24:00", "2026-11-21 9:30", "21.11.2026",
     "yesterday 14:00 please", "last", "last century", "last friday 30:00", "in", "next", "in a while", "tomorrow 30:00",
-    "mo 9:00", "14:00:00:00", "r12 r13", "١٢٠",
+    "mo 9:00", "sat nov 21 10:30:15 JST 2026", "sat nov 21 13:30:15 pm utc 2026", "sat nov 31 10:30:15 2026",
+    "sat nov 21 10:30:15 utc", "14:00:00:00", "r12 r13", "١٢٠",
   ])
   func invalidTimeListsForms(text: String) throws {
     let error = #expect(throws: RevisionSpecifierError.self) { try Self.read(text) }

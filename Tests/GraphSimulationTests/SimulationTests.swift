@@ -164,7 +164,7 @@ private func simulate(
     #expect(throws: Never.self) { try simulate(seed: 73) }
   }
 
-  /// In a store that was restored, an edit is compared by the value that its user saw first, not by the user's own edit.
+  /// In a restored store, an edit is compared by the value that its user saw first, not by the user's own edit.
   @Test func editsAcrossARestoreAreComparedByTheValueSeenFirst() {
     #expect(throws: Never.self) { try simulate(seed: 1_144) }
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct BaseRevisionTests {
   private let store: TestStore
   private let board: ObjectID
-  /// Ann's, of revision 3; Bob changes it in revision 4.
+  /// Ann's object, inserted in revision 3; Bob changes it in revision 4.
   private let note: ObjectID
 
   init() throws {
@@ -42,7 +42,7 @@ import Testing
     #expect(try store.value(tag, "Tag.name") == .string("still mine"))
   }
 
-  /// A client whose store went back to a backup has read what the store has forgotten.
+  /// A client that has read a revision which its restored store no longer has.
   @Test(arguments: MergePolicy.allCases)
   func futureBaseMeansPresentState(policy: MergePolicy) throws {
     let head = try store.store.head.revision

@@ -51,15 +51,15 @@ import Testing
     #expect(steps.withLock { $0 } == [0, 3, 6, 9])
     #expect(try store.all("Robot") == before)
     #expect(try store.store.head == head)
-    // It is not on record as done, either.
+    // History does not contain it either.
     guard case .committed = try store.batch("Robot", volts(store, "volts + 1")).outcome else {
-      Issue.record("the store takes no batch any more")
+      Issue.record("the store refuses every later batch")
       return
     }
     try expectSound(store)
   }
 
-  /// It finds nothing, or what it finds is so already: no revision, nothing in the log, no step for undo.
+  /// The batch finds no objects, or they have the values already: no revision, no entry in the log, no undo step.
   @Test func batchWithoutChangesIsNotCommitted() throws {
     let store = try robots(10)
     let head = try store.store.head
@@ -87,7 +87,7 @@ import Testing
       #expect(try store.store.head == head, "\(batch.operation)")
     }
     #expect(try store.store.commits(after: 0, through: nil, maximumChanges: 100).count == 1)
-    // Undo means what was committed last.
+    // Undo reverts the newest commit.
     try #require(try store.undo().record != nil)
     #expect(try store.all("Robot").isEmpty)
     try expectSound(store)
@@ -124,7 +124,7 @@ import Testing
     #expect(after[2].changes == [])
     #expect(after[2].summary == ChangeSummary(count: 10, entities: [one.id.entity]))
     #expect(after[3].changes.first?.before?[try store.property("Robot.volts")] == .integer(6))
-    // A batch counts as one: what is listed is bounded, not what has been changed.
+    // A batch counts as one commit: the log limits the listed changes, not the batch.
     #expect(try store.store.commits(after: 2, through: nil, maximumChanges: 4).count == 2)
     #expect(try store.store.commits(after: 0, through: 2, maximumChanges: 100) == before)
   }

@@ -5,8 +5,8 @@ import GraphTesting
 import Synchronization
 import Testing
 
-/// Batches in slices of three objects against their naive twin: the same done by one ordinary transaction on a second
-/// store with the same past.
+/// Batches in slices of three objects, compared with their naive twin: one ordinary transaction with the same effect on
+/// a second store with the same history.
 @Suite struct BatchTests {
   static let entities = ["Person", "Robot", "Project", "Step", "Desk"]
 
@@ -52,7 +52,7 @@ import Testing
       property.number, try GraphExpression(parsing: text, entity: entity, model: store.model))
   }
 
-  /// The same graph, the same past, and nothing wrong with it.
+  /// Both stores have the same graph and the same history, and are sound.
   static func expectEqual(_ store: TestStore, _ twin: TestStore, _ comment: Comment) throws {
     #expect(try contents(store) == contents(twin), comment)
     #expect(try store.store.head.revision == twin.store.head.revision, comment)
@@ -135,7 +135,7 @@ import Testing
     try Self.expectEqual(store, twin, "shifted")
   }
 
-  /// No object has the key so far: the conflicting one gets it in the same batch, in the same slice or in an earlier one.
+  /// No object has the key before the batch: a row of the same slice, or of an earlier one, takes it first.
   @Test func sameKeyForAllObjectsIsRefused() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(12, &random)
@@ -190,7 +190,7 @@ import Testing
     #expect(refusal.violations.allSatisfy { $0.rule == "maximum" })
     #expect(try store.store.head == head)
     #expect(try Self.contents(store) == before)
-    // The store goes on as if nothing had been.
+    // The store continues to work.
     _ = try store.insert("Robot", ["name": .string("R")])
     #expect(try store.store.head.revision == head.revision + 1)
   }
@@ -235,7 +235,7 @@ import Testing
     #expect(made.map(\.values) == expected.map(\.values))
     #expect(made.map(\.id) == made.map(\.id).sorted(), "the numbers rise as the ids do")
     #expect(try store.store.head.revision == twin.store.head.revision)
-    // The sequence goes on where the batch stopped.
+    // The sequence continues where the batch stopped.
     let next = try store.insert("Note", ["board": .object(board)])
     #expect(try store.value(next, "Note.number") == .integer(21))
     try store.must([Change(.delete, next)])

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// How many objects a to-many has at least and at most, whichever side stores it and whichever side is edited.
+/// The minimum and maximum number of objects in a to-many, for either stored end and edits of either end.
 @Suite struct CardinalityTests {
   /// A team has two or three players.
   enum Players: CaseIterable, Sendable {
@@ -120,7 +120,7 @@ import Testing
     if !kind.isManyToMany {
       try scene.expectRefusal([scene.edit(other, adding: [players[0]])], of: team, has: 1, "the minimum is 2")
     }
-    // One leaves as another comes.
+    // One member leaves as another one joins.
     try scene.store.must([scene.plays(players[0], for: nil), scene.edit(team, adding: [players[4]])])
     try scene.expect(team, has: 2)
     try scene.store.must([scene.edit(team, adding: [players[0]], removing: [players[4]])])
@@ -136,7 +136,7 @@ import Testing
     let delete = Change(.delete, players[0], base: .max)
     try scene.expectRefusal([delete], of: team, has: 1, "the minimum is 2")
     try scene.expectRefusal([delete, Change(.delete, players[1], base: .max)], of: team, has: 0, "the minimum is 2")
-    // Another one comes for it.
+    // Another member replaces it.
     try scene.store.must([delete, scene.store.insertion("Player", ["playsFor": scene.side(team)])])
     try scene.expect(team, has: 2)
     // The team that is deleted with it needs no players.

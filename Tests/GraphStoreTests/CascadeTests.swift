@@ -3,8 +3,8 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Deletes that spread in circles: each object goes once, however many ways lead to it, and no chain is too long for a
-/// stack. Benchmarks measures a hundred thousand.
+/// Deletes that spread in circles: each object is deleted once, on whichever paths the cascade reaches it, and a long
+/// chain does not overflow the stack. Benchmarks measures a hundred thousand.
 @Suite struct CascadeTests {
   private static let source = """
     {"format": 1, "name": "Rings", "version": 1, "entities": [

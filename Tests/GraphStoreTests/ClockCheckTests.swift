@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphStore
 
-/// Clocks that are wrong for a while. Revisions give the order; times are the clock's.
+/// Clocks that are wrong for a while. Revisions define the order; times are those of the clock.
 @Suite struct ClockTests {
   private static let day: Timestamp = 86_400_000_000
   private let model: Model
@@ -54,7 +54,7 @@ import Testing
     #expect(try store.store.revision(at: start + Self.day).revision == 1)
   }
 
-  /// Times are searched for as one who looks at every commit would.
+  /// A search for a time finds the same commit as a look at every commit.
   @Test(arguments: UInt64(1)...8) func timeLookupToleratesSetbacks(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try TestStore(model)
@@ -135,7 +135,7 @@ import Testing
       try commit(store, at: time)
     }
     let policy = HistoryPolicy(age: 90 * Self.day)
-    // At 100 days the first four are older than 90, whatever time the third has.
+    // At 100 days the first four are older than 90; the time of the third does not matter.
     #expect(try store.store.pruning(policy, now: start + 100 * Self.day).floor == 4)
     #expect(try store.store.pruning(policy, now: start + 60 * Self.day).commits == 0)
     try store.prune(through: 4)

@@ -372,7 +372,7 @@ import Testing
   }
 }
 
-/// Found by reviewing, each with the input that broke it.
+/// Cases found in reviews, each with the input that failed.
 @Suite struct RegressionTests {
   @Test func outOfBoundsSpliceIsRefused() throws {
     let store = try TestStore(try Fixtures.stickies())

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// Ann has read Bob's value and replaced it: the present value is her own, and she is in no conflict with herself.
+  /// Ann has read Bob's value and replaced it: the present value is hers, so there is no conflict.
   @Test func ownValueIsNoConflict() throws {
     for policy in MergePolicy.allCases {
       let scene = try ConflictFixture()
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// Ann typed without having read what Bob typed: a whole text of hers would take his words.
+  /// Ann typed without having read Bob's text: a text set as a whole would remove his words.
   @Test func mergedTextDoesNotCountAsRead() throws {
     let scene = try ConflictFixture()
     let theirs = try scene.commit("bob", 2, scene.type(7, 0, " sat"))

@@ -6,8 +6,7 @@ import Testing
 
 @testable import GraphStore
 
-/// A store whose file was changed by something else than a commit: what is damaged is refused by name, everything else is
-/// served.
+/// A store whose file was changed by another program: damaged objects are refused by name, and all others are served.
 @Suite struct DamageTests {
   private let store: TestStore
   private let board: ObjectID
@@ -26,7 +25,7 @@ import Testing
     try store.must([store.update(sound, "Note.x", .double(2))])
   }
 
-  /// Changes the file behind the store's back.
+  /// Changes the file without the store's knowledge.
   private func damage(_ sql: String, _ arguments: StatementArguments = []) throws {
     try store.store.close()
     try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in
@@ -309,12 +308,6 @@ import Testing
     #expect(try log(LogRequest(filter: filter, oldestFirst: true)) == [2, 4])
     // Without changes, no object is read.
     #expect(try readableLog(LogRequest(changes: 0)).damage.isEmpty)
-  }
-
-  @Test func followRefusesDamage() throws {
-    try damage("UPDATE _commit SET time = time + 1 WHERE revision = 4")
-    let start = Token(store: try store.store.head.store, revision: 0, fingerprint: 0)
-    expectNamed(#expect(throws: Refusal.self) { try store.store.follow(FollowRequest(since: start)) }, "revision 4")
   }
 
   /// The indexes of words lack the newest commits, and read them from history when the store opens.

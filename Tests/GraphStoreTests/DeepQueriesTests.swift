@@ -37,7 +37,7 @@ import Testing
     ("subquery", "age", { "SUBQUERY(reports, $r, $r.age < 5).@count + \($0)" }),
   ]
 
-  /// The edges: what SQL says in its own words, what lies just beyond, and all that the language allows.
+  /// The edges: the deepest expressions in SQL, those just beyond, and the deepest legal ones.
   private static let depths = [1, 3, 4, 90]
 
   private static func nested(_ start: String, _ depth: Int, _ step: (String) -> String) -> String {
@@ -68,7 +68,7 @@ import Testing
     FetchRequest(entity: entity.number, predicate: predicate, result: .rows(rows))
   }
 
-  /// In every place where an expression stands, at every depth: as the evaluator has it.
+  /// Every place of an expression, at every depth: the result equals the evaluator's.
   @Test(arguments: Self.steps.map(\.name)) func nestedCalculationsAreEvaluatedInEveryClause(function: String) throws {
     let (_, start, step) = try #require(Self.steps.first { $0.name == function })
     let store = try Self.people()
@@ -82,7 +82,7 @@ import Testing
       do {
         parsed = try GraphExpression(parsing: text, entity: person, model: store.model).bound(now: store.now)
       } catch {
-        // The language has limits of its own, and says so.
+        // The language has its own limits, and their refusals name them.
         #expect(
           depth >= 60 && (error.reason.contains("nested deeper") || error.reason.contains("operations")), "\(text)")
         continue
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  /// A batch picks its objects by the same words.
+  /// A batch selects its objects with the same predicates.
   @Test func batchAcceptsEveryFetchPredicate() throws {
     for depth in [1, 8, 30, 90] {
       for (start, step): (String, (String) -> String) in [
@@ -294,8 +294,8 @@ import Testing
     }
   }
 
-  /// Random trees of every function, far deeper than SQLite's parser goes: SQL and the evaluator agree on each, and none is
-  /// a trouble of the disk.
+  /// Random trees of every function, far deeper than SQLite's parser goes: SQL and the evaluator agree on each, and
+  /// none is a trouble of the disk.
   @Test(arguments: UInt64(1)...8) func randomDeepCalculationsAgreeInSQLAndMemory(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try Self.people()

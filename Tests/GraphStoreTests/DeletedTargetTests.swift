@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// The board was changed by a third client since, so that `board` itself is in conflict: what wins cannot be what is gone.
+  /// A third client has changed the board since, so `board` itself is in conflict: the deleted board must not win.
   @Test func conflictingReferenceNeverWinsOverDelete() throws {
     for policy in [MergePolicy.objectTrump, .overwrite] {
       let scene = try DeletedTargetFixture()

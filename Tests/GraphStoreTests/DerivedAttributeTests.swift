@@ -41,7 +41,7 @@ import Testing
     }
     let ids = try store.must([department] + people)
     #expect(try headcount(store, ids[0]) == .integer(2))
-    // From the other end, too.
+    // The other end is edited, too.
     let team = try store.insert("Team", ["staff": .objects([ids[1], ids[2]])])
     #expect(try headcount(store, ids[0]) == .integer(0))
     #expect(try headcount(store, team) == .integer(2))
@@ -73,7 +73,7 @@ import Testing
     try store.must([store.update(people[0], "Person.unit", .object(blue))])
     _ = try store.undo()
     #expect(try [headcount(store, red), headcount(store, blue)] == [.integer(3), .integer(0)])
-    // The department comes back with who was in it, and who has left since stays away.
+    // The department is restored with its staff, except for people who have left since.
     try store.must([Change(.delete, red)])
     #expect(try store.all("Person", "unit == NULL").count == 3)
     let revision = try store.store.head.revision
@@ -93,13 +93,13 @@ import Testing
     let change = try #require(result.record?.changes.first { $0.id == department })
     #expect(change.kind == .updated)
     #expect(change.edits == [Edit(try store.property("Department.headcount").number, .set(.integer(1)))])
-    // Nothing that is not counted any differently is touched: one comes, one goes.
+    // A commit does not write objects whose counts stay equal: one member joins, one leaves.
     let other = try store.insertion("Person", ["name": .string("B"), "unit": .object(department)])
     let swap = try store.commit([other, Change(.delete, store.all("Person")[0].id)])
     #expect(swap.record?.changes.contains { $0.id == department } == false)
   }
 
-  // MARK: - Whose it is
+  // MARK: - Values that clients cannot set
 
   @Test func derivedAttributeCannotBeSet() throws {
     let store = try TestStore(try Fixtures.workplace())
@@ -132,7 +132,7 @@ import Testing
       let again = try store.must([store.insertion("Tag", ["name": .string("Red")])], policy: policy)
       #expect(again == [tag], "\(policy)")
       #expect(try store.value(tag, "Tag.uses") == .integer(1) && store.value(tag, "Tag.key") == .string("red"))
-      // An overwrite decides the object whole, with an insert's defaults.
+      // An overwrite decides the whole object, including an insert's defaults.
       if policy == .overwrite { #expect(try store.value(tag, "Tag.weight") == .integer(1)) }
     }
     #expect(try StoreCheckRun(store).findings.isEmpty)
@@ -164,7 +164,7 @@ import Testing
     store.author = "bob"
     let bob = try person(store, "Bob", ["unit": .object(department)])
     store.author = "ann"
-    // While bob's person is in it, it is bob's, too.
+    // While Bob's person is a member, the value is Bob's, too.
     guard case .refused(let refusal) = try store.undo(revision).outcome else {
       Issue.record("bob's person has lost its department")
       return
@@ -176,7 +176,7 @@ import Testing
     store.author = "ann"
     // Only the count of the department has changed since it was made, and has changed back.
     guard case .committed(let committed) = try store.undo(revision).outcome else {
-      Issue.record("nothing of the department is bob's any more")
+      Issue.record("no value of the department is bob's")
       return
     }
     #expect(committed.conflicts.isEmpty)
@@ -290,7 +290,7 @@ import Testing
     return changes
   }
 
-  /// The naive twin: every member of everything, counted one by one.
+  /// The naive twin counts every member of every relationship.
   private func recount(_ store: TestStore, _ place: Comment) throws {
     let people = try store.all("Person")
     let projects = try store.all("Project")

@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Attributes of the type `json`: which documents they take, and that they are compared as they are written, by SQL and in
-/// memory.
+/// Attributes of the type `json`: which documents they take, and that they are compared as they are written, by SQL and
+/// in memory.
 @Suite struct DocumentTests {
   let store: TestStore
 
@@ -34,7 +34,7 @@ import Testing
     }
     #expect(refusal.code == .invalid)
     #expect(try store.value(person, "Person.extra") == .string("{}"))
-    // No value at all is another thing.
+    // A missing value is different from JSON's null.
     try store.must([store.update(person, "Person.extra", .null)])
     #expect(try store.value(person, "Person.extra") == .null)
   }

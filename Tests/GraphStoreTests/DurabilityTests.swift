@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GraphModel
 import GraphStoreFaults
 import GraphTesting
@@ -75,7 +76,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// The system's own error decides what is said, not the call that met it.
+  /// The system's own error decides the message, not the call that received it.
   @Test(arguments: [EDQUOT, ENOSPC, EIO, EMFILE, EROFS], [true, false])
   func messageMatchesSystemError(error: Int32, atSyncOnly: Bool) throws {
     let directory = try TemporaryDirectory()
@@ -118,8 +119,33 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// Another program has the lock for writing, so that BEGIN fails. The connection is not used again.
+  @Test(arguments: [false, true]) func failedBeginReopensStore(hasLog: Bool) throws {
+    let directory = try TemporaryDirectory()
+    let store = try TestStore(try Fixtures.stickies(), directory: directory) { options in
+      options.lockSeconds = 0.05
+      options.commitLog = hasLog ? SQLiteStore.localLog(in: directory.path) : nil
+    }
+    _ = try store.insert("Board", ["name": .string("kept")])
+    // Behind a log, the read ends the open transaction.
+    #expect(try store.all("Board").count == 1)
+    try DatabaseQueue(path: directory.path + "/graph.sqlite").inDatabase { database in
+      try database.execute(sql: "BEGIN IMMEDIATE")
+      for _ in 1...2 {
+        let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
+        #expect(failure?.code == .cannotLock)
+      }
+      try database.execute(sql: "ROLLBACK")
+    }
+    _ = try store.insert("Board", ["name": .string("after")])
+    #expect(try store.all("Board").count == 2)
+    try store.reopen()
+    #expect(try store.all("Board").count == 2)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   /// The process keeps a lock that no connection knows of, and SQLite refuses every commit for it.
-  @Test func failedUnlockCostsOneCommit() throws {
+  @Test(arguments: [false, true]) func failedUnlockCostsOneCommit(hasLog: Bool) throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
@@ -127,6 +153,8 @@ import Testing
       options.lockSeconds = 0.05
       // The log begins again and again, and the readers' marks are moved.
       options.checkpointPages = 1
+      options.commitLog = hasLog ? SQLiteStore.localLog(in: directory.path) : nil
+      options.gatheredCommits = 1
     }
     _ = try store.insert("Board", ["name": .string("kept")])
     CrashableFiles.fail(directory.path, with: .cannotUnlockOnce)
@@ -169,7 +197,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// The client heard that the commit failed and sends it again, as it must: it is there once, under one revision.
+  /// The client has received a failure and sends the commit again: it exists once, under one revision.
   @Test(arguments: [CrashableFiles.Fault.full, .fullAfter(operations: 2), .inputOutput, .notSynchronized])
   func failedCommitIsStoredOnceWhenResent(fault: CrashableFiles.Fault) throws {
     let directory = try TemporaryDirectory()

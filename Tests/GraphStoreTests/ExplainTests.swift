@@ -43,7 +43,7 @@ import Testing
     #expect(explanation.statements[0].hasPrefix("SELECT "))
   }
 
-  /// However long a path is: its steps stand side by side, and nest neither in SQLite's parser nor in what is around them.
+  /// The steps of a path stand side by side at any length; they do not nest in SQLite's parser or in the query around.
   @Test(arguments: [4, 5, 8, 31]) func pathComparisonIsResolvedFromItsEnd(hops: Int) throws {
     let store = try store()
     let ways = [
@@ -85,7 +85,7 @@ import Testing
     let unordered = try answer()
     #expect(unordered.ids.sorted() == ordered.ids)
     #expect(unordered.plan == Array(ordered.plan.prefix(1)))
-    // Where a part is asked for, which part it is goes by the order.
+    // A limited result depends on the order.
     request.limit = 2
     #expect(try answer().ids == Array(ordered.ids.prefix(2)))
   }
@@ -145,7 +145,7 @@ import Testing
 
   @Test func searchReadsOnlyRowsOfItsTerms() throws {
     let store = try store()
-    // Some are in the index, and the newest among the texts that it does not know yet.
+    // Some words are in the index; the newest are in texts that the index lacks.
     for number in 1...5 {
       _ = try store.insert("Person", ["name": .string("cat person \(number)"), "bio": .string("a cat")])
       let explanation = try explain(store, "bio SEARCH \"cat\"")
@@ -278,19 +278,19 @@ import Testing
         + "would not | sort= | where=score == ? AND bio == ?")
     try fetch("bio CONTAINS \"x\"")
     #expect(reported().last?.contains("no index helps such a condition") == true)
-    // The index is followed already.
+    // The index is used already.
     try fetch("ALL reports.age > 90", sort: "age", limit: 50)
     #expect(
       reported().last?.contains(
         "it follows the index Party.Person.age for its order, and no index helps its condition") == true)
-    // An index alone does not lead a range that is open at one end.
+    // An index alone does not serve a range that is open at one end.
     try fetch("score > 3")
     #expect(
       reported().last?.contains(
         "with \"indexed\": true on Person.score in the model a fetch sorted by it would not") == true)
     try fetch("score > 3 AND score < 9")
     #expect(reported().last?.contains("with \"indexed\": true on Person.score in the model it would not") == true)
-    // An OR is led only where each of its parts is.
+    // An index serves an OR only if it serves each of its parts.
     try fetch("bio != \"x\" OR manager.score IN {1}")
     #expect(reported().last?.contains("no index helps such a condition | ") == true)
     try fetch("bio != \"x\" OR manager.age IN {1}")
@@ -311,7 +311,7 @@ import Testing
         "with \"indexed\": true on Person.score in the model it would stop after the last wanted row") == true)
     let shapes = reported()
     #expect(Set(shapes).count == shapes.count && shapes.count == 11)
-    // A hundred other shapes later the first is news again.
+    // After a hundred other shapes, the first one is reported again.
     for number in 1...100 { try fetch((0..<number).map { _ in "score == 1" }.joined(separator: " OR ")) }
     let before = reported().count
     #expect(before >= 100)
@@ -320,7 +320,7 @@ import Testing
     try store.close()
   }
 
-  /// Picking its objects is a question as a fetch is one, and other commits wait for the answer.
+  /// A batch selects its objects as a fetch does, and other commits wait for it.
   @Test func tableScanOfBatchIsLogged() throws {
     let made = try store()
     try made.store.close()

@@ -4,7 +4,7 @@ import GraphTesting
 import Synchronization
 import Testing
 
-/// Fetches whose client no longer waits: only a few threads read.
+/// Fetches whose client no longer waits; they must free their threads.
 @Suite struct FetchCancellationTests {
   @Test func fruitlessSearchIsInterrupted() throws {
     let (store, request) = try TestStore.withEndlessSearch()
@@ -16,7 +16,7 @@ import Testing
         return true
       }, { _ in })
     #expect(ended.count == 0)
-    try #require(asked > 3, "SQLite has too little to do for anybody to give it up")
+    try #require(asked > 3, "the fetch is too short to be cancelled")
 
     asked = 0
     #expect(throws: (any Error).self) {
@@ -28,7 +28,7 @@ import Testing
         }, { part in Issue.record("there is no such person: \(part)") })
     }
     #expect(asked == 3)
-    // The connection is as good as before.
+    // The connection continues to work.
     #expect(try store.store.answer(request) { _ in }.count == 0)
     #expect(try store.all("Person").count == 61)
   }
@@ -85,11 +85,11 @@ import Testing
   ])
   func functionOverLongTextIsInterrupted(condition: String) throws {
     let store = try TestStore(try Fixtures.company())
-    // Half of it is no ASCII, so that folding looks at its scalars.
+    // Half of the text is not ASCII, so that folding visits its scalars.
     let text = String(repeating: "a", count: 200_000) + String(repeating: "é", count: 100_000)
     _ = try store.insert("Person", ["name": .string("n"), "bio": .string(text)])
     let person = try store.entity("Person")
-    // Alone, and so deep in others that memory judges it.
+    // Alone, and nested so deep that the predicate is evaluated in memory.
     let deep = (0..<12).reduce(condition) { inner, _ in "NOT (\(inner) AND name != \"x\")" }
     for condition in [condition, deep] {
       let predicate = try GraphPredicate(parsing: condition, entity: person, model: store.model)

@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  /// More negations in each other than SQL is given: memory has to judge.
+  /// More nested negations than SQL accepts: the predicate is evaluated in memory.
   private static let deep = "NOT NOT NOT NOT NOT NOT NOT NOT NOT NOT (age > 1 OR score < 0)"
   private static let predicates = [
     "", "age > 1", "active == TRUE OR score < 0", "manager.age > 1", "name == \"nobody\"", deep,
@@ -139,7 +139,7 @@ import Testing
           pages += 1
         } while page.after != nil && pages <= expected.count
         #expect(reported == expected, "seed \(seed), sort \(sort), where \(predicate)")
-        // No empty page at the end: the last one says that it is.
+        // No empty page at the end: the last page states that it is the last.
         #expect(pages == max(1, (expected.count + (page.limit ?? 1) - 1) / (page.limit ?? 1)))
       }
     }
@@ -157,7 +157,7 @@ import Testing
         let (objects, end) = try scene.objects(page)
         reported += objects.map(\.id)
         page.after = end.next
-        // The object that the cursor stands behind goes, too.
+        // The object of the cursor is deleted, too.
         let leaves = scene.people.filter { image in
           !gone.contains(image.id) && !scene.people.contains { $0[scene.person, "manager"] == .object(image.id) }
         }
@@ -293,7 +293,7 @@ import Testing
   }
 }
 
-/// Groups made one object at a time.
+/// The naive groups, made one object at a time.
 private struct Twin {
   private let keys: [ExpressionEvaluator]
   private let isOne: Bool

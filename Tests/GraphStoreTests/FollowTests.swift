@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Readers that go on from a token: which tokens are taken, and with what words the others are not.
+/// Readers that continue from a token: the accepted tokens, and the messages for the others.
 @Suite struct FollowTests {
   let store: TestStore
   let board: ObjectID
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func tokenOfOtherHistoryIsRefused() throws {
-    // Two stores with one past, as a backup that was restored is; then each goes its own way.
+    // Two stores with one history, as after the restore of a backup; then each has its own commits.
     let backup = try store.twin()
     _ = try store.insert("Tag", ["name": .string("mine")])
     let ahead = try store.store.head

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func nonMemberAnchorMeansEnd() throws {
-    // Another client may have moved or deleted the anchor, so a non-member is no mistake, whatever its id.
+    // Another client may have moved or deleted the anchor, so an anchor that is no member is not a mistake.
     for anchor in [chapter, project, try disguised(chapter, as: "Step"), try stranger("Step")] {
       try store.must([edit(project, "Project.steps", .place([steps[0]], after: anchor))])
       #expect(try store.all("Step", sort: "project.order").map(\.id) == [steps[1], steps[0]])

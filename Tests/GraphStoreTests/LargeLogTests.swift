@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Logs and differences over commits of many objects: each commit is read a few times, not once for each of its objects.
+/// Logs and differences over commits of many objects read each commit a few times, not once for each of its objects.
 @Suite struct LargeLogTests {
   private static let people = 5_000
   /// More changes than the last commits that are remembered may have.
@@ -45,7 +45,7 @@ import Testing
     var reported = [CommitRecord]()
     _ = try store.store.log(LogRequest()) { reported.append($0) }
     #expect(reported.reversed() == all)
-    // A few for each object in each page, and a few for each commit in each.
+    // A few reads for each object in each page, and a few for each commit in each page.
     #expect(count.reset() < 15 * Self.people)
     reported = []
     _ = try store.store.log(LogRequest(oldestFirst: true, changes: 100)) { reported.append($0) }
@@ -94,7 +94,7 @@ import Testing
         #expect((refused?.code == .limit) == !isReported, "\(String(describing: refused))")
       }
     }
-    // Of each a few are not too many.
+    // A few changes of each commit are within the limits.
     var reported = 0
     _ = try scene.store.store.log(
       LogRequest(changes: 2), maximumChanges: 24, while: { true }, { reported += $0.changes.count })
@@ -117,7 +117,7 @@ import Testing
     }
     #expect(asked == 3)
     #expect(reported < 1 + Int(Self.updates))
-    // The connection is as good as before.
+    // The connection continues to work.
     var newest = [Revision]()
     _ = try scene.store.store.log(LogRequest(limit: 1)) { newest.append($0.revision) }
     #expect(newest == [1 + Self.updates])

@@ -3,8 +3,8 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Long chains of OR and AND: what SQLite would take a time for that grows with the square of their
-/// length is a list, or judged in memory.
+/// Long chains of OR and AND, for which SQLite would need time that grows with the square of their length: they become
+/// a list, or are evaluated in memory.
 @Suite(.timeLimit(.minutes(5))) struct LongChainsTests {
   private static let length = GraphPredicate.maximumSize / 4
 
@@ -28,7 +28,7 @@ import Testing
     return try #require(try store.store.answer(request) { _ in }.explanation)
   }
 
-  /// The values of one property are a list, however they are asked for, and its index leads to them.
+  /// The values of one property become a list, in any form of the chain, and the property's index serves it.
   @Test func chainOfEqualitiesBecomesAList() throws {
     let store = try Self.people()
     for (text, count) in [
@@ -43,7 +43,7 @@ import Testing
       // Apart from the list, the statement is as short as any.
       #expect(explanation.statements.allSatisfy { !$0.contains(" OR ") || $0.contains("IS NULL OR") })
     }
-    // Few enough for that to be worth it, they are led to by the index.
+    // If there are few enough values, the index is used.
     let few = try explain(store, Self.chain("OR", of: 20) { "age == \($0 + 3)" })
     #expect(few.indexes == ["Party.Person.age"])
     // Through a relationship, and without the difference of case, they are lists, too.
@@ -52,6 +52,86 @@ import Testing
       Self.chain("OR") { "name ==[c] \"N\($0)\"" },
     ] {
       #expect(try !explain(store, text).checksInMemory, "\(text.prefix(60))")
+    }
+  }
+
+  /// A long list has no arguments, because SQLite's time for each of them grows with their number. Doubles need
+  /// arguments; if there are more of them than a statement may compare, they are compared in memory.
+  @Test func longListHasNoArguments() throws {
+    let store = try Self.people()
+    func id(_ number: Int) -> String { "\"\(UniqueID(high: 77, low: UInt64(number)))\"" }
+    for text in [
+      Self.chain("OR") { "age == \($0)" }, Self.chain("OR") { "name == \"n\($0)\"" },
+      Self.chain("AND") { "manager != \(id($0))" }, Self.chain("OR") { "id == \(id($0))" },
+    ] {
+      let explanation = try explain(store, text)
+      #expect(!explanation.checksInMemory && explanation.arguments.count <= 2, "\(text.prefix(60))")
+    }
+    // Many short lists have as many arguments together as a long one.
+    let short = Self.chain("AND", of: 100) { number in
+      "age IN {" + (0..<40).map { "\($0 + number)" }.joined(separator: ",") + "}"
+    }
+    let explanation = try explain(store, short)
+    #expect(!explanation.checksInMemory && explanation.arguments.count <= 100)
+    #expect(explanation.count == 0)
+    for (length, isInMemory) in [(900, false), (1_200, true)] {
+      let scores = try explain(store, Self.chain("OR", of: length) { "score == \($0).1" })
+      #expect(scores.checksInMemory == isInMemory, "\(length)")
+    }
+  }
+
+  /// Marks, accents on marks, NUL, and the ends of the integers: each value in a long list means itself.
+  @Test func valuesOfLongListMeanThemselves() throws {
+    let store = try TestStore(try Fixtures.company())
+    let names = ["'", "''", "'\u{301}", "a' OR 1 --", "\u{0}", "a\u{0}b", "\\'", "%'; DROP TABLE x", "é", "e\u{301}"]
+    for (number, name) in names.enumerated() {
+      _ = try store.insert("Person", ["name": .string("<\(name)>"), "age": .integer(Int64(number))])
+    }
+    let person = try store.entity("Person")
+    let (name, age) = (try #require(person.property(named: "name")), try #require(person.property(named: "age")))
+    let others = (0..<200).map { Value.string("other \($0)") }
+    for (number, wanted) in names.enumerated() {
+      let found = try store.all(person, where: .in(name, others + [.string("<\(wanted)>")]))
+      #expect(found.map { $0[age] } == [.integer(Int64(number))], "\(number)")
+      let rest = try store.all(person, where: .not(.in(name, others + [.string("<\(wanted)>")])))
+      #expect(rest.count == names.count - 1, "\(number)")
+    }
+    let integers = (100..<300).map { Value.integer($0) } + [.integer(.min), .integer(.max), .integer(-1), .integer(3)]
+    #expect(try store.all(person, where: .in(age, integers)).map { $0[age] } == [.integer(3)])
+  }
+
+  @Test func everyTypeIsFoundInALongList() throws {
+    let store = try TestStore(try Fixtures.company())
+    let boss = try store.insert("Person", ["name": .string("boss")])
+    let salary = try #require(DecimalValue("-3.5"))
+    let salaries = try (0..<200).map { try #require(DecimalValue("\($0)")) }
+    let values: [String: Value] = [
+      "name": .string("n"), "age": .integer(7), "level": .string("senior"), "salary": .decimal(salary),
+      "badge": .uuid(UniqueID(high: 1 << 63, low: 0x27)), "photo": .data([0, 0x27, 255]), "home": .string("a:'b"),
+      "score": .double(0.1), "active": .bool(false), "born": .date(-1), "bio": .string("it's"),
+      "manager": .object(boss),
+    ]
+    let id = try store.insert("Person", values)
+    let person = try store.entity("Person")
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+      let property = try #require(person.property(named: name))
+      let others = (0..<200).map { number -> Value in
+        switch value {
+        case .integer: .integer(Int64(1_000 + number))
+        case .decimal: .decimal(salaries[number])
+        case .uuid: .uuid(UniqueID(high: 9, low: UInt64(number)))
+        case .data: .data([1, UInt8(number)])
+        case .double: .double(Double(number) + 0.3)
+        case .date: .date(Int64(number))
+        case .object: .object(ObjectID(key: UniqueID(high: 9, low: UInt64(number)), entity: person.number))
+        case .bool: .null
+        default: .string(name == "level" ? "junior" : "x:\(number)")
+        }
+      }
+      let found = try store.all(person, where: .in(property, others + [value])).map(\.id)
+      // The boss has no value, or the default one.
+      #expect(found.contains(id) && found.count <= 2, "\(name)")
+      #expect(try !store.all(person, where: .in(property, others)).map(\.id).contains(id), "\(name)")
     }
   }
 

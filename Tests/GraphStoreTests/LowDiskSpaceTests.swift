@@ -8,7 +8,7 @@ import Testing
 
 @testable import GraphStore
 
-/// A disk that is smaller than the log may usually become.
+/// A disk that is smaller than the usual maximum of the log.
 @Suite struct LowDiskSpaceTests {
   private static let diskBytes = 8 << 20
 
@@ -42,7 +42,7 @@ import Testing
     monitor.updateFreeSpace(now: 1) { 1 << 40 }
     #expect(!monitor.isLow)
     #expect(monitor.newThreshold(log: 1 << 20, pageSize: 4_096, usual: 4_000) == nil)
-    // Less and less, and more again.
+    // The free space shrinks and grows again.
     monitor.updateFreeSpace(now: 1_000_000_000) { 8 << 20 }
     #expect(monitor.isLow)
     #expect(monitor.newThreshold(log: 0, pageSize: 4_096, usual: 4_000) == 512)
@@ -74,7 +74,7 @@ import Testing
     #expect(StoreFiles.size(ofFile: folder.path + "/graph.sqlite") > 4 << 20)
     let before = committed
     try store.close()
-    // A start finds all of it, and the log gives its space back.
+    // A start finds all commits, and the log releases its space.
     let again = try SQLiteStore(directory: folder.path, model: try Fixtures.stickies())
     #expect(try again.head.revision == Int64(before))
     try again.close()

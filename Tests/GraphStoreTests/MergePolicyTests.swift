@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The tables of docs/guides/conflicts.md are the specification: each cell is tried on a real store.
+/// The tables of docs/guides/conflicts.md are the specification: each cell is tested on a real store.
 @Suite struct MergePolicyTests {
   /// The words that a cell may hold.
   enum CellOutcome: String {
@@ -70,7 +70,7 @@ import Testing
       #expect(verdict == cell.verdict.rawValue, "\(cell.testDescription)")
       switch cell.verdict {
       case .bothStay, .bothAgree:
-        // Beside a conflict about another property something may well be reported; about this one nothing is.
+        // A conflict about another property may be reported, but none about this one.
         #expect(!conflicts.contains { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
       case .refused, .storedStays, .mineWins:
         if scene.isUnopposed(cell.column, cell.verdict) {
@@ -119,7 +119,7 @@ import Testing
   }
 }
 
-/// Ann has read a thing, Bob changes it, Ann saves.
+/// Ann has read an object, Bob changes it, Ann saves.
 final class MergeFixture {
   static let columns =
     [
@@ -386,9 +386,9 @@ final class MergeFixture {
     }
   }
 
-  // MARK: - What is reported
+  // MARK: - Reported conflicts
 
-  /// Whether a conflict is about what the column is about.
+  /// Whether a conflict concerns the subject of the column.
   func isAbout(_ column: String, _ conflict: Conflict) -> Bool {
     let names =
       switch column {

@@ -6,8 +6,8 @@ import Testing
 
 @testable import GraphStore
 
-/// Names that no longer lead to the files that a store has open: what is committed there is not answered as committed,
-/// and nothing is read from what lies there instead.
+/// Names that no longer lead to the opened files of a store: commits to these files are not acknowledged, and reads
+/// never use other files under the names.
 @Suite struct MovedFilesTests {
   private func moved(_ store: TestStore, sourceLocation: SourceLocation = #_sourceLocation) throws -> StoreFailure {
     let failure = #expect(throws: StoreFailure.self, sourceLocation: sourceLocation) {
@@ -122,7 +122,7 @@ import Testing
     #expect(failure?.sentence == "the data directory \(link) leads to another directory than the one that was opened")
     #expect(#expect(throws: StoreFailure.self) { try commit(4) }?.code == .moved)
     #expect(try store.statistics().location == StoreFiles.real(real))
-    // And back.
+    // The names are restored.
     #expect(unlink(link) == 0 && symlink(real, link) == 0)
     var count = 0
     _ = try store.answer(request) { if case .object = $0 { count += 1 } }

@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// `noAction` does nothing of its own: a transaction that would leave a reference to nothing is refused, and one that
-/// mends it is not.
+/// `noAction` changes nothing: the server refuses a transaction that would leave a dangling reference, unless the
+/// transaction itself removes the reference.
 @Suite struct NoActionTests {
   /// How what is deleted is referred to. The end without storage, or either of a one-to-one, has the rule.
   enum Kind: CaseIterable, Sendable {
@@ -12,7 +12,7 @@ import Testing
     var isToMany: Bool { self != .oneToOne }
     var isList: Bool { self == .list || self == .orderedList }
 
-    /// A tool is in boxes: the tool stores which, by to-ones or a list of its own.
+    /// Tools are in boxes: the tool stores the boxes, by to-ones or a list of its own.
     func model() throws -> Model {
       let ordered = self == .orderedToOnes ? #", "ordered": true"# : ""
       let tools = isToMany ? #", "toMany": true\#(ordered)"# : ""

@@ -6,7 +6,7 @@ import GraphStoreFaults
 import GraphTesting
 import Testing
 
-/// Files and stores that are refused, the messages, and that the file is left as it was.
+/// Files and stores that are refused: the messages, and that the file stays unchanged.
 @Suite struct OpeningTests {
   private func failure(_ directory: TemporaryDirectory) throws -> StoreFailure? {
     let model = try Fixtures.stickies()
@@ -40,7 +40,7 @@ import Testing
     try expectUntouched([UInt8](repeating: 7, count: 5_000), .notAStore)
   }
 
-  /// A sound store's bytes, some of them put otherwise.
+  /// The bytes of a sound store, with some bytes changed.
   private func file(_ changes: (offset: Int, bytes: [UInt8])...) throws -> [UInt8] {
     let store = try TestStore(try Fixtures.stickies())
     _ = try store.insert("Board", ["name": .string("B")])
@@ -132,7 +132,7 @@ import Testing
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
-    // However far the making comes.
+    // Creating a store is interrupted at every step.
     for operations in [0, 1, 5, 20] {
       CrashableFiles.fail(directory.path, with: .fullAfter(operations: operations))
       #expect(try failure(directory)?.code == .full, "after \(operations) writes")

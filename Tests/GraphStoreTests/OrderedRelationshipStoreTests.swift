@@ -5,7 +5,7 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// Ordered relationships in a real store: two clients at one place, room that runs out, undo, and what is on disk.
+/// Ordered relationships in a real store: two clients at one position, exhausted space, undo, and the rows on disk.
 @Suite struct OrderedRelationshipStoreTests {
   /// A store with one project and the steps that were made for it, named by their labels.
   private final class ProjectFixture {
@@ -121,7 +121,7 @@ import Testing
     #expect(try scene.order() == "ba")
   }
 
-  /// In transactions of a hundred, each step for itself, before and behind: many runs out of room in between.
+  /// In transactions of a hundred, each step by itself, before and after: the space is exhausted many times.
   @Test func tenThousandInsertsAtOnePlaceKeepOrderAndSmallPositions() throws {
     let scene = try ProjectFixture("")
     let store = scene.store
@@ -256,7 +256,7 @@ import Testing
         continue
       }
       #expect(try scene.order() == before, "round \(round)")
-      // Redone, so that the next round begins elsewhere.
+      // The undo is redone, so that the next round begins elsewhere.
       _ = try scene.store.undo(undo.revision)
       #expect(try scene.order() == after, "round \(round)")
     }
@@ -309,7 +309,7 @@ import Testing
     store.author = "bob"
     try store.must([edit(.place([projects[0]], after: nil), base: base)])
     #expect(try order() == [projects[0], projects[2], projects[3], projects[1]])
-    // From the side that stores nothing.
+    // The edit is made at the end that stores nothing.
     let back = Edit(try store.property("Project.chapters").number, .members(added: [], removed: [chapter]))
     try store.must([Change(.update, projects[2], base: .max, edits: [back])])
     #expect(try order() == [projects[0], projects[3], projects[1]])
@@ -341,7 +341,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  // MARK: - What is on disk
+  // MARK: - Rows on disk
 
   @Test(arguments: ["\"Step.project._order\" = NULL", "\"Step.project\" = NULL"])
   func positionAndReferenceMismatchIsFound(damage: String) throws {

@@ -28,8 +28,8 @@ import struct GraphModel.FetchRequest
       #expect(try store.answer(request, at: Revision(index + 1)).parts == [.object(image)])
       most = max(most, count.reset())
     }
-    // About one change in eight of this object is whole: 190 in a row without one are as likely as nothing. Walked from the
-    // present the oldest would take 400.
+    // About one change in eight of this object is a keyframe: 190 changes in a row without one are practically
+    // impossible. A walk from the present would read 400 changes for the oldest state.
     #expect(most < 200)
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }

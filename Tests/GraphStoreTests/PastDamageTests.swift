@@ -28,7 +28,7 @@ import struct GraphModel.FetchRequest
     _ = try store.insert("Board", ["name": .string("C")])
   }
 
-  /// Changes the file behind the store's back.
+  /// Changes the file without the store's knowledge.
   private func damage(_ sql: String, _ arguments: StatementArguments = []) throws {
     try store.store.close()
     try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in

@@ -5,7 +5,7 @@ import Testing
 
 import struct GraphModel.FetchRequest
 
-/// The graph as it was, against what was recorded when it was so.
+/// Past states, compared with the states recorded at their time.
 @Suite struct PastTests {
   /// The result of a fetch at a revision.
   private struct RecordedFetch {
@@ -270,7 +270,7 @@ import struct GraphModel.FetchRequest
         == true)
     let one = try store.answer(FetchRequest(entity: person, predicate: .identifiers([people[3]])), at: 1)
     #expect(one.parts.count == 1)
-    // The refusal has left nothing behind.
+    // The refusal changes nothing.
     #expect(try store.answer(FetchRequest(entity: person), at: 3).parts.count == 12)
   }
 

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Changes that demand that what they were calculated from is still what was read.
+/// Changes that require that the values from which they were calculated are unchanged.
 @Suite struct PreconditionTests {
   private struct PreconditionFixture {
     let store: TestStore
@@ -36,7 +36,7 @@ import Testing
     func head() throws -> Revision { try store.store.head.revision }
   }
 
-  /// Both have read 5 and save 6. Equal values are no conflict, and so one of the two would be lost.
+  /// Both have read 5 and save 6. Equal values are no conflict, so one of the two increments would be lost.
   @Test func secondOfTwoEqualIncrementsIsRefused() throws {
     for policy in MergePolicy.allCases {
       let scene = try PreconditionFixture()
@@ -54,7 +54,7 @@ import Testing
             author: "bob", revision: theirs)
         ], "\(policy)")
       #expect(try scene.head() == theirs)
-      // Read again, it counts on.
+      // After another read, the client continues to count.
       try scene.store.must([scene.set(7, at: theirs, of: "x")], policy: policy)
     }
   }

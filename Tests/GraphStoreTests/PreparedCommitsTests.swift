@@ -155,8 +155,8 @@ import Testing
 
   // MARK: - Threads
 
-  /// One thread prepares, another one finishes, a third one reads, and the log fails at times. A read sees everything that
-  /// was finished before it, and the last state is found after a kill.
+  /// One thread prepares, another one finishes, a third one reads, and the log fails at times. A read sees everything
+  /// that was finished before it, and the last state is found after a kill.
   @Test(arguments: 0..<4) func threadsAgree(seed: UInt64) throws {
     let run = try PreparedRun(seed: seed)
     let queue = Mutex([PreparedCommits]())
@@ -204,7 +204,7 @@ import Testing
 
 /// A store whose log is on a simulated disk.
 ///
-/// `@unchecked Sendable`: the store and the disk are Sendable; only the thread that prepares uses the test store's numbers.
+/// `@unchecked Sendable`: store and disk are Sendable; only the preparing thread uses the test store's numbers.
 private final class PreparedRun: @unchecked Sendable {
   let directory: TemporaryDirectory
   let disk: SimulatedLogDisk

@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// A store whose oldest commits are gone: what still answers, and with what words the rest does not.
+/// A store whose oldest commits are pruned: the requests that still succeed, and the messages for the others.
 @Suite struct PruningTests {
   let store: TestStore
   let board: ObjectID
@@ -94,7 +94,7 @@ import Testing
     try store.expectSound()
   }
 
-  /// The undo is there, what it took back is not: that is what is named.
+  /// The undo is kept, but the commit that it reverted is pruned: the refusal names that commit.
   @Test func undoWithPrunedTargetNamesTheTarget() throws {
     let store = try TestStore(try Fixtures.stickies())
     let tag = try store.insert("Tag", ["name": .string("a")])

@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// A store that is pruned beside one with the same past that is not: of all at or above the floor both say the same.
+/// A pruned store and an unpruned one with the same history answer equally at and above the floor.
 @Suite struct PruningTwinTests {
   @Test(arguments: UInt64(1)...6) func historyAboveFloorIsComplete(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -19,7 +19,7 @@ import Testing
       try compare(pruned, whole, floor, head, seed, &random)
     }
     try pruned.expectSound()
-    // And it goes on: commits, undos and another cut.
+    // The store continues with commits, undos and another pruning.
     try fill(pruned, 20, &random)
     try pruned.prune(through: pruned.store.head.revision - 5)
     let findings = try StoreCheckRun(pruned).findings
@@ -116,7 +116,7 @@ import Testing
     return found
   }
 
-  /// A value is explained as long as the commit that set it is there.
+  /// The origin of a value is known as long as history has the commit that set it.
   private func compareOrigins(
     _ pruned: TestStore, _ whole: TestStore, _ floor: Revision, _ words: String
   ) throws {

@@ -186,7 +186,7 @@ import Testing
     while queries.count < 60 {
       let entity = try store.entity(random.pick(["Person", "Person", "Project", "Step"]) ?? "Person")
       let text = predicates.text(for: entity, depth: 2)
-      // Bound once: what a live query means does not change with the time.
+      // The predicate is bound once: the meaning of a live query does not change with the time.
       let predicate = try GraphPredicate(parsing: text, entity: entity, model: store.model).bound(now: store.now)
       guard !predicate.readsOnlyOwnImage(in: store.model) else { continue }
       let number = UInt64(queries.count + 1)

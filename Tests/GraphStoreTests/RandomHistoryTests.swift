@@ -3,9 +3,8 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Random commits of three authors, and a naive twin that keeps the whole graph as it was after each: what two states
-/// differ in, what a restore brings back, which commit gave a property its value, and what a filtered log lists must be
-/// what the twin finds by looking at everything.
+/// Random commits of three authors, and a naive twin that keeps the whole graph after each of them. Differences,
+/// restores, the origins of values and filtered logs must equal those that the twin finds by a look at everything.
 @Suite struct RandomHistoryTests {
   @Test(arguments: SeedSweep.seeds(6)) func differencesMatchBothStates(seed: UInt64) throws {
     var run = try Run(seed: seed)
@@ -176,7 +175,7 @@ import Testing
       let property = try store.property("Note.z").number
       let result = try store.batch("Note", .update(.always, [Batch.Assignment(property, .value(z))]))
       try store.taken(result)
-      // Without notes it changes nothing.
+      // Without notes the batch changes nothing.
       if result.record != nil { states.append(try graph()) }
     }
 
@@ -223,7 +222,7 @@ import Testing
       return deleted.isEmpty ? changes : changes.filter { $0.kind == .delete }
     }
 
-    /// All but when they were last changed.
+    /// Equal except for the revisions of the last change.
     func expectEqual(
       _ expected: [ObjectID: ObjectImage], _ found: [ObjectID: ObjectImage], _ words: String
     ) throws {

@@ -41,7 +41,7 @@ import Testing
       spaced += record?.changes.count { !$0.spacing.isEmpty } ?? 0
       #expect(try twin.stored() == twin.lists, "seed \(seed), step \(step)")
       if let record, !record.changes.isEmpty, random.chance(20) {
-        // Taken back at once: as if it had not been, and with luck as if that had not been.
+        // An immediate undo restores the lists; half of these undos are undone in turn.
         let undo = try store.undo(record.revision)
         #expect(try twin.stored() == before, "seed \(seed), step \(step): undo of revision \(record.revision)")
         undone += 1
@@ -57,10 +57,10 @@ import Testing
     #expect(undone > 10 && spaced > 0, "seed \(seed): \(undone) undone, \(spaced) made room")
     #expect(try StoreCheckRun(store).findings.isEmpty, "seed \(seed)")
     let records = try store.store.commits(after: 0, through: nil, maximumChanges: 100_000)
-    #expect(records.flatMap(\.changes).contains { !$0.spacing.isEmpty }, "history tells which places only made room")
+    #expect(records.flatMap(\.changes).contains { !$0.spacing.isEmpty }, "history marks places that only made space")
   }
 
-  /// Most of what happens, happens right behind the first step: room runs out there.
+  /// Most edits are made after the first step, so that the space is exhausted there.
   private func change(_ twin: inout Twin, _ random: inout SeededGenerator) throws -> CommitRecord? {
     let store = twin.store
     let project = Int.random(in: 0...1, using: &random)

@@ -100,7 +100,7 @@ import Testing
       return all
     }
 
-    // MARK: - What happens
+    // MARK: - Random steps
 
     mutating func step() throws {
       if withRestores, random.chance(40) { return try restore() }

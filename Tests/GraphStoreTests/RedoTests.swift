@@ -5,8 +5,8 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// A second store that is fed by entries alone. Many other tests compare one with theirs (`expectSound`); these are
-/// about the entries themselves.
+/// A second store that is made only from the entries of another one. Many other tests compare such stores with theirs
+/// (`expectSound`); these tests concern the entries themselves.
 @Suite struct RedoTests {
   /// People, projects and desks, some deleted and revived, with batches of several slices.
   private func company(seed: UInt64, configure: (inout SQLiteStore.Options) -> Void = { _ in }) throws -> TestStore {
@@ -45,7 +45,7 @@ import Testing
       rest = rest.dropFirst(group.count)
       try twin.apply(Array(group))
       guard let last = group.last, !last.isLast else { continue }
-      // A group that ends within a batch has not applied its parts; they come again.
+      // A group that ends within a batch has not applied its parts; they are sent again.
       let start = try #require(store.recorder.all.firstIndex { $0.revision == last.revision })
       let end = try #require(store.recorder.all.lastIndex { $0.revision == last.revision })
       try twin.apply(Array(store.recorder.all[start...end]))

@@ -111,7 +111,7 @@ import Testing
     #expect(splices.map(\.insertion.utf8.count) == [3])
   }
 
-  // MARK: - What cannot be
+  // MARK: - Omitted values
 
   @Test func deletedTagIsOmittedAndReported() throws {
     let (kept, gone) = (
@@ -139,7 +139,7 @@ import Testing
     #expect(try everything().isEmpty)
   }
 
-  /// All that differs is what can't come back: that is no commit of nothing.
+  /// The only differences can't be restored, so there is no commit.
   @Test func restoreWithoutRestorableChangesIsRefused() throws {
     let gone = try store.insert("Tag", ["name": .string("gone")])
     let first = try note(tags: [gone])
@@ -235,7 +235,7 @@ import Testing
     #expect(try everything().keys.sorted() == before.keys.sorted())
     #expect(try store.value(first, "Note.board") == .object(board))
     #expect(try store.refused(store.restore(.everything, at: revision)).code == .conflict)
-    // It is the author's commit like any other.
+    // The restore is an ordinary commit of its author.
     try store.taken(store.undo())
     #expect(try store.image(tag) != nil)
     #expect(try store.value(first, "Note.board") == .object(other))
@@ -269,6 +269,7 @@ import Testing
 extension TestStore {
   func restore(_ scope: RestoreRequest.Scope, at revision: Revision? = nil) throws -> WriteResult {
     now += 1_000_000
-    return try store.commit([.restore(RestoreRequest(nextID(), scope, at: revision), author: author)], now: now)[0]
+    let request = RestoreRequest(nextID(), scope, at: revision)
+    return try store.commit([.restore(request, author: Principal(author: author))], now: now)[0]
   }
 }

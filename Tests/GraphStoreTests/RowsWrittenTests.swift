@@ -5,8 +5,7 @@ import Testing
 
 @testable import GraphStore
 
-/// A save touches what changed and nothing else: SQLite's own count of the rows that a commit inserts, updates or
-/// deletes.
+/// A save writes only the rows that it changes: SQLite counts the rows that a commit inserts, updates or deletes.
 @Suite struct RowsWrittenTests {
   private static let source = """
     {"format": 1, "name": "Rows", "version": 1, "entities": [
@@ -63,7 +62,7 @@ import Testing
     _ = try many("Worker", in: store, ["squad": .object(blue)])
     #expect(try rows(store, [store.update(workers[0], "Worker.squad", .object(blue))]) == Self.one)
     #expect(try rows(store, [store.update(workers[0], "Worker.squad", .null)]) == Self.one)
-    // From the side that stores nothing, the row of the one who came.
+    // From the end that stores nothing: the row of the added member.
     let edit = Edit(try store.property("Squad.workers").number, .members(added: [workers[0]], removed: []))
     #expect(try rows(store, [Change(.update, red, base: .max, edits: [edit])]) == Self.one)
     #expect(try store.value(workers[0], "Worker.squad") == .object(red))

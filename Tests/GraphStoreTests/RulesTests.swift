@@ -47,7 +47,7 @@ import Testing
     ])
   }
 
-  /// All mistakes at once: what can't be set hides only the rules that read it.
+  /// All violations are reported together: a value that can't be set hides only the rules that read it.
   @Test func ruleIsEvaluatedBesideUnsettableProperty() throws {
     let store = try TestStore(try Fixtures.workplace())
     let ann = try store.insert("Person", ["name": .string("Ann")])
@@ -69,7 +69,7 @@ import Testing
     let base = try store.store.head.revision
     try store.must([store.update(project, "Project.starts", .date(18), base: base)])
     store.replica = UniqueID(high: 2, low: 2)
-    // Legal on what its author had read.
+    // Legal for the values that its author had read.
     let refusal = try store.refusal([store.update(project, "Project.due", .date(15), base: base)])
     #expect(refusal?.violations.map(\.rule) == ["endsAfterItStarts"])
   }
@@ -103,7 +103,7 @@ import Testing
     let refusal = try store.refusal(hires(["F"]))
     #expect(refusal?.violations.map(\.rule) == ["small"])
     #expect(refusal?.violations.map(\.id) == [department])
-    // One leaves as another comes.
+    // One member leaves as another one joins.
     let first = try store.all("Person", "name == \"A\"")[0].id
     try store.must(try hires(["F"]) + [Change(.delete, first)])
     #expect(try store.value(department, "Department.headcount") == .integer(5))

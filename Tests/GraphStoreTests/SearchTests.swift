@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphStore
 
-/// Search in the index, and in what the index does not know yet, against memory.
+/// Search in the index and in the texts that the index lacks, compared with memory.
 @Suite struct SearchTests {
   private static let texts = [
     "毎日牛乳を買う", "京都と東京", "東京都", "今天买iPhone手机", "ซื้อนมสด", "Straße", "STRASSE", "ﬁnal", "ＦＩＮＡＬ", "İstanbul", "ıstanbul",
@@ -60,7 +60,7 @@ import Testing
     #expect(try found(many.dropLast().reversed().joined(separator: " ")) == ["p3", "p4"])
   }
 
-  /// As a program before the present splitter left it.
+  /// The state that a program with the previous splitter left.
   private static func makeOld(_ store: TestStore) throws {
     try store.store.close()
     try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in

@@ -13,7 +13,7 @@ import Testing
     func rename(_ name: String, _ sequence: UInt64, _ author: String) throws -> WriteRequest {
       let id = TransactionID(replica: UniqueID(high: 9, low: 9), sequence: sequence)
       let change = try store.update(board, "Board.name", .string(name))
-      return .transaction(Transaction(id: id, policy: .overwrite, changes: [change]), author: author)
+      return .transaction(Transaction(id: id, policy: .overwrite, changes: [change]), author: Principal(author: author))
     }
     let results = try Invariants.$areFatal.withValue(false) {
       try store.store.commit([rename("C", 1, ""), rename("D", 2, "ann")], now: 1)

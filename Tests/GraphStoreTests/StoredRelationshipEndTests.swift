@@ -59,7 +59,7 @@ import Testing
       try store.update(id, path, other.map(Value.object) ?? .null, base: base)
     }
 
-    /// Commits as Ann; what was in conflict, as the names of the objects.
+    /// Commits as Ann; returns the names of the objects in conflict.
     func commit(_ policy: MergePolicy, _ changes: Change...) throws -> [String] {
       let conflicts: [Conflict] =
         switch try store.commit(changes, policy: policy).outcome {
@@ -102,7 +102,7 @@ import Testing
       let harbor = try HarborFixture()
       try harbor.bob(harbor.says(harbor.crates[2], "Crate.ship", nil))
       let set = try harbor.says(harbor.crates[2], "Crate.ship", harbor.ships[1], base: harbor.base)
-      // The ship was read when all of it had happened.
+      // The ship was read after all of these changes.
       let place = harbor.change(
         harbor.ships[1], base: .max, try harbor.edit("Ship.cargo", .place([harbor.crates[2]], after: nil)))
       let changes = isPlacedFirst ? [place, set] : [set, place]
@@ -238,7 +238,7 @@ import Testing
     let hire = try harbor.edit("Ship.crew", .members(added: [harbor.sailors[1]], removed: []))
     #expect(try harbor.commit(.error, harbor.change(harbor.ships[0], hire)).isEmpty)
     #expect(try harbor.crew(0) == ["t"])
-    // And who has left already has nothing left to leave.
+    // A sailor who has left already can't be removed again.
     try harbor.bob(harbor.says(harbor.sailors[1], "Sailor.ship", harbor.ships[1]))
     let fire = try harbor.edit("Ship.crew", .members(added: [], removed: [harbor.sailors[1]]))
     #expect(try harbor.commit(.error, harbor.change(harbor.ships[0], fire)).isEmpty)
@@ -284,7 +284,7 @@ import Testing
       harbor.ships[0], try harbor.edit("Ship.crew", .members(added: [harbor.sailors[1]], removed: [])))
     #expect(try harbor.commit(.rollback, hire, rank).sorted() == ["t.rank", "t.ship"])
     #expect(try harbor.crew(0).isEmpty)
-    // And the other way round.
+    // The same in the other direction.
     try harbor.bob(harbor.says(harbor.sailors[2], "Sailor.ship", harbor.ships[1]))
     let other = try harbor.store.update(harbor.sailors[2], "Sailor.rank", .integer(9), base: harbor.base)
     let both = harbor.change(

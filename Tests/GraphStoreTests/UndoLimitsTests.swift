@@ -3,7 +3,7 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// The undo of one step is one transaction in memory: up to here, and no further.
+/// The undo of a step is one transaction in memory, up to a limit.
 @Suite struct UndoLimitsTests {
   private func store(changes: Int = 20, bytes: Int = 1 << 20) throws -> TestStore {
     var limits = UndoLimits()
@@ -31,7 +31,7 @@ import Testing
       #expect(refusal.message.contains("more than 20 changes"))
       #expect(refusal.message.contains("A batch with a predicate"))
     }
-    // Nothing has happened, and what it advises works.
+    // Nothing was written, and the advice of the message works.
     #expect(try store.all("Robot") == before)
     let entity = try store.entity("Robot")
     let last = try GraphPredicate(

@@ -8,7 +8,7 @@ struct UndoOrderModel {
     var author: String
     /// The lists before it.
     var before: [[ObjectID]]
-    /// Whom it made, moved or deleted; not who only made room.
+    /// The objects that the commit inserted, moved or deleted, without those that only made space.
     var touched: Set<ObjectID>
     var inserted: Set<ObjectID>
     var deleted: Set<ObjectID>
@@ -32,7 +32,7 @@ struct UndoOrderModel {
 
   mutating func wentBack(_ commit: Int, _ chain: Int) { chains[chain].append([commit]) }
 
-  /// The lists when the newest of a chain is taken back.
+  /// The lists after the newest commit of a chain is undone.
   func takingBack(_ chain: Int, from present: [[ObjectID]]) -> [[ObjectID]] {
     guard let own = chains[chain].last, let first = own.first else { return present }
     let past = MemberHistory(self, present, step: own, first: first)
@@ -78,7 +78,7 @@ struct UndoOrderModel {
     private let present: [[ObjectID]]
     private let step: Set<Int>
     private let first: Int
-    /// Two that took each other back have one number.
+    /// Two commits that undo each other have one number.
     private var pairs = [Int: Int]()
 
     init(_ twin: UndoOrderModel, _ present: [[ObjectID]], step: [Int], first: Int) {
@@ -88,7 +88,7 @@ struct UndoOrderModel {
       for chain in twin.chains {
         var rest = chain[...]
         if rest.last.map({ $0.contains { self.step.contains($0) } }) == true { continue }
-        // From the newest down, two by two; of an odd number the step stands.
+        // Pairs them from the newest down; if their number is odd, the step stands.
         while rest.count > 1 {
           let both = rest.suffix(2).flatMap(\.self)
           rest = rest.dropLast(2)

@@ -2,16 +2,16 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Undo and redo of steps over an ordered relationship in which others insert, move and delete all the while. Every seed
-/// is held against `UndoOrderModel`, member by member.
+/// Undo and redo of steps in an ordered relationship in which other authors insert, move and delete at the same time.
+/// Every seed is compared with `UndoOrderModel`, member by member.
 @Suite struct UndoOrderPastOthersTests {
   /// The edits of the others, and their times.
   enum ConcurrentEdits: CaseIterable, Sendable {
-    /// They insert, between the steps and between undos.
+    /// They insert, between the steps and between the undos.
     case insert
-    /// They do everything, between the steps and between undos.
+    /// They insert, move and delete, between the steps and between the undos.
     case edit
-    /// They do everything, between the commits of a step, too, and take theirs back.
+    /// They do so between the commits of a step, too, and undo their own edits.
     case editAnytime
   }
 
@@ -67,7 +67,7 @@ import Testing
       try projects.map { try store.all("Step", "project == \"\($0)\"", sort: "project.order").map(\.id) }
     }
 
-    // MARK: - What happens
+    // MARK: - Random edits
 
     mutating func step() throws {
       lastGroup += 1
@@ -119,7 +119,7 @@ import Testing
         let store = store
         try store.by("bob") {
           if others == .editAnytime, random.chance(15) {
-            // Takes the last one back, as far as there is one.
+            // Undoes the last one if possible.
             guard let chain = bobs.popLast() else { return }
             let before = try lists()
             let result = try store.undo(scope: .other)
@@ -158,7 +158,7 @@ import Testing
       }
     }
 
-    /// Nil where nothing came of it.
+    /// Nil if there was no effect.
     private mutating func commit(_ changes: [Change], _ group: UndoGroup) throws -> Int? {
       let before = try lists()
       var changes = changes

@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Undo and redo of steps that insert, move and delete at one place of an ordered relationship, so that room runs out on
-/// the way there and on the way back. The twin keeps the order after each step.
+/// Undo and redo of steps that insert, move and delete at one position of an ordered relationship, so that the space is
+/// exhausted by the steps and by their undos. The twin keeps the order after each step.
 @Suite struct UndoOrderTests {
   @Test(arguments: UInt64(1)...6) func undoAndRedoOfAllStepsPassSameOrders(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -43,7 +43,7 @@ import Testing
     #expect(try conflict.property == store.property("Note.x").number)
     #expect(try value("x") == .double(50))
     #expect(try value("y") == .double(0))
-    // Redo takes back what the undo did, and that alone.
+    // Redo reverts the undo, and nothing else.
     try store.taken(store.redo())
     #expect(try value("x") == .double(50))
     #expect(try value("y") == .double(2))

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// A value that another author has set since is theirs, also where it is the one that the step gave.
+/// A value that another author has set since is that author's, even if it equals the value of the step.
 @Suite struct UndoSameValueTests {
   let store: TestStore
   let board: ObjectID
@@ -123,7 +123,7 @@ import Testing
     #expect(conflicts.map(\.property) == [property])
     #expect(conflicts.map(\.mine) == [.objects([])])
     #expect(try value("tags") == .objects([tags[0]]))
-    // The other way round: what the step took out, and someone else put in and took out.
+    // The opposite case: the step removed a member, and another author added and removed it.
     try change(remove: [tags[0]])
     try store.by("bob") {
       try change(add: [tags[0]])

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Which step undo and redo take: groups, scopes, names, and what ends a redo.
+/// The step that undo and redo select: groups, scopes, names, and the events that end a redo.
 @Suite struct UndoTests {
   let store: TestStore
   let note: ObjectID
@@ -102,7 +102,7 @@ import Testing
     let record = try #require(try store.undo(4).record)
     #expect(record.undoes == 3)
     #expect(try x() == .double(0))
-    // The step is undone, whichever of its saves it was asked for by.
+    // The whole step is undone, for the revision of any of its commits.
     #expect(try store.state().undo == nil)
     #expect(try store.state().redo?.newest == 3)
     #expect(try store.refused(store.undo(4)).code == .conflict)

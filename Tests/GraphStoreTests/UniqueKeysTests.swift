@@ -3,8 +3,8 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Unique keys that meet, leave and change hands inside one transaction: what counts is how it ends, and SQL's own
-/// constraints, which are looked at row by row, never hear of it.
+/// Unique keys that collide, become free and change owners inside one transaction: only the final state counts, and
+/// SQL's constraints, which check row by row, never fire.
 @Suite struct UniqueKeysTests {
   private func tag(_ store: TestStore, _ name: String) throws -> Change {
     try store.insertion("Tag", ["name": .string(name)])
@@ -22,7 +22,7 @@ import Testing
     let store = try TestStore(try Fixtures.stickies())
     let refusal = try #require(try store.refusal([tag(store, "a"), tag(store, "b"), tag(store, "a")]))
     #expect(refusal.code == .unique)
-    #expect(refusal.violations.map(\.rule) == ["unique", "unique"], "each is told of the other")
+    #expect(refusal.violations.map(\.rule) == ["unique", "unique"], "each violates the other's key")
     #expect(try store.all("Tag").isEmpty && store.store.head.revision == 0)
     for policy in MergePolicy.allCases where policy != .error {
       let ids = try store.must([tag(store, "\(policy)"), tag(store, "other"), tag(store, "\(policy)")], policy: policy)
@@ -32,7 +32,7 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// Others are not concerned: a key that the transaction itself frees conflicts with nothing.
+  /// Other objects are not affected: a key that the transaction itself frees conflicts with nothing.
   @Test(arguments: MergePolicy.allCases)
   func freedKeyIsAvailableInSameTransaction(policy: MergePolicy) throws {
     let store = try TestStore(try Fixtures.stickies())
@@ -42,7 +42,7 @@ import Testing
     let third = try store.must([tag(store, "a"), Change(.delete, second)], policy: policy)[0]
     #expect(Set([first, second, third]).count == 3)
     #expect(try store.all("Tag").map(\.id) == [third])
-    // One that changes its name.
+    // One object changes its name.
     let fourth = try store.must([rename(store, third, "b"), tag(store, "a")], policy: policy)[0]
     #expect(try names(store, [third, fourth]) == ["b", "a"])
     #expect(try StoreCheckRun(store).findings.isEmpty)
@@ -94,7 +94,7 @@ import Testing
     // Each takes the key of the next one, which still has it; the last one's is new.
     try store.must(try ids.enumerated().map { try rename(store, $1, "t\($0 + 1)") })
     #expect(try names(store, ids) == (1...count).map { "t\($0)" })
-    // And in the other order, all around: the last takes the first one's.
+    // The opposite order, in a circle: the last takes the first one's key.
     try store.must(try ids.enumerated().reversed().map { try rename(store, $1, "t\(($0 + 1) % count + 1)") })
     #expect(try names(store, ids) == (1...count).map { "t\($0 % count + 1)" })
     #expect(try StoreCheckRun(store).findings.isEmpty)
@@ -121,7 +121,7 @@ import Testing
     let second = try store.must([tag(store, "a"), Change(.delete, first[0])])
     #expect(Set([old] + first + second).count == 3)
     #expect(try names(store, second) == ["a"] && store.all("Tag").count == 1)
-    // The key of one who is renamed, too.
+    // The key of a renamed object is free, too.
     let third = try store.must([tag(store, "a"), rename(store, second[0], "b")])
     #expect(try names(store, second + third) == ["b", "a"])
     #expect(try StoreCheckRun(store).findings.isEmpty)

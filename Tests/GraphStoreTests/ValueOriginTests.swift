@@ -117,7 +117,7 @@ import Testing
   @Test func originOfLongHistoryIsFoundWithoutFullWalk() throws {
     try store.must([store.update(note, "Note.color", .string("pink"))])
     let painted = try head()
-    // Ten openings: the writer forgets what it has seen.
+    // Ten openings: after each, the writer's memory of keyframes and marks is empty.
     for part in 0..<10 {
       for block in 0..<2 {
         let requests = try (0..<500).map { step -> WriteRequest in

@@ -5,7 +5,7 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// A whole graph leaves a store in one order and comes back into an empty one as it was, or not at all.
+/// A whole graph is exported in one order and imported into an empty store completely, or not at all.
 @Suite struct WholeGraphTests {
   private struct Rows: BatchRowSource {
     let rows: [[Value]]
@@ -20,13 +20,13 @@ import Testing
     var images = [ObjectImage]()
     var announced = -1
     let head = try store.store.head
-    let at = try store.store.export { at, count in
+    let end = try store.store.export { at, count in
       announced = count
       #expect(at == head)
     } _: {
       images.append($0)
     }
-    #expect(at == head)
+    #expect(end == AnswerCompletion(at: head))
     #expect(announced == images.count)
     return images
   }
@@ -126,7 +126,7 @@ import Testing
       #expect(plain(try export(copy)) == plain(images))
       let next = try store.store.statistics().sequences
       #expect(try copy.store.statistics().sequences.map(\.next) == next.map(\.next))
-      // It is a store like any other: it goes on, finds by words, undoes, and proves itself.
+      // The store works like any other: it commits, searches, undoes, and passes the check.
       if name == "notes" {
         #expect(try copy.all("Note", "text CONTAINS \"milk\"").count == 8)
         let board = try copy.insert("Board", ["name": .string("New")])
@@ -156,7 +156,8 @@ import Testing
     #expect(try copy.store.head.revision == 1)
   }
 
-  /// The largest number that an import may bring leaves none for the next note; the writer refuses it and goes on.
+  /// The largest number that an import may contain leaves none for the next note; the writer refuses that note and
+  /// continues.
   @Test func exhaustedSequenceRefusesInserts() throws {
     let store = try notes()
     let images = try export(store)
@@ -242,7 +243,7 @@ import Testing
       #expect(
         refused.violations.contains { $0.id.isTemporary && Int($0.id.key.low) == wanted.row && $0.rule == wanted.rule },
         "\(refused)")
-      // In the words of the rules, whichever part has detected it.
+      // The messages are those of the rules, regardless of the part that detects the violation.
       #expect(!refused.violations.contains { $0.message.contains("constraint failed") }, "\(refused)")
       switch mistake {
       case "unique":
@@ -268,7 +269,7 @@ import Testing
     }
     #expect(try copy.store.head.revision == 0)
     #expect(try export(copy).isEmpty)
-    // The way is free for the right one.
+    // A correct import is still possible.
     guard case .committed = try restore(self.rows(images), into: copy) else {
       Issue.record("it was refused")
       return
@@ -294,7 +295,7 @@ import Testing
     let copy = try TestStore(store.model)
     let outcome = try restore(rows, into: copy)
     guard !why.isEmpty else {
-      // The next one is behind the highest.
+      // The next number follows the highest one.
       let fresh = try copy.insert("Thing")
       return #expect(try copy.value(fresh, "Thing.number") == .integer(number + 1))
     }

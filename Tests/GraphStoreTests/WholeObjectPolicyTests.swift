@@ -49,7 +49,7 @@ import Testing
     let seen = try scene.store.store.head.revision
     try scene.store.must([scene.set("z", .double(5), base: seen)])
     scene.ann()
-    // She began with x before Bob's first commit, and had that one before her eyes when she saved.
+    // Her edit began before Bob's first commit, which she had seen when she saved.
     let sight = Change(.update, scene.note, base: seen)
     let reported = try scene.conflicts([scene.set("x", .double(9)), sight], .overwrite)
     #expect(try scene.value("x") == .double(9))

@@ -65,7 +65,7 @@ import Testing
     #expect(try FileState.of(directory) == before)
   }
 
-  /// Every frame, in each of its fields: what lies before the newest commit is found, what lies in it is the torn tail.
+  /// Every frame is changed in each of its fields: before the newest commit this is damage, within it a torn tail.
   @Test func everyFlipBeforeSurvivingCommitIsFound() throws {
     let (_, log, _) = try killed(try Fixtures.stickies())
     func loss(_ bytes: [UInt8]) throws -> WriteAheadLogScan.Gap? {

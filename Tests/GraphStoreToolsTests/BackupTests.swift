@@ -6,7 +6,7 @@ import GraphTesting
 import Synchronization
 import Testing
 
-/// A backup is one sound state, even with commits while it is made, or it does not exist.
+/// A backup is one sound state, even if clients commit while it is made, or there is no backup.
 @Suite struct BackupTests {
   private func notes(_ count: Int = 400) throws -> TestStore {
     let store = try TestStore(try Fixtures.stickies())
@@ -55,7 +55,7 @@ import Testing
     #expect(try copy.all("Note", "text CONTAINS \"399 milk\"").count == 1)
   }
 
-  /// A version that asks more of objects than was asked when they were stored makes them no worse.
+  /// A version whose rules are stricter than those of the stored objects does not make the objects unsound.
   @Test func storeViolatingNewLimitIsBackedUp() throws {
     func model(_ version: Int, _ more: String) throws -> Model {
       let attribute = #"{"name": "n", "type": "integer"\#(more)}"#
@@ -144,7 +144,7 @@ import Testing
     #expect(try StoreCheck.run(directory: path, model: store.model).isEmpty)
   }
 
-  /// A file with the name of a draft may be anything, also the store under another name.
+  /// The file with the name of a draft may be anything, even a link to the store.
   @Test func linkedDraftIsNotWrittenThrough() throws {
     let store = try notes(50)
     let folder = try TemporaryDirectory()

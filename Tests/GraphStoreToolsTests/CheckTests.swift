@@ -6,8 +6,7 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// For each kind of finding a store is damaged behind its back, and check must say just that, or that among the other
-/// faces of the same damage.
+/// For each kind of finding, a store is damaged in its file. The check must report that kind, or an equivalent one.
 @Suite struct CheckTests {
   /// Boards, notes with tags and a link, one note deleted, one edited.
   private func notes() throws -> TestStore {
@@ -80,7 +79,7 @@ import Testing
 
   private func kinds(_ findings: [StoreFinding]) -> Set<StoreFinding.Kind> { Set(findings.map(\.kind)) }
 
-  /// A switch: a kind without its damage does not compile.
+  /// A switch, so that a new kind without its damage does not compile.
   @Test(arguments: StoreFinding.Kind.allCases) func everyKindOfDamageIsFound(_ kind: StoreFinding.Kind) throws {
     switch kind {
     case .log: break  // In `WriteAheadLogTests`.
@@ -243,7 +242,7 @@ import Testing
     #expect(found.map(\.place.table) == ["_lost"])
     let older = try notes()
     #expect(try findings(older, "DROP TABLE _lost").isEmpty)
-    // It gets the table with its first loss.
+    // The table is created with the first overwritten value.
     try older.reopen()
     let note = try #require(try older.all("Note").first)
     let x = try older.property("Note.x").number
@@ -256,7 +255,7 @@ import Testing
     #expect(try StoreCheckRun(older).findings.isEmpty)
   }
 
-  /// Reading only: not even a log that waits is copied when something was found.
+  /// The check only reads: if it finds damage, it does not even copy a waiting log.
   @Test func checkDoesNotModifyDamagedStore() throws {
     let store = try notes()
     let copy = try TemporaryDirectory()

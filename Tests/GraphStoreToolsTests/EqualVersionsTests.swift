@@ -4,8 +4,8 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// Versions that differ in limits, defaults, `renamed` or a mapping only have one hash: a store is of all of them, and keeps
-/// the text of the one that it was made with, or migrated with.
+/// Versions that differ only in limits, defaults, `renamed` or a mapping have one hash: a store fits all of them, and
+/// keeps the text of the version with which it was created or migrated.
 @Suite struct EqualVersionsTests {
   private static func model(_ version: Int, _ entity: String, _ more: String = "") throws -> Model {
     try ShopVersions.model(
@@ -38,7 +38,7 @@ import Testing
 
   private static let label = #", {"name": "label", "type": "string", "optional": true}"#
 
-  /// A store that was made with a limit and served without it: one box breaks every limit that there is.
+  /// A store that was created with a limit and served without it: one box breaks every limit.
   private func loosened(_ limit: Int) throws -> (directory: TemporaryDirectory, served: Model, box: ObjectID) {
     let old = try TestStore(try Self.model(1, Self.box(limit)))
     try old.store.close()
@@ -61,7 +61,7 @@ import Testing
     try expectSound(store)
   }
 
-  /// Between the version that the store keeps and the next one nothing is tightened, and yet an object breaks the next one.
+  /// The next version tightens nothing that the store's version has, and yet an object breaks it.
   @Test(arguments: 0..<3, [true, false])
   func valuesAboveRestoredLimitAreReported(limit: Int, makesBackup: Bool) throws {
     let (directory, served, box) = try loosened(limit)
@@ -77,7 +77,7 @@ import Testing
     try expectSound(store)
   }
 
-  // MARK: - What a migration was carried out with
+  // MARK: - The text of a migrated version
 
   private static func row(_ attributes: String...) -> String {
     #"{"name": "Row", "attributes": [\#(attributes.joined(separator: ", "))]}"#
@@ -87,7 +87,7 @@ import Testing
   private static let text = #"{"name": "t", "type": "string", "default": ""}"#
   private static let doubling = #""mapping": {"Row.t": "n * 2"},"#
 
-  /// A version, the one that it is migrated to, and what becomes of that one's file afterwards.
+  /// A version, the one that it is migrated to, and a later text of that version.
   private struct Files: Sendable {
     let first: String
     let second: String

@@ -6,13 +6,13 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// Stores that were killed with commits that only their commit log has.
+/// Killed stores, of which some commits are only in the commit log.
 struct KilledStores {
   let model: Model
 
   init() throws { model = try Fixtures.company() }
 
-  /// A store that commits nothing in SQLite before it must.
+  /// A store that commits nothing in SQLite before it has to.
   func open(
     _ directory: TemporaryDirectory? = nil, _ model: Model? = nil, gathered: Int = 1_000
   ) throws -> TestStore {
@@ -86,7 +86,7 @@ struct KilledStores {
     try StoreCheck.report(directory: directory.path, model: model, heldObjects: 3)
   }
 
-  /// Sets or clears the mark as a program would that ignores the log.
+  /// Sets or clears the mark, as a program that ignores the log would.
   func mark(_ isNeeded: Bool, _ directory: TemporaryDirectory) throws {
     let queue = try DatabaseQueue(path: directory.path + "/graph.sqlite")
     try queue.write { try $0.execute(sql: "UPDATE _log SET isNeeded = ?", arguments: [isNeeded]) }

@@ -6,7 +6,7 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// The check of a store that was killed with commits that only its commit log has.
+/// The check of a killed store of which some commits are only in the commit log.
 @Suite struct LogCheckTests {
   private let stores: KilledStores
 

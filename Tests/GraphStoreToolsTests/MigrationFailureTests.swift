@@ -7,8 +7,7 @@ import GraphTesting
 import Synchronization
 import Testing
 
-/// Migrations that are ended by something else than their end: the store is of one version or of the other, and the next
-/// try succeeds.
+/// Interrupted migrations: the store has one version or the other, and the next attempt succeeds.
 @Suite struct MigrationFailureTests {
   private struct InterruptedMigration: Error {}
 
@@ -43,7 +42,7 @@ import Testing
     return steps.withLock { $0 }
   }
 
-  /// The power goes as each step begins: what was not synchronized is lost.
+  /// The power fails at the beginning of each step: unsynced writes are lost.
   @Test func powerCutAtAnyStepLeavesConsistentStore() throws {
     let steps = try steps()
     #expect(steps.count >= 9)
@@ -65,7 +64,7 @@ import Testing
     }
   }
 
-  /// A disk that is full after so many writes, wherever that is: in the copy, in the tables, at the end.
+  /// The disk is full after this number of writes: in the copy, in the tables, or at the end.
   @Test func fullDiskLeavesConsistentStore() throws {
     for operations in [0, 1, 3, 8, 20, 40, 60, 80, 100, 140] {
       let directory = try TemporaryDirectory()
@@ -84,7 +83,7 @@ import Testing
     }
   }
 
-  /// A store that is damaged is not migrated: the copy would be of no use.
+  /// A damaged store is not migrated, because its copy would not be restorable.
   @Test func damagedStoreIsNotMigrated() throws {
     let store = try ShopVersions.filled()
     try store.store.close()
@@ -97,7 +96,7 @@ import Testing
       try ShopVersions.migrate(store.directory, to: [try ShopVersions.model(ShopVersions.second)])
     }
     #expect(failure?.code == .corrupt)
-    // A rehearsal says so as well.
+    // A rehearsal reports the same.
     var options = StoreMigration.Options()
     options.isRehearsal = true
     let rehearsal = StoreMigration(
@@ -118,7 +117,7 @@ import Testing
     #expect(try store.all("Item").count == 4)
   }
 
-  /// A byte that changes is found, in what a migration left alone and in what it wrote beside it.
+  /// The check finds a changed byte, both in rows that the migration left alone and in those that it wrote.
   @Test(arguments: ["some words 3", "item 3-farm 3", "farm 0"])
   func unchangedObjectsRemainChecksummed(text: String) throws {
     let store = try ShopVersions.filled()
@@ -127,7 +126,7 @@ import Testing
     try ShopVersions.migrate(store.directory, to: [model])
     let path = store.directory.path + "/graph.sqlite"
     var bytes = try #require(FileManager.default.contents(atPath: path))
-    // Wherever it stands: a page that was let go may hold it as well.
+    // The byte may be anywhere, even in a page that is free now.
     var places = [Int]()
     while let range = bytes.range(of: Data(text.utf8)) {
       places.append(range.lowerBound)

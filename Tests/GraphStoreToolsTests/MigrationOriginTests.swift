@@ -26,7 +26,7 @@ import Testing
     #expect(written.kind == .inserted && written.author == "ann" && written.value == .decimal(1))
     let size = try store.store.origin(of: try store.property("Article.size").number, of: item)
     #expect(size.kind == .inserted && size.revision < 9)
-    // One that was gone by then did not get anything of it.
+    // An object that was deleted before the migration did not get the value.
     let price = try store.property("Article.price")
     let gone = try #require(
       try store.store.commits(after: 9, through: 10, maximumChanges: 10).first?.changes.first?.before?.id)
@@ -44,7 +44,7 @@ import Testing
     let old = try ShopVersions.filled()
     let item = try #require(try old.all("Item", sort: "number").first?.id)
     old.author = "bob"
-    // More changes than one mark speaks of, so that the walk takes the short cut.
+    // More changes than one mark covers, so that the walk uses the marks.
     try old.must([try old.update(item, "Item.price", .integer(41))])
     try old.must([try old.update(item, "Item.price", .integer(42))])
     let revision = try old.store.head.revision

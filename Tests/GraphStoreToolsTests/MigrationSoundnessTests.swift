@@ -4,8 +4,8 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// Migrations after which a store must be sound, or which must not be: what goes takes nothing along unseen, and what is
-/// computed has the form of its property.
+/// Migrations after which a store must be sound, and migrations that must be refused: a removal has no hidden losses,
+/// and computed values have the type of their property.
 @Suite struct MigrationSoundnessTests {
   private static func model(_ version: Int, _ entities: String, _ more: String = "") throws -> Model {
     try ShopVersions.model(
@@ -14,7 +14,7 @@ import Testing
 
   private static let member = #"{"name": "Member", "parent": "Being"}"#
 
-  /// Beings of a house, counted there; a list that leads to them.
+  /// Animals of a house, which counts them, and a list that refers to them.
   private static func club(minimum: Bool = false) -> String {
     #"""
     {"name": "List", "relationships": [{"name": "beings", "destination": "Being", "inverse": "lists", "toMany": true}]},
@@ -134,7 +134,7 @@ import Testing
     #"{"name": "P", "attributes": [{"name": "v", "type": "string", \#(value)}], \#(more)}"#
   }
 
-  /// Null becomes the default, which a rule or a key of before does not take: all who break it are named.
+  /// Null becomes the default, which violates a rule or a key: all violating objects are named.
   @Test(arguments: [
     (#""rules": [{"name": "r", "predicate": "v != 'none'"}]"#, "breaks the rule r"),
     (#""unique": [["v"]]"#, "shares its v with"),

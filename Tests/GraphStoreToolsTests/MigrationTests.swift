@@ -6,7 +6,7 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// Stores that become stores of the next version of their model.
+/// Migrations of stores to the next version of their model.
 @Suite struct MigrationTests {
   private func expectSound(_ store: TestStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let findings = try StoreCheckRun(store).findings
@@ -19,7 +19,7 @@ import Testing
     return try store.all(entity, sort: "number").map { $0[property] }
   }
 
-  // MARK: - What becomes of it
+  // MARK: - Results
 
   @Test func valuesAreMovedToNewVersion() throws {
     let old = try ShopVersions.filled()
@@ -54,7 +54,7 @@ import Testing
     let shop = try #require(try store.all("Shop").first?.id)
     let items = try store.all("Article", sort: "number").map(\.id)
     let fresh = try store.insert("Article", ["title": .string("new"), "label": .string("l"), "shop": .object(shop)])
-    // The sequence goes on behind the deleted object's number.
+    // The sequence continues after the deleted object's number.
     #expect(try store.value(fresh, "Article.number") == .integer(6))
     try store.must([try store.update(items[2], "Article.title", .string("again"))])
     let tag = try #require(try store.all("Tag").first?.id)
@@ -206,7 +206,7 @@ import Testing
       try store.update(try #require(try store.all("Article").first?.id), "Article.isActive", .bool(false))
     ])
     try expectSound(store)
-    // There is nothing left to do.
+    // Nothing remains to be migrated.
     try store.store.close()
     #expect(try ShopVersions.migrate(old.directory, to: models).steps.isEmpty)
   }
@@ -225,7 +225,7 @@ import Testing
     try expectSound(store)
   }
 
-  // MARK: - What is refused
+  // MARK: - Refusals
 
   @Test func openingTheCopyLeavesNoFiles() throws {
     let old = try ShopVersions.filled()
@@ -258,7 +258,7 @@ import Testing
   private func refusal(_ store: TestStore, _ model: Model) throws -> MigrationRefusal {
     try store.store.close()
     let refusal = #expect(throws: MigrationRefusal.self) { try ShopVersions.migrate(store.directory, to: [model]) }
-    // It is the store that it was, and opens.
+    // The store is unchanged and opens.
     try store.reopen()
     try expectSound(store)
     return try #require(refusal)

@@ -8,7 +8,7 @@ import Testing
 
 import struct GraphModel.FetchRequest
 
-/// The graph as it was before migrations, in the words of after, against what was recorded when it was so.
+/// Past states from before migrations, in the present model, compared with the states recorded at their time.
 @Suite struct PastMigrationTests {
   private static let first = """
     {"format": 1, "name": "Farm", "version": 1, "entities": [
@@ -28,8 +28,8 @@ import struct GraphModel.FetchRequest
       {"name": "Waste", "attributes": [{"name": "name", "type": "string"}]}]}
     """
 
-  /// Something new before everything else, a renamed to-one, another number, a yes that is a number, a nickname for all, and
-  /// no legs.
+  /// Something new before everything else, a renamed to-one, another number, a yes that is a number, a nickname for
+  /// all, and no legs.
   private static let second = """
     {"format": 1, "name": "Farm", "version": 2, "entities": [
       {"name": "Accident", "attributes": [{"name": "name", "type": "string"}]},
@@ -212,7 +212,7 @@ import struct GraphModel.FetchRequest
     }
   }
 
-  // MARK: - What comes back
+  // MARK: - Restored objects
 
   @Test func stateBeforeMigrationIsRestored() throws {
     var store = try TestStore(try ShopVersions.model(Self.first))
@@ -259,7 +259,7 @@ import struct GraphModel.FetchRequest
     #expect(found.first?.object[try store.property("Animal.weight")] == .double(9))
   }
 
-  /// A check with the model of before says that it is another one, and nothing of what it can't know.
+  /// A check with the previous model reports that the model differs, and nothing that it can't verify.
   @Test func checkWithEarlierModelReportsIt() throws {
     let store = try TestStore(try ShopVersions.model(Self.first))
     _ = try store.insert("Barn", ["name": .string("red")])
@@ -348,7 +348,7 @@ import struct GraphModel.FetchRequest
     var store = try TestStore(try model(1, first))
     let row = try store.insert("Row", value.isNull ? [:] : ["n": value])
     try store.store.close()
-    // Something new: a version of the same hash would be none.
+    // A new property, because the hash of a new version must differ.
     let later = try model(2, second + #", {"name": "extra", "type": "bool", "default": false}"#, mapping)
     try ShopVersions.migrate(store.directory, to: [later])
     store = try ShopVersions.opened(later, store.directory)
@@ -357,8 +357,8 @@ import struct GraphModel.FetchRequest
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// An object that was deleted and taken back before a mapping has in all states what the mapping gave it, and restoring
-  /// an early one takes nothing from it.
+  /// An object that was deleted and taken back before a mapping has in all states what the mapping gave it, and
+  /// restoring an early one takes nothing from it.
   @Test func objectDeletedBeforeMappingHasMappedValue() throws {
     let models = try [Self.first, Self.mapped].map { try ShopVersions.model($0) }
     var store = try TestStore(models[0])
@@ -375,7 +375,7 @@ import struct GraphModel.FetchRequest
     let differences = try store.store.differences(DifferenceRequest(from: early, to: 0)) {
       #expect(!$0.properties.map(\.number).contains(label.number))
     }
-    #expect(differences.revision > early)
+    #expect(differences.at.revision > early)
     let request = RestoreRequest(store.nextID(), .everything, at: early)
     _ = try store.store.commit([.restore(request, author: "ann")], now: store.now + 1)
     #expect(try store.all("Animal").first?[label] == .string("cow/late"))
@@ -390,8 +390,8 @@ import struct GraphModel.FetchRequest
       {"name": "roof", "type": "string", "optional": true}, {"name": "wall", "type": "string", "optional": true}]
       """)
 
-  /// A label made of a name that goes on and of a nickname that goes, one that the rules compute from then on, animals in an
-  /// order, and counts of all that can be counted.
+  /// A label made of a name that goes on and of a nickname that goes, one that the rules compute from then on, animals
+  /// in an order, and counts of all that can be counted.
   private static let mapped =
     large
     .replacingOccurrences(
@@ -448,7 +448,7 @@ import struct GraphModel.FetchRequest
         guard var image = reported[key], models[1].entity(image.id.entity)?.property(label.number) != nil else {
           continue
         }
-        // Also of one that was gone in between.
+        // The deleted object is included.
         if let later = made[key] ?? next[key] { (image[label], image[place]) = (later[label], later[place]) }
         image[tagged] = .integer(Int64(image[tags].objectIDs.count))
         if case .string(let text) = image[name] { image[loud] = .string(text.uppercased()) }
@@ -497,7 +497,7 @@ import struct GraphModel.FetchRequest
       }
     }
     #expect(try unplaced(state(store)) == unplaced(expected[chosen] ?? [:]), "seed \(seed)")
-    // There is no way from there to the present: no commit contains the results of the mapping.
+    // The token can't be continued: no commit contains the results of the mapping.
     do {
       _ = try store.store.follow(FollowRequest(since: token))
       #expect(Bool(false), "followed")

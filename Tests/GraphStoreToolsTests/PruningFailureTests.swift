@@ -9,7 +9,7 @@ import Testing
 
 @testable import GraphStore
 
-/// Prunings that are ended by something else than their end, and what else looks after a store that was pruned.
+/// Interrupted prunings, and other programs that open a pruned store.
 @Suite struct PruningFailureTests {
   private let model: Model
 
@@ -41,7 +41,7 @@ import Testing
     try store.store.close()
   }
 
-  /// The power goes as each statement begins: what was not synchronized is lost.
+  /// The power fails at the beginning of each statement: unsynced writes are lost.
   @Test func powerCutAtAnyStatementLeavesConsistentStore() throws {
     var cut = 1
     var isDone = false
@@ -55,7 +55,7 @@ import Testing
       try expectConsistent(directory, "cut at statement \(cut)")
       cut += 1
     }
-    // Three slices of two, with what prepares for them.
+    // Three slices of two commits, with their preparation.
     #expect(cut > 20)
   }
 
@@ -159,7 +159,7 @@ import Testing
     }
     let ahead = try compact(HistoryPolicy(age: 90 * day), after: 200 * day)
     #expect(ahead.pruning.commits == 0 && ahead.clockLead == 200 * day)
-    // By a number alone no clock is asked.
+    // A limit by number does not read the clock.
     let counted = try compact(HistoryPolicy(commits: 3, minimumRetention: 0), after: 200 * day)
     #expect(counted.pruning.commits == 5 && counted.clockLead == nil)
     let right = try compact(HistoryPolicy(age: 2_500_000, minimumRetention: 0), after: 600_000)
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  // MARK: - What check finds
+  // MARK: - Findings of the check
 
   @Test(arguments: [
     "UPDATE _floor SET time = time - 1", "UPDATE _floor SET fingerprint = fingerprint + 1", "DELETE FROM _floor",

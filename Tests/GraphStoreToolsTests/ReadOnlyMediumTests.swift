@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphStore
 
-/// A store where nothing can be written, as in a snapshot or on a disc.
+/// A store on a read-only file system, as in a snapshot or on a disc.
 @Suite struct ReadOnlyMediumTests {
   private func store() throws -> TestStore {
     let store = try TestStore(try Fixtures.stickies())
@@ -14,7 +14,7 @@ import Testing
     return store
   }
 
-  /// With a name that no URI may have as it is.
+  /// The name contains characters that a URI must escape.
   private func folder(on disk: MountedDisk) throws -> String {
     let path = disk.path + "/a store? 100% # of mine"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -34,13 +34,13 @@ import Testing
     let report = try StoreBackup.run(directory: path, model: store.model, file: target.path + "/graph.sqlite")
     #expect(report.head.revision == 1)
     #expect(try TestStore(store.model, directory: target).all("Board").count == 1)
-    // It can't be served, and the advice is of use.
+    // The store can't be served; the advice of the message works.
     let refused = failure { _ = try SQLiteStore(directory: path, model: store.model) }
     #expect(refused?.code == .readOnly)
     #expect(refused?.advice.contains("Mount the file system for writing") == true)
   }
 
-  /// Its newest commits would be left out without a word.
+  /// Without the refusal, its newest commits would be missing silently.
   @Test func storeWithWALIsRefusedWithAdvice() throws {
     guard let disk = try MountedDisk(mebibytes: 16) else { return }
     let (store, path) = (try store(), try folder(on: disk))

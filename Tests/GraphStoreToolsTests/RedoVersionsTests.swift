@@ -4,8 +4,8 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// The redo of commits on a store that was opened with a past: one that an earlier release has made, or one that was
-/// migrated. The second store begins with a copy of its files.
+/// The redo of commits on a store with a history: one of an earlier release, or a migrated one. The second store begins
+/// with a copy of its files.
 @Suite struct RedoVersionsTests {
   private func expectRepeated(
     _ store: TestStore, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
@@ -179,7 +179,7 @@ extension TestStore {
       now += 1_000_000
       let request = RestoreRequest(
         nextID(), scope ?? .everything, at: Revision(1 + random.below(Int(try store.head.revision))))
-      _ = try store.commit([.restore(request, author: author)], now: now)
+      _ = try store.commit([.restore(request, author: Principal(author: author))], now: now)
     }
   }
 

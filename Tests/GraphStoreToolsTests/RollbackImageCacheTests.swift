@@ -7,7 +7,7 @@ import Testing
 
 /// The images that a check keeps of the past, beyond those that fit into memory.
 @Suite struct PastImagesTests {
-  /// A full folder for temporary files says nothing of the store.
+  /// A full folder for temporary files is no finding about the store.
   @Test func unwritableTemporaryFileIsNotAFinding() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("Work")])

@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// The writer commits in SQLite, recycles segments, and appends, while the backup takes its snapshot and reads the log.
+  /// The writer commits in SQLite, recycles segments and appends while the backup takes its snapshot and reads the log.
   @Test func backupBesideWriterHasEveryAcknowledgedCommit() throws {
     let (store, target) = (try open(gathered: 16, segmentBytes: 64 << 10), try TemporaryDirectory())
     let writer = Writer()

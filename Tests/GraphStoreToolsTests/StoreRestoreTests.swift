@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphStore
 
-/// A backup becomes the store whole or not at all, and what was there stays beside it.
+/// A restore replaces the store completely or not at all, and the previous store stays beside it.
 @Suite struct StoreRestoreTests {
   private let folder: TemporaryDirectory
   private let store: TestStore
@@ -61,7 +61,7 @@ import Testing
     #expect(try StoreCheck.run(directory: data, model: model).isEmpty)
     #expect(try tags(data + "/graph.sqlite") == ["before"])
     #expect(try tags(previous) == ["after", "before"])
-    // And back again.
+    // The previous store is restored in turn.
     let back = try restore(previous)
     #expect(back.head.revision == 2)
     #expect(back.previous == previous + "-2")
@@ -81,7 +81,7 @@ import Testing
         "graph.sqlite", "graph.sqlite.before-20261121T205432Z", "graph.sqlite.before-20261121T205432Z-wal",
       ])
     #expect(try tags(killed.path + "/graph.sqlite") == ["before"])
-    // The old one is a store that can be restored as it lies there, log and all.
+    // The previous store can be restored from its place, with its log.
     let empty = try TemporaryDirectory()
     let whole = try restore(report.previous, to: empty.path)
     #expect(whole.head.revision == 2)
@@ -133,7 +133,7 @@ import Testing
         "itself": [.alreadyThere], "another store": [.alreadyThere],
       ]
       #expect(codes[what]?.contains(failure.code) == true, "\(failure)")
-      // It is the backup that is wrong: nothing is advised about the store.
+      // The backup is damaged, so the advice does not concern the store.
       if what == "torn" || what == "foreign" {
         #expect(failure.advice == "Give another backup; the store was not touched.", "\(failure)")
       }
@@ -152,8 +152,8 @@ import Testing
     #expect(try tags(data + "/graph.sqlite") == ["other"])
   }
 
-  /// A directory as a restore leaves it that was killed after the decision: before it put anything aside, behind the log, and
-  /// behind the database.
+  /// A directory as a restore leaves it that was killed after the decision: before it put anything aside, behind the
+  /// log, and behind the database.
   private func killed(behind step: Int) throws -> TemporaryDirectory {
     let killed = try TemporaryDirectory()
     let path = killed.path + "/graph.sqlite"
@@ -167,7 +167,7 @@ import Testing
     return killed
   }
 
-  /// Killed after the decision, at every step: the next program finishes it, a daemon or another command.
+  /// Killed after the decision, at every step: the next daemon or command finishes the restore.
   @Test(arguments: 0..<3, ["start", "check", "backup", "migrate"])
   func killedRestoreIsCompletedAtNextStart(_ step: Int, _ next: String) throws {
     let killed = try killed(behind: step)
@@ -191,7 +191,7 @@ import Testing
       ])
   }
 
-  /// Killed before the decision: there is a draft, which no program takes for a store.
+  /// Killed before the decision: the draft stays, and no program opens it as a store.
   @Test func draftIsNotAStore() throws {
     try store.store.close()
     try FileManager.default.copyItem(atPath: backup, toPath: data + "/graph.sqlite.restore")

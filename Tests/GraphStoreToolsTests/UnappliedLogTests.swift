@@ -6,7 +6,7 @@ import GraphStoreTools
 import GraphTesting
 import Testing
 
-/// The tools at a store that was killed with commits that only its commit log has.
+/// The tools on a killed store of which some commits are only in the commit log.
 @Suite struct UnappliedLogTests {
   private let stores: KilledStores
 
@@ -14,7 +14,7 @@ import Testing
 
   // MARK: - Damage
 
-  /// The other tools refuse such a store, as a start does, and leave it as it is.
+  /// The other tools refuse such a store, as a start does, and leave it unchanged.
   @Test(arguments: KilledStores.LogDamage.allCases) func storeWithDamagedLogIsRefused(damage: KilledStores.LogDamage)
     throws
   {
@@ -100,7 +100,7 @@ import Testing
     #expect(report.objects == 5)
     #expect(try stores.names(inFile: target.path + "/copy") == KilledStores.everyName)
     #expect(try FileManager.default.contentsOfDirectory(atPath: target.path) == ["copy"])
-    // Nothing served it: it was brought up to date.
+    // No daemon served the store: a tool applied the commits.
     #expect(try !stores.isMarked(directory))
     let store = try stores.open(directory)
     #expect(try store.store.head == report.head)

@@ -4,8 +4,8 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Everything the fuzzer starts from and everything that it ever found, without the fuzzer: FuzzTarget.swift is the very
-/// file of Fuzz/. A broken promise traps, so a failure here ends the test program and names its line.
+/// Everything the fuzzer starts from and everything that it ever found, without the fuzzer: FuzzTarget.swift is the
+/// very file of Fuzz/. A broken promise traps, so a failure here ends the test program and names its line.
 @Suite struct FuzzReplayTests {
   private static func files(_ folder: String) throws -> [(name: String, bytes: [UInt8])] {
     try FileManager.default.contentsOfDirectory(atPath: "\(Fixtures.root)/\(folder)").sorted()

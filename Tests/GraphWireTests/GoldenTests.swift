@@ -4,8 +4,8 @@ import GraphWire
 import SwiftProtobuf
 import Testing
 
-/// Messages as they were recorded (by protoc, not by us), which this and every later build must still read, and write
-/// with the same bytes. `scripts/golden` makes new ones; nothing here does.
+/// Messages recorded by protoc, which this and every later build must decode and encode with the same bytes.
+/// `scripts/golden` makes new ones; no test does.
 @Suite struct GoldenTests {
   @Test(arguments: try GoldenMessage.all())
   func recordedMessageRoundTripsByteForByte(golden: GoldenMessage) throws {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// Every kind of value, edit, change, policy, conflict: a field or a case that no file has fails here.
+  /// Every kind of value, edit, change, policy and conflict: a field or a case without a file fails here.
   @Test func everyFieldAndCaseIsRecorded() throws {
     let schema = try WireSchema.graph()
     var found = Set<String>()

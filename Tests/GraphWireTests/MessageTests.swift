@@ -71,7 +71,8 @@ import Testing
         .welcome(
           Welcome(
             model: model, head: token, session: 3, server: "s", resumed: true, maximumFrameSize: 9,
-            heartbeatMilliseconds: 8))),
+            heartbeatMilliseconds: 8, lastSequence: 7,
+            principal: Principal(id: "user:1", name: "ann")))),
       ToClient(
         2,
         .refused(
@@ -122,11 +123,28 @@ import Testing
             kind: .updated, value: .integer(1), revision: 3, author: "a", undoes: 2, deletion: 9,
             overwrittenValues: [.init(value: .integer(2), revision: 4, time: 5, author: "b")]))),
       ToClient(9, .followed([CommitEntry(record)], at: token, head: token)),
+      ToClient(9, .followed([], at: token, head: token, damage: DamageNotice(objects: [id], commits: [3]))),
+      ToClient(9, .differences([], last: true, damage: DamageNotice(objects: [id], commits: [2, 9]))),
       ToClient(
         9,
         .differences(
           [ObjectDifference(kind: .updated, object: image, properties: [.init(1, was: .string("z"))])], last: true)),
     ]
+  }
+
+  /// Its values lie behind damage; the change itself is known.
+  @Test func changeWithoutValuesIsSentWithItsID() throws {
+    let id = ObjectID(key: UniqueID(high: 1, low: 9), entity: 3)
+    for kind in [ObjectChange.Kind.inserted, .updated, .deleted] {
+      let record = CommitRecord(
+        revision: 1, time: 0, author: "a", transaction: TransactionID(replica: id.key, sequence: 1), fingerprint: 2,
+        changes: [ObjectChange(kind: kind, id: id, before: nil, after: nil)])
+      let entry = CommitEntry(record)
+      #expect(entry.changes.map(\.id) == [id])
+      #expect(entry.changes.allSatisfy { $0.object == nil && $0.edits.isEmpty && $0.deleted == (kind == .deleted) })
+      let log = ToClient(0, .log([entry], last: true))
+      #expect(try ToClient(binary: log.binary) == log)
+    }
   }
 
   @Test func everyMessageRoundTrips() throws {
@@ -211,7 +229,9 @@ import Testing
 
   @Test(arguments: [
     ("tcp://127.0.0.1:7417", true), ("tcp://[::1]:1", true), ("unix:///tmp/x", true), ("tcp://host", false),
-    ("tcp://:1", false),
+    ("tcp://:1", false), ("tls://host:7417", true), ("tls://[::1]:1", true), ("tls://:1", false),
+    ("tls://ann@host:1", false), ("tls://two words:1", false), ("tls://host:1/x", false),
+    ("tls://" + String(repeating: "x", count: 254), false),
     ("tcp://h:99999", false), ("unix://relative", false), ("http://x:1", false), ("", false),
     ("unix:///" + String(repeating: "x", count: 106), true), ("unix:///" + String(repeating: "x", count: 107), false),
   ])
@@ -230,14 +250,30 @@ import Testing
     ("tcp://::1:7417", "an IPv6 address needs brackets"), ("tcp://h:+5", "a port is a number from 0 to 65535"),
     ("tcp://h:", "the port is missing; the default is 7417"),
     ("tcp://[::1]", "the port is missing; the default is 7417"),
-    ("localhost:7417", "it begins with neither tcp:// nor unix://"),
+    ("localhost:7417", "it begins with none of tcp://, tls:// and unix://"),
+    ("Tls://host", "tls:// must be in lower case"), ("tls://::1", "an IPv6 address needs brackets"),
+    ("tls://host:", "the port is missing; the default is 7417"),
   ])
   func malformedAddressReportsReason(text: String, reason: String) {
     do {
       let address = try ServerAddress(parsing: text)
       Issue.record("\(text) was read as \(address)")
     } catch {
-      #expect(error.description == "\"\(text)\" is not an address: \(reason); write tcp://HOST:PORT or unix:///PATH")
+      #expect(error.description == "\"\(text)\" is not an address: \(reason); write \(ServerAddress.forms)")
     }
+  }
+
+  @Test func portOfEncryptedAddressHasDefault() throws {
+    #expect(try ServerAddress(parsing: "tls://host") == .tls(host: "host", port: 7417))
+    #expect(try ServerAddress(parsing: "tls://[::1]") == .tls(host: "::1", port: 7417))
+  }
+
+  @Test(arguments: [
+    ("unix:///s", true), ("tcp://127.0.0.1:1", true), ("tls://127.9.9.9:1", true), ("tcp://LocalHost:1", true),
+    ("tls://[::1]:1", true), ("tcp://0.0.0.0:1", false), ("tcp://127.1:1", false), ("tls://127.0.0.1.evil:1", false),
+    ("tcp://128.0.0.1:1", false), ("tcp://localhost.example:1", false), ("tls://[::]:1", false),
+  ])
+  func loopbackIsRecognized(text: String, isLoopback: Bool) throws {
+    #expect(try ServerAddress(parsing: text).isLoopback == isLoopback)
   }
 }

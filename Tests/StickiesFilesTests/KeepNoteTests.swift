@@ -26,6 +26,25 @@ import Testing
     #expect(note.remarks == [])
   }
 
+  @Test(arguments: [
+    ("aab ab", "ab", true), ("aab ab", "b", false), ("(https://a.b/c)", "https://a.b/c", true),
+    ("https://a.b/c?d", "https://a.b/c", false), ("caf\u{E9}", "caf", false), ("cafe\u{301}", "cafe", false),
+    ("日本語", "本", false), ("本、日本", "本", true), ("ababac", "abac", false), ("abab abac.", "abac", true),
+  ])
+  func pieceOfALinkIsMentionedOnlyAsAWhole(text: String, piece: String, isMentioned: Bool) throws {
+    let note = try Self.read(#""textContent":"\#(text)","annotations":[{"url":"\#(piece)"}]"#)
+    #expect(note.text == (isMentioned ? text : text + "\n\n" + piece))
+  }
+
+  /// The text repeats what the links begin with; from some link on it is no longer searched.
+  @Test(.timeLimit(.minutes(5))) func manyLinksOfALongTextAreReadInLinearTime() throws {
+    let text = String(repeating: "https://a.example/", count: 1_000)
+    let links = (0..<5_000).map { #"{"url":"https://a.example/\#($0)"}"# }.joined(separator: ",")
+    let note = try Self.read(#""textContent":"\#(text)","annotations":[\#(links)]"#)
+    #expect(note.text.hasPrefix(text + "\n\nhttps://a.example/0\n\nhttps://a.example/1\n\n"))
+    #expect(note.text.hasSuffix("https://a.example/4999"))
+  }
+
   // MARK: - HTML
 
   @Test func noteWithOnlyHTMLIsConverted() throws {
@@ -41,6 +60,19 @@ import Testing
     let note = try Self.read(#""textContent":"one two three","textContentHtml":"\#(html)""#)
     #expect(note.text == "one two three\n\nhttps://example.org/x")
     #expect(note.remarks == ["the note was imported without its formatting: bold"])
+  }
+
+  @Test func formattedTextWithOtherLettersIsReported() throws {
+    let note = try Self.read(#""textContent":"one two","textContentHtml":"<ol><li>one<\/ol><p>two, three<\/p>""#)
+    #expect(note.text == "one two")
+    #expect(
+      note.remarks == [
+        "the note was imported without its textContentHtml, which is not its textContent: 1. one\ntwo, three"
+      ])
+    let list = try Self.read(#""listContent":[{"text":"eggs","textHtml":"<p>ham<\/p>"},{"text":"a 1","textHtml":"a"}]"#)
+    #expect(list.text == "- [ ] eggs\n- [ ] a 1")
+    #expect(
+      list.remarks == ["the note was imported without the textHtml of its listContent, which is not its text: ham"])
   }
 
   @Test func textAndListAreBothImported() throws {

@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  // MARK: - What is done to a folder
+  // MARK: - Operations on a folder
 
   private static func note(_ low: UInt64, _ text: String, revision: Revision = 1) -> NoteSnapshot {
     NoteSnapshot(
@@ -153,7 +153,7 @@ import Testing
     #expect(changes.edits.map(\.merge.base) == [1])
     #expect(writing.unsent == [name])
     #expect(written == NoteFolder.WriteCounts())
-    // Gone on the server, edited here: a conflict, and the file stays. The other goes.
+    // The note is deleted on the server and edited here: a conflict, and the file stays. The other file is removed.
     let (gone, _, removed) = try Self.run(folder, &list, [])
     #expect(gone.conflicts == [.init(file: name, values: nil)])
     #expect(removed.removed == 1)

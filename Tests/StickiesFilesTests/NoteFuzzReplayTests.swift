@@ -4,8 +4,8 @@ import StickiesFiles
 import Testing
 
 /// Everything that the fuzzer of files starts from and everything that it ever found, without the fuzzer:
-/// NoteFuzzTarget.swift is the very file of Fuzz/. A broken promise traps, so a failure here ends the test program and names
-/// its line.
+/// NoteFuzzTarget.swift is the very file of Fuzz/. A broken promise traps, so a failure here ends the test program and
+/// names its line.
 @Suite struct NoteFuzzReplayTests {
   private func files(_ folder: String) throws -> [(name: String, bytes: [UInt8])] {
     try FileManager.default.contentsOfDirectory(atPath: "\(Fixtures.root)/\(folder)").sorted()

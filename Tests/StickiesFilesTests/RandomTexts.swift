@@ -1,8 +1,8 @@
 import GraphModel
 import GraphTesting
 
-/// Texts of what is hard to keep: marks of front matter, ends of lines of all kinds, control characters, letters of several
-/// bytes.
+/// Texts that are difficult to preserve: marks of front matter, line ends of all kinds, control characters, letters of
+/// several bytes.
 struct RandomTexts {
   var random: SeededGenerator
 

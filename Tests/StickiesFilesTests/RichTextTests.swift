@@ -81,6 +81,14 @@ import Testing
     (0, #"don\'92t \'97 caf\'e9"#, "don’t — café"),
     (77, #"\'8a\'a5"#, "ä•"),
     (78, #"\'93\'fa\'96\'7b\'fd"#, "日本©"),
+    (81, #"\'c1\'63\'c5\'e9\'fe"#, "繁體™"),
+    (83, #"\'f9\'ec\'e5\'ed\'a6 \'de\'c0"#, "\u{5E9}\u{5DC}\u{5D5}\u{5DD}₪ \u{5C7}\u{5DC}\u{5B9}"),
+    (84, #"\'d3\'e4\'c7\'e5\'bf \'b1\'f3"#, "\u{633}\u{644}\u{627}\u{645}\u{61F} \u{661}\u{67E}"),
+    (85, #"\'a1\'e1\'e2\'e7 \'f7 \'9c"#, "Γαβγ ς €"),
+    (86, #"\'dc\'dd\'de\'df\'da\'db \'9f"#, "İıŞşĞğ ü"),
+    (87, #"\'ca\'c7\'d1\'ca\'b4\'d5"#, "สวัสดี"),
+    (88, #"\'e6\'88\'ab"#, "śąę"),
+    (89, #"\'8f\'f0\'a2\'ff"#, "П\u{440}\u{490}€"),
     (254, #"\'81"#, "ü"),
   ])
   func fontCharsetDeterminesDecoding(charset: Int, body: String, text: String) throws {
@@ -92,6 +100,8 @@ import Testing
   }
 
   @Test(arguments: [
+    (10_010, #"\'ae\'df"#, "Ăț"), (10_079, #"\'de\'dd"#, "Þð"), (10_082, #"\'c8\'b9"#, "Čš"),
+    (10_081, #"\'da"#, "Ğ"), (737, #"\'80"#, "Α"), (819, #"\'e4"#, "ä"), (21_866, #"\'a4"#, "є"),
     (932, #"\'93\'fa"#, "日"), (1251, #"\'e4"#, "д"), (10_007, #"\'e4"#, "д"), (65_001, #"\'c3\'a4"#, "ä"),
   ])
   func fontWithoutCharsetUsesDocumentCodePage(page: Int, body: String, text: String) throws {
@@ -117,12 +127,37 @@ import Testing
     (128, #"\'93\'fa\'93"#, "日\u{FFFD}"),
     (134, #"\'ff\'c4\'e3"#, "\u{FFFD}你"),
     (222, #"\'ca\'fe\'c7"#, "ส\u{FFFD}ว"),
-    (83, #"a\'e4b"#, "a\u{FFFD}b"),
+    (86, #"\'dd\'f5\'df"#, "ı\u{FFFD}ş"),
+    (83, #"\'c2b"#, "\u{FFFD}b"),
   ])
   func undecodableByteBecomesOneReplacementCharacter(charset: Int, body: String, text: String) throws {
     let read = try Self.read(Self.charset(charset, body))
     #expect(read.text == text)
     #expect(read.unreadable == 1)
+  }
+
+  /// `\u` names a character, and what follows stands in for it in readers without Unicode: one character or, after
+  /// `\uc`, another number of them.
+  @Test(arguments: [
+    (128, #"\uc2\u32080\'8c\'8b\u26524\'89\'ca\uc1\'83R"#, "結果コ", 0),
+    (128, #"\'8c\'8b\uc0\u26524 \'83R\u12540 \'83h"#, "結果コード", 0),
+    (128, #"\'8c\u26524?\'8b"#, "\u{FFFD}果\u{FFFD}", 2),
+    (128, #"\uc1\u-10179 ?\u-8704 ?\'8c\'8b"#, "😀結", 0),
+    (128, #"\uc1\u-10179\'3f\'8c\'8b\u-8704\'3f"#, "\u{FFFD}結\u{FFFD}", 2),
+    (0, #"\u8212\'97\u8217\'92\'e9"#, "—’é", 0),
+    (0, #"\u8212\emdash\u8226\bullet\'e9"#, "—•é", 0),
+    (0, #"\uc1\u20320\u22909\'e9x"#, "你好x", 0),
+    (0, #"\uc1\u20320\par\u22909\line x\tab\'e9"#, "你\n好\nx\té", 0),
+    (0, "\\uc1\\u20320\\\nx", "你\nx", 0),
+    (0, #"\uc1\u20320\f0\'e9\uc0\u22909\'e9"#, "你é好é", 0),
+    (0, #"\uc0\u128512 \u70000 \u1114112 \u-40000 \u55296 x"#, "😀\u{11170}\u{FFFD}\u{FFFD}\u{FFFD}x", 3),
+    (0, #"a\'4b\'+4c\'zz"#, "aK\u{FFFD}+4c\u{FFFD}zz", 2),
+    (2, #"\u8226 \'b7\uc0\u-3999 \'61"#, "•αα", 0),
+  ])
+  func unicodeEscapesMixWithBytes(charset: Int, body: String, text: String, unreadable: Int) throws {
+    let read = try Self.read(Self.charset(charset, body, font: charset == 2 ? "Symbol" : "Font"))
+    #expect(Array(read.text.utf8) == Array(text.utf8), "\(read.text)")
+    #expect(read.unreadable == unreadable)
   }
 
   @Test(.timeLimit(.minutes(5))) func longUndecodableTextIsParsedInLinearTime() throws {
@@ -168,12 +203,9 @@ import Testing
     ("hello", "line 1: this is not rich text: it does not begin with {\\rtf"),
     ("{\\rtf1\n\n{a", "line 3: the text ends too early: 2 of its groups are not closed"),
     ("{\\rtf1 a}\nb", "line 2: there is extra text after the end"),
-    ("{\\rtf1 \\'4}", "line 1: two hexadecimal digits are missing after \\'"),
-    ("{\\rtf1 \\'+4}", "line 1: two hexadecimal digits are missing after \\'"),
     ("{\\rtf1 \\", "line 1: the text ends after a backslash"),
     ("{\\rtf1 \\bin99 }", "line 1: the text ends within \\bin99"),
     ("{\\rtf1 \\bin-1 }", "line 1: the text ends within \\bin-1"),
-    ("{\\rtf1 \\u70000 }", "line 1: \\u70000 is not a character"),
     ("{\\rtf1 \\fs12345678901 }", "line 1: a number with 11 digits is too long"),
   ])
   func errorReportsItsLine(text: String, message: String) {

@@ -11,7 +11,7 @@ import Testing
   /// A note whose color was changed once, which the server has, and whose next change it does not have.
   private func changed(_ stage: BoardFixture) async throws -> TestUser {
     _ = try await stage.note("first")
-    // However slow the machine is, leaving waits.
+    // On a slow machine, too, the program waits before it leaves.
     let ann = try await stage.open(patience: 600_000)
     await ann.terminal.expects("first")
     ann.terminal.press(.tab)
@@ -31,7 +31,7 @@ import Testing
     await ann.terminal.expects("Waiting for the server…")
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("Saving…") && !$0.text.contains("Waiting for") }
-    // One of the two is given up: the other goes on.
+    // The user cancels one of the two; the other continues.
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("cancelled") && $0.text.contains("Saving…") }
     ann.terminal.press(.escape)
@@ -44,7 +44,7 @@ import Testing
   @Test func quickAnswerShowsNoOverlay() async throws {
     let stage = try await BoardFixture()
     let ann = try await changed(stage)
-    // However slow the machine is, the moment is not over.
+    // On a slow machine, too, the delay is not over.
     ann.session.screen?.busy.overlay = BusyOverlay(appearsAfter: 600_000)
     stage.freeze()
     ann.terminal.types("uv")

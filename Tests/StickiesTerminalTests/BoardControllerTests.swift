@@ -1,12 +1,13 @@
 import Foundation
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 
 @testable import StickiesTerminal
 
-/// The behavior that a board has from its controllers: without any of them one of these tests fails.
+/// The behavior of each controller of a board: without any of them, one of these tests fails.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardControllerTests {
   @Test func slowBoardShowsOverlayAndNeverPreviousNotes() async throws {
@@ -17,7 +18,7 @@ import Testing
     stage.freeze()
     ann.terminal.types("2")
     await ann.terminal.expects { $0.text.contains("Loading") && !$0.text.contains("at work") }
-    // There is nothing to edit yet, and nothing to choose first.
+    // There is nothing to edit yet, and no note to choose first.
     ann.terminal.types("t")
     ann.terminal.resize(Size(width: 82, height: 24))
     await ann.terminal.expects("the wait only") {
@@ -101,7 +102,7 @@ import Testing
     ann.terminal.press(.tab)
     await ann.terminal.expects("┏ at home")
     #expect(try await stage.stored().flatMap { $0.tags.map(\.name) } == [])
-    // A note that goes under a prompt, its board staying.
+    // A note disappears under a prompt; its board stays.
     let other = try #require(try await stage.other.fetch(Note.self).first)
     ann.terminal.types("tlater")
     await ann.terminal.expects("5 characters")
@@ -121,7 +122,7 @@ import Testing
     await ann.terminal.expects("● ○ ○ ○")
     ann.terminal.types("2")
     await ann.terminal.expects("│ Two")
-    // The commit comes in the middle of the way: keys and it are one batch of events.
+    // The commit arrives in the middle of the scroll: the keys and the commit are one batch of events.
     let board = try #require(try await stage.other.fetch(Board.self).first { $0.name == "One" })
     stage.other.context.delete(board)
     ann.terminal.press(.right, .alt)
@@ -147,7 +148,7 @@ import Testing
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("at home") && !$0.text.contains("not yet") }
     #expect(try await stage.other.fetch(Link.self).isEmpty)
-    // A drag: what is done afterwards is a step of its own.
+    // A drag: later edits are a step of their own.
     ann.terminal.press(.left, .alt)
     await ann.terminal.expects("│ Work")
     ann.terminal.mouse(.press(.left), place.x, place.y)
@@ -194,7 +195,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("at work") && $0.text.contains("● ○") }
     ann.terminal.press(.right, .alt)
     await ann.terminal.expects("There are no notes on Home yet")
-    // A note that is made on the way is made where the way ends, and what keys do is done there.
+    // A note created during the scroll is on the destination board, and keys apply there.
     ann.terminal.types("nat home")
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("at home") && $0.text.contains("○ ●") }
@@ -209,7 +210,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("│ Work") && $0.text.contains("new at work") }
     #expect(!ann.terminal.grid.text.contains("at home"))
     ann.terminal.press(.escape)
-    // Beyond the first board lies nothing: it comes back.
+    // Nothing lies beyond the first board: the scroll springs back.
     ann.terminal.press(.left, .alt)
     await ann.terminal.expects("this is the first board")
     await ann.terminal.expects("the board moved") { $0.place(of: "at work").map { $0.x > 10 } ?? false }
@@ -289,7 +290,7 @@ import Testing
     ann.terminal.types("h")
     await ann.terminal.expects("revision 2 of 2")
     ann.terminal.resize(Size(width: 30, height: 8))
-    // Nothing of the past is drawn over it.
+    // Nothing of the past board is drawn over it.
     await ann.terminal.expects {
       $0.text.contains("Too small") && !$0.text.contains("2 of 2") && !$0.text.contains("first")
     }
@@ -428,7 +429,7 @@ import Testing
 
   @Test func quitWithSlowServerShowsSavingAndCanBeCancelled() async throws {
     let stage = try await BoardFixture()
-    // However slow the machine is, it is the overlay that is seen.
+    // On a slow machine, too, the overlay is visible.
     let ann = try await stage.unanswered(patience: 600_000)
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("Saving") && $0.text.contains("Esc cancels") }
@@ -447,13 +448,13 @@ import Testing
     let ann = try await stage.unanswered(patience: 50)
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("Leave?") && !$0.text.contains("Saving") }
-    // There is a way back where its answers can't be read, and no way around it.
+    // The dialog can be closed when its answers can't be read, but not bypassed.
     ann.terminal.resize(Size(width: 20, height: 5))
     await ann.terminal.expects { $0.size.width == 20 }
     ann.terminal.types("d")
     ann.terminal.press(.character("c"), .control)
     await ann.terminal.expects("Too small")
-    // Where they can, they are given.
+    // When they can be read, an answer can be given.
     ann.terminal.resize(Size(width: 80, height: 24))
     await ann.terminal.expects { $0.text.contains("first") && !$0.text.contains("Leave?") }
     ann.terminal.types("q")
@@ -514,7 +515,7 @@ import Testing
     }
     ann.terminal.press(.right)
     await ann.terminal.expects { $0.text.contains("revision 2 of 4, ") && $0.text.contains("at first") }
-    // Ctrl-C leaves from here as from everywhere.
+    // Ctrl-C leaves here, too.
     ann.terminal.press(.character("c"), .control)
     #expect(await ann.end.value == 0)
     await stage.close()
@@ -583,7 +584,7 @@ import Testing
     await ann.terminal.expects("green pears")
     ann.terminal.press(.tab)
     await ann.terminal.expects("┏ red apples")
-    // While the field is open, board and search both hear of the notes.
+    // While the field is open, both the board and the search receive changes of notes.
     ann.terminal.types("/")
     await ann.terminal.expects("the field") { $0.cursor == Point(x: 3, y: 1) }
     _ = try await stage.note("blue plums", x: 0, y: 280)
@@ -604,7 +605,7 @@ import Testing
     let ann = try await stage.open()
     await ann.terminal.expects("green pears")
     let pinned = String(Theme().symbols.badges.pinned)
-    // Nothing has been asked yet, and what is typed behind Return is for the note that is found.
+    // No search has been sent yet, and text typed after Return goes to the found note.
     ann.terminal.types("/pears\np")
     await ann.terminal.expects {
       $0.text.contains("┏ green pears") && $0.text.contains(pinned) && !$0.text.contains("not yet")
@@ -653,7 +654,7 @@ import Testing
     let ann = try await stage.open()
     await ann.terminal.expects("first")
     ann.terminal.press(.tab)
-    // Nothing is no tag, and the field says so until something is typed.
+    // An empty name is no tag, and the field shows this until the user types.
     ann.terminal.types("t\n")
     await ann.terminal.expects { $0.text.contains("may not be empty") && !$0.text.contains("0 characters") }
     ann.terminal.types("work")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// Typing: in notes and what becomes of it.
+/// Typing in notes, and its effects.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardEditingTests {
   @Test func emptyNewNoteIsNotStored() async throws {
@@ -15,7 +15,7 @@ import Testing
     await ann.terminal.expects("┏")
     ann.terminal.press(.escape)
     await ann.terminal.expectsNo("┏")
-    // One that was typed into and emptied again is gone as well.
+    // A note that was typed into and emptied again is deleted as well.
     ann.terminal.types("nab")
     await ann.terminal.expects { $0.text.contains("ab") && !$0.text.contains("not yet") }
     ann.terminal.press(.backspace)
@@ -61,7 +61,7 @@ import Testing
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")
     #expect(try await stage.stored().isEmpty)
-    // One that comes in pieces is one note.
+    // A paste that arrives in pieces is one note.
     ann.terminal.paste("one half, ", isOpen: true)
     await ann.terminal.expects { $0.text.contains("the paste is not complete") && $0.cursor != nil }
     ann.terminal.paste("the other")
@@ -94,7 +94,7 @@ import Testing
     await ann.terminal.expects { $0.cursor == Point(x: 78, y: 21) && $0.text.contains("line 7") }
     ann.terminal.types(" and words")
     await ann.terminal.expects { $0.cursor == Point(x: 78, y: 21) && $0.text.contains("line 7 and words") }
-    // To where the text begins, which is in sight; then that goes out of sight above.
+    // The cursor moves to the visible beginning of the text; then that scrolls out of view above.
     ann.terminal.press(.home, .control)
     await ann.terminal.expects { $0.cursor == Point(x: 62, y: 14) }
     for _ in 0..<6 { ann.terminal.mouse(.wheel(.down), 5, 5) }
@@ -135,7 +135,7 @@ import Testing
     ann.terminal.press(.enter)
     await ann.terminal.expects { $0.cursor != nil }
     stage.other.context.delete(note)
-    // Some of the letters come before the delete, some after it, and some of those would be answers.
+    // Some of the letters arrive before the delete, some after it, and some of those would be answers.
     for letter in " and" { ann.terminal.types(String(letter)) }
     try await stage.other.save(policy: .objectTrump)
     for letter in " more" { ann.terminal.types(String(letter)) }
@@ -340,7 +340,7 @@ import Testing
     ann.terminal.press(.tab)
     stage.kill()
     await ann.terminal.expects("reconnecting")
-    // Typed ahead: the program is on its way, another one is not begun.
+    // Keys typed ahead: the editor is starting, and no second one is started.
     ann.terminal.types("EE")
     await editor.begins()
     stage.savedOutside = "one two"
@@ -387,7 +387,7 @@ import Testing
       try await carl.save()
     }
     try stage.restart()
-    // Another word is no answer to the question. The text is nowhere else.
+    // Another word is not an answer to the question. The text exists nowhere else.
     await ann.terminal.expects {
       $0.text.contains("carl@test has deleted the note that you have written in") && $0.text.contains("(n)")
         && $0.text.contains("alpha and an hour of words")
@@ -410,7 +410,7 @@ import Testing
     ann.terminal.paste("more than there is room for")
     await ann.terminal.expects("a note can have at most 4 MiB of text")
     ann.terminal.press(.escape)
-    // Another program does not know how much there is room for.
+    // Another program does not know the maximum length.
     ann.terminal.types("E")
     await ann.terminal.expects { $0.text.contains("Not saved") && $0.text.contains("/unsent") }
     ann.terminal.types("o")
@@ -458,7 +458,7 @@ import Testing
     await ann.terminal.expects("leaves when")
     try await deleteAllElsewhere(stage)
     await ann.terminal.expects { $0.text.contains("has deleted the note") && $0.text.contains("(n)") }
-    // Neither is there a way around the question.
+    // The question can't be bypassed either.
     ann.terminal.press(.character("q"), .control)
     await ann.terminal.expects("decide about the text first")
     ann.terminal.types("n")
@@ -490,7 +490,7 @@ import Testing
     let id = try #require(ann.session.screen?.editing.current?.id)
     try await deleteAllElsewhere(stage)
     await ann.terminal.expects("The note is gone")
-    // The sent text was answered: the other note has no place for it either.
+    // The server has answered the sent text, and has created no note for it.
     _ = try await ann.client.fetch(Board.self)
     #expect(try await stage.stored().isEmpty)
     _ = try await stage.other.restore(id)

@@ -89,7 +89,7 @@ import Testing
     }
     ann.terminal.press(.escape)
     await ann.terminal.expects("┏ in the end")
-    // Without the server it is not opened, and that is said.
+    // Without the server the past is not opened, and a message reports this.
     stage.kill()
     await ann.terminal.expects("reconnecting")
     ann.terminal.types("h")

@@ -1,12 +1,13 @@
 import Foundation
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 
 @testable import StickiesTerminal
 
-/// The board as it was.
+/// The board at an earlier time.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardHistoryTests {
   @Test func pastBoardShowsLinksTagsMarksNameAndColor() async throws {
@@ -45,7 +46,7 @@ import Testing
       return ["#urgent", " knows ", "▲", "■", "►", "│ Work"].allSatisfy { text.contains($0) }
         && ["#calm", "and its body", "Office"].allSatisfy { !text.contains($0) } && grid[40, 18].style == before
     }
-    // Before all that there was no line.
+    // Before these commits there was no link.
     ann.terminal.press(.left)
     await ann.terminal.expects { $0.text.contains("and its body") && !$0.text.contains("knows") }
     ann.terminal.press(.end)
@@ -185,7 +186,7 @@ import Testing
     await ann.terminal.expects("history: revision 4")
     ann.terminal.press(.left)
     await expect("milk", "bread", "")
-    // A click leads to the note of then.
+    // A click selects the note of that time.
     await ann.terminal.expects("╭ milk")
     for _ in 0..<20 { ann.terminal.mouse(.wheel(.right), 50, 10) }
     await ann.terminal.expectsNo("╭ milk")

@@ -1,11 +1,12 @@
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 
 @testable import StickiesTerminal
 
-/// The mouse's functions at a note or a line, by keys alone.
+/// The mouse's functions at a note or a link, by keys alone.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardKeysTests {
   @Test func windowsAreClosedAndReopenedByKeys() async throws {
@@ -42,7 +43,7 @@ import Testing
     ann.terminal.press(.tab)
     for key in [Key.right, .right, .down] { ann.terminal.press(key) }
     await ann.terminal.expects { $0.place(of: "┏ first") == Point(x: 4, y: 4) && !$0.text.contains("not yet") }
-    // Another note, a pause, and something else that is done to it.
+    // Another note, a pause, and another action on that note.
     ann.terminal.press(.tab)
     ann.terminal.press(.right)
     await ann.terminal.expects { $0.place(of: "┏ other") == Point(x: 41, y: 3) && !$0.text.contains("not yet") }
@@ -74,7 +75,7 @@ import Testing
     let page = screen.navigation.notesPerPage
     #expect((10..<29).contains(page))
     await ann.terminal.expects("n2 ")
-    // Nothing is in focus: a page from the first.
+    // Without a focus, a page moves from the first note.
     let steps: [(Key, Int)] = [
       (.pageDown, page - 1), (.pageDown, 29), (.pageDown, 29), (.pageUp, 29 - page), (.home, 0), (.pageUp, 0),
       (.end, 29),
@@ -109,11 +110,11 @@ import Testing
     }
     screen.questions.ask(
       QuestionText(
-        title: "Sure?", lines: ["It is asked."], choices: [.init(key: "y", title: "Yes") {}], cancel: {}))
-    await ann.terminal.expects("It is asked.")
+        title: "Sure?", lines: ["This is final."], choices: [.init(key: "y", title: "Yes") {}], cancel: {}))
+    await ann.terminal.expects("This is final.")
     pressAll()
     ann.terminal.press(.escape)
-    await ann.terminal.expects { !$0.text.contains("It is asked.") && $0.text.contains("│ Work") }
+    await ann.terminal.expects { !$0.text.contains("This is final.") && $0.text.contains("│ Work") }
     ann.terminal.types("?")
     await ann.terminal.expects("─ Help ─")
     pressAll()
@@ -190,7 +191,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains(" over") && !$0.text.contains("not yet") }
     #expect(try await labels(stage) == ["knows", "over"])
 
-    // Where there is no line there is nothing to write on, and Escape leaves it.
+    // Without a link no label can be edited, and Escape leaves.
     ann.terminal.press(.tab, .shift)
     await ann.terminal.expects("┏ omega")
     ann.terminal.types("L")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// Which application `stickies open` is, and that there is one.
+/// The application that `stickies open` runs, and that there is only one.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardLaunchTests {
   @Test func secondBoardInOneProcessIsRefused() async throws {

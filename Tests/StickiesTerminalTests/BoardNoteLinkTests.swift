@@ -1,11 +1,12 @@
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 
 @testable import StickiesTerminal
 
-/// Lines between notes.
+/// Links between notes.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardNoteLinkTests {
   private func stage() async throws -> BoardFixture {
@@ -28,7 +29,7 @@ import Testing
     ann.terminal.press(.tab)
     ann.terminal.types("L")
     await ann.terminal.expects("chooses the other note")
-    // Not to itself.
+    // A note can't be linked to itself.
     ann.terminal.press(.enter)
     await ann.terminal.expects("choose another note")
     ann.terminal.press(.tab)

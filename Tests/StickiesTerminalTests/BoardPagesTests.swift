@@ -1,6 +1,7 @@
 import GraphModel
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 
@@ -36,7 +37,7 @@ import Testing
     #expect(screen.pages.page === work && work.windows.ids == Array(work.notes.snapshot))
     #expect(work.reconciliations == before + 1)
     #expect(screen.pages.pager?.current.isStale == false)
-    // In sight it follows each commit.
+    // A visible board follows each commit.
     _ = try await stage.note("third", x: 16)
     await ann.terminal.expects("third")
     #expect(work.reconciliations == before + 2)
@@ -96,7 +97,7 @@ import Testing
       most = max(most, (directory?.pages.count ?? 0) + 1)
       return make(board)
     }
-    // Far at once: many boards show on the way.
+    // A long way at once: many boards are visible during the scroll.
     for _ in 0..<200 { ann.terminal.press(.right, .alt) }
     await ann.terminal.expects("201 of 301")
     #expect(screen.pages.directory.pages.count <= 2)

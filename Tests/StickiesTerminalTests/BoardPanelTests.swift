@@ -45,7 +45,7 @@ import Testing
     await ann.terminal.expects(heading(34))
     ann.terminal.types("<<<")
     await ann.terminal.expects(heading(28))
-    // The board keeps its room, and the list its own.
+    // The board keeps its width, and the list its own.
     for _ in 0..<30 { ann.terminal.types(">") }
     await ann.terminal.expects(heading(50))
     for _ in 0..<30 { ann.terminal.types("<") }
@@ -138,7 +138,7 @@ import Testing
     let item = try #require(await ann.terminal.expects("Previous Revision").place(of: "Previous Revision"))
     ann.terminal.mouse(.press(.left), item.x, item.y)
     await ann.terminal.expects { $0.text.contains("at first") && !$0.text.contains("Previous Revision") }
-    // A key of the board, and one that both have.
+    // A key of the board, and a key of both.
     ann.terminal.types("n")
     await ann.terminal.expects("this is the past")
     ann.terminal.types("?")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// The users who are present, and their places.
+/// The present users and their positions.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardPresenceTests {
   @Test func cursorOfOthersFollowsMouseAndKeys() async throws {
@@ -57,7 +57,7 @@ import Testing
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
     await ben.terminal.expects { $0.text.contains("╭ left") && $0.text.contains("╭ right") }
-    // Beside the note that keys have led to begins the next one.
+    // A new note is placed beside the note that keys have focused.
     ann.terminal.press(.tab)
     await ben.terminal.expects { $0.place(of: "ann▘ right ") == Point(x: 32, y: 5) }
     ann.terminal.mouse(.move, 13, 5)
@@ -84,7 +84,7 @@ import Testing
     #expect(turn.eventCount == 1)
     #expect(turn.grid?.text.contains("no answer") == true)
     #expect(screen.application.displayCount == drawn + 1)
-    // None of it is lost, and who is here belongs to the connection behind the break.
+    // No event is lost, and the present users after the break are those of the new connection.
     #expect(
       screen.presence.neighbors.all.count == 50 && screen.selection.wasDisconnected
         && screen.connection.state == .connected)

@@ -7,7 +7,7 @@ import Testing
 /// Leaving with changes that the server does not have.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardQuittingTests {
-  /// A change that the server does not have, for it is away.
+  /// A change that the server, which is down, does not have.
   private func change(_ stage: BoardFixture) async throws -> TestUser {
     _ = try await stage.note("first")
     let ann = try await stage.open()
@@ -27,7 +27,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("1 change is not on the server yet") && $0.text.contains("(w)") }
     ann.terminal.types("w")
     await ann.terminal.expects("leaves when")
-    // The message stays as long as it is true.
+    // The message stays while it is true.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
     ann.terminal.press(.escape)
@@ -35,7 +35,7 @@ import Testing
     ann.terminal.types("p")
     await ann.terminal.expects("stays open: there are changes")
     try stage.restart()
-    // Everything is on the server, and the program is still there.
+    // Everything is on the server, and the program continues.
     await ann.terminal.expects { $0.text.contains(" connected") && !$0.text.contains("not yet") }
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")

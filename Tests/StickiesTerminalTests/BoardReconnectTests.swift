@@ -32,7 +32,7 @@ import Testing
     }
     try stage.restart()
     await ann.terminal.expects("carl@test had changed the same; yours counts, theirs is in the history")
-    // Properties that only he changed keep his values.
+    // Properties that only the other user changed keep that user's values.
     await ann.terminal.expects { $0.text.contains("▲") && !$0.text.contains("not yet") }
     let note = try #require(try await stage.stored().first)
     #expect(note.color == .blue && note.pinned)

@@ -22,7 +22,7 @@ import Testing
     await ann.terminal.expects("dark colors before the terminal answers", looks(Theme(depth: .direct)))
     ann.terminal.says("\u{1B}]11;rgb:ffff/ffff/eeee\u{1B}\\")
     await ann.terminal.expects("light colors", looks(Theme(isDark: false, depth: .direct)))
-    // It may be asked again, and be another one then.
+    // The terminal may be asked again and give another answer.
     ann.terminal.says("\u{1B}]11;rgb:10/18/20\u{7}")
     await ann.terminal.expects("dark colors", looks(Theme(depth: .direct)))
     await stage.close()

@@ -21,7 +21,7 @@ import Testing
     return (stage, ann)
   }
 
-  /// Looks at what is far away.
+  /// Shows the far end of the board.
   private func look(_ ann: TestUser) async {
     ann.terminal.types("/pears")
     await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("red apples") }
@@ -36,7 +36,7 @@ import Testing
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("┏ red apples") && !$0.text.contains("green pears") }
     #expect(ann.terminal.grid.place(of: "red apples") == place)
-    // An emptied field gives all back as well, and has the keys still.
+    // Emptying the field also restores the list, and the field keeps the keys.
     await look(ann)
     ann.terminal.types("/")
     for _ in 0..<5 { ann.terminal.press(.backspace) }
@@ -62,7 +62,7 @@ import Testing
     await ann.terminal.expects("┏ green pears")
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("┏ green pears") && !$0.text.contains("/ pears") }
-    // A click goes there as well; that the search looked elsewhere before does not matter.
+    // A click selects the note as well; the earlier position of the search does not matter.
     ann.terminal.types("/apples")
     await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("green pears") }
     ann.terminal.press(.tab)
@@ -154,7 +154,8 @@ import Testing
     await ann.terminal.expects("a search under way") { grid in
       (0..<grid.size.width).map { grid[$0, 1].text }.joined().contains("…")
     }
-    // Asked at once, and Return goes to the first that is found. To the first search that would be another note.
+    // A search is sent at once, and Return selects the first found note. For the earlier search this would be another
+    // note.
     ann.terminal.types("l\n")
     await ann.terminal.expects("/ pearl")
     stage.thaw()

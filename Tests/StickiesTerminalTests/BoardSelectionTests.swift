@@ -96,7 +96,7 @@ import Testing
     }
     #expect(!grid.text.contains(reported))
     await delete()
-    // Another user may revert it as well, while no key is pressed here.
+    // Another user may revert it as well; no key is pressed here meanwhile.
     for id in ids { _ = try await stage.other.restore(id) }
     grid = await ann.terminal.expects("first")
     #expect(!grid.text.contains(reported))
@@ -126,7 +126,7 @@ import Testing
     ann.terminal.press(.enter)
     await ann.terminal.expects { $0.text.split(separator: "#shopping", omittingEmptySubsequences: false).count == 3 }
     await ann.terminal.expectsNo("not yet")
-    // It is the tag that was there, not a second one.
+    // The existing tag is used, not a second one.
     #expect(try await stage.other.fetch(Tag.self, sort: [\.name.ascending]).map(\.name) == ["shopping"])
     ann.terminal.types("u")
     await ann.terminal.expects { $0.text.split(separator: "#shopping", omittingEmptySubsequences: false).count == 2 }
@@ -179,7 +179,7 @@ import Testing
       ann.terminal.click(try #require(grid.place(of: " \(word)")).x + 1, 0)
     }
     await ann.terminal.expects("first")
-    // It ends what is typed, as the menus do.
+    // It ends the current edit, as the menus do.
     ann.terminal.types("nnew ")
     await ann.terminal.expects { $0.cursor != nil }
     try await clickButton("Edit")
@@ -217,7 +217,7 @@ import Testing
     }
     await choose(6)
     await ann.terminal.expects { $0.text.contains("one ") && !$0.text.contains("two") }
-    // A key without a meaning in the middle of it ends it.
+    // A key without a meaning in the middle of a sequence ends it.
     ann.terminal.press(.function(10))
     ann.terminal.press(.right)
     await ann.terminal.expects("Collapse")
@@ -238,7 +238,7 @@ import Testing
     ann.terminal.types("v")
     await ann.terminal.expects { $0.text.contains("┏ first") && $0.text.contains("1 │") }
     let screen = try #require(ann.session.screen)
-    // However slow the machine is, this is the beginning of it.
+    // On a slow machine, too, this is the beginning of the progress.
     screen.selection.mode = EditMode(slideMilliseconds: 1_000_000_000)
     ann.terminal.types("e")
     let before = await ann.terminal.expects("the button") { $0.text(row: 0).hasSuffix(" Cancel ") }
@@ -249,7 +249,7 @@ import Testing
     screen.selection.mode = mode
     screen.selection.slide()
     let middle = await ann.terminal.expects("┏○ first")
-    // In the list the title has made half of the room.
+    // In the list, the title has left space for this.
     #expect(middle.place(of: "first") == Point(x: 4, y: 2))
     let half = try #require(middle.place(of: "All"))
     screen.selection.mode = EditMode()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// The names of tags where they are offered, and what can't be had.
+/// The offered names of tags, and names that are not available.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardTagTests {
   private func tag(_ name: String, _ stage: BoardFixture) async throws -> StickiesKit.Tag {
@@ -26,7 +26,7 @@ import Testing
     ann.terminal.press(.end)
     ann.terminal.types(" ")
     await ann.terminal.expects("only #work")
-    // One comes before it, and goes again.
+    // Another tag is inserted before it and removed again.
     let apples = try await tag("apples", stage)
     await ann.terminal.expects("#apples")
     ann.terminal.types(" ")
@@ -38,7 +38,7 @@ import Testing
     await ann.terminal.expects("only #work")
     ann.terminal.types(" ")
     await ann.terminal.expectsNo("only #")
-    // It moves itself.
+    // The tag itself moves.
     work.name = "books"
     try await stage.other.save()
     await ann.terminal.expects { $0.text.contains("#books") && !$0.text.contains("#work") }

@@ -27,7 +27,7 @@ import Testing
     let stage = try await BoardFixture(boards: ["Work", "Home"])
     if !isNew {
       _ = try await stage.note("first")
-      // It lies higher, and keys are none of its business.
+      // This note lies above, and keys do not affect it.
       _ = try await stage.note("second", x: 340)
     }
     let ann = try await stage.open()
@@ -306,7 +306,7 @@ import Testing
     await stage.close()
   }
 
-  /// A word that goes on is no answer by its first letter.
+  /// A word that begins with the letter of an answer is no answer.
   @Test func unsavedTextIsDiscardedOnlyByRepeatedKey() async throws {
     let stage = try await BoardFixture()
     let note = try await stage.note("first")
@@ -321,7 +321,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("The note is gone") && $0.text.contains("Discard it (d)") }
     ann.terminal.types("d")
     await ann.terminal.expects("Discard it (d once more)")
-    // Another key is another thought.
+    // Another key ends the question.
     ann.terminal.types("o")
     await ann.terminal.expects("Discard it (d)")
     ann.terminal.types("d")

@@ -1,12 +1,13 @@
 import GraphModel
 import StickiesKit
+import StickiesModel
 import TerminalCells
 import Testing
 
 @testable import GraphReplica
 @testable import StickiesTerminal
 
-/// Boards with more notes than a client keeps, on real daemons: what is seen is here, everything else is found.
+/// Boards with more notes than a client keeps, on real daemons: visible notes are loaded, and all others can be found.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct LargeBoardTests {
   private nonisolated static let count = 2_500
@@ -59,7 +60,7 @@ import Testing
   @Test func unloadedNotesAreFoundByKeyListAndSearch() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("o")
-    // The focus goes with it.
+    // The focus follows.
     await ann.terminal.expects("┏ n3 ")
     ann.terminal.types("/n2400")
     await ann.terminal.expectsNo("n4 ")
@@ -75,7 +76,7 @@ import Testing
     await stage.close()
   }
 
-  /// It stays here to come back to, and is not shown among what is found.
+  /// The note stays loaded for the return, and is not shown among the results.
   @Test func previouslyFocusedNoteIsNotListedAsMatch() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab)
@@ -140,6 +141,55 @@ import Testing
     #expect(ann.session.screen?.pages.focused?.id == under.id)
     await stage.close()
     withExtendedLifetime(observation) {}
+  }
+
+  /// The answer that moves the focus can arrive together with a piece that was requested before, for another place.
+  @Test func focusSurvivesPieceThatWasRequestedEarlier() async throws {
+    let stage = try await BoardFixture()
+    try await stage.row(of: 0..<Self.count)
+    let (session, client) = try await stage.openWithoutTurns()
+    let screen = try #require(session.screen)
+    let (changes, changed) = AsyncStream.makeStream(of: Void.self)
+    let observation = client.context.observe { _ in changed.yield() }
+    var events = changes.makeAsyncIterator()
+    while screen.pages.page.part?.shown == nil { await events.next() }
+    let part = try #require(screen.pages.page.part)
+    let near = try #require(screen.pages.page.windows.ids.last)
+    part.ask(for: Rect(x: 40_000, y: 0, width: 80, height: 22))
+    let earlier = try #require(part.asked)
+    screen.navigation.show(near)
+    #expect(screen.pages.focused?.id == near)
+    #expect(part.asked === earlier && !earlier.parameters.pinned.contains(near))
+    while part.shown !== earlier { await events.next() }
+    #expect(earlier.notes.position(of: near) == nil)
+    #expect(screen.pages.focused?.id == near)
+    #expect(screen.navigation.boardFrame(of: near) != nil)
+    await stage.close()
+    withExtendedLifetime((session, observation)) {}
+  }
+
+  /// A commit that moves the note away arrives in the turn in which the note got the focus.
+  @Test func focusSurvivesMoveOutOfPiece() async throws {
+    let stage = try await BoardFixture()
+    try await stage.row(of: 0..<Self.count)
+    let (session, client) = try await stage.openWithoutTurns()
+    let screen = try #require(session.screen)
+    let (changes, changed) = AsyncStream.makeStream(of: Void.self)
+    let observation = client.context.observe { _ in changed.yield() }
+    var events = changes.makeAsyncIterator()
+    while screen.pages.page.part?.shown == nil { await events.next() }
+    let piece = try #require(screen.pages.page.part?.shown)
+    let first = try #require(try await stage.other.fetch(Note.self, where: "text == 'n0'").first)
+    screen.navigation.show(first.id)
+    #expect(screen.pages.focused?.id == first.id)
+    first.x = 500_000
+    try await stage.other.save()
+    while piece.notes.position(of: first.id) != nil { await events.next() }
+    #expect(screen.pages.page.part?.shown === piece)
+    #expect(screen.pages.focused?.id == first.id)
+    #expect(screen.navigation.boardFrame(of: first.id) != nil)
+    await stage.close()
+    withExtendedLifetime((session, observation)) {}
   }
 
   @Test func allMatchesAreListed() async throws {
@@ -349,7 +399,7 @@ import Testing
     #expect(ann.client.context.heldStates.count >= first)
     ann.terminal.press(.tab)
     try await stage.row(of: first..<first + 20)
-    // The marks of a board that is here as a whole end at 999.
+    // The marks of a completely loaded board end at 999.
     let grid = await ann.terminal.expects("\(first + 17)→")
     #expect(grid.place(of: "n0 ") != nil)
     #expect(ann.client.context.heldStates.count < Self.few)

@@ -47,7 +47,7 @@ import Testing
     let ann = try await stage.open()
     await ann.terminal.expects("before")
     let application = try #require(ann.session.screen?.application)
-    // When the commit is here its event waits; so often the screen was drawn by then.
+    // When the commit arrives, its event waits; by then the screen was drawn this many times.
     var drawn: Int?
     let observation = ann.client.context.observe { change in
       if change.updated[note.id] != nil { drawn = drawn ?? application.displayCount }
@@ -136,7 +136,7 @@ import Testing
     #expect((stored.x, stored.y) == (160, 144))
     ann.terminal.types("u")
     await ann.terminal.expects { $0.place(of: "drag me") == place }
-    // Escape gives a drag up. It begins at another cell than the one before: that would be a double click.
+    // Escape cancels a drag. It begins at another cell than the previous one; otherwise it would be a double click.
     ann.terminal.mouse(.press(.left), place.x + 1, place.y)
     ann.terminal.mouse(.drag(.left), place.x + 7, place.y + 3)
     await ann.terminal.expects { $0.place(of: "drag me") == Point(x: place.x + 6, y: place.y + 3) }

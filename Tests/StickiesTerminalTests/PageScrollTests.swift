@@ -2,9 +2,9 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// The way from board to board, as time goes on.
+/// The scroll from board to board over time.
 @Suite struct PageScrollTests {
-  /// Where it is after so many milliseconds, in frames of `step`; how it ends.
+  /// The position after so many milliseconds, in frames of `step`, and the end of the scroll.
   private func run(_ scroll: inout PageScroll, from now: inout Int64, by step: Int64, frames: Int = 100) -> [Double] {
     var offsets = [Double]()
     for _ in 0..<frames {

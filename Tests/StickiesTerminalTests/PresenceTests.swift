@@ -13,7 +13,7 @@ import Testing
     #expect(BoardPresence(shown.bytes, boards: 1, notes: 2) == shown)
     let still = BoardPresence(board: board)
     #expect(BoardPresence(still.bytes, boards: 1, notes: 2) == still)
-    // A color that this program does not have is none.
+    // A color that this program does not have counts as none.
     let odd = BoardPresence(board: board, color: 8)
     #expect(BoardPresence(odd.bytes, boards: 1, notes: 2) == still)
   }
@@ -77,7 +77,7 @@ import Testing
     #expect(place.note == nil && place.mouse == nil)
     place.look(at: one)
     #expect(place.note == one)
-    // A press gives the note below the focus: that is no way of keys.
+    // A press focuses the note below: this is not a focus by keys.
     place.mouse(at: Point(x: 3, y: 4))
     place.look(at: two)
     #expect(place.note == nil && place.mouse == Point(x: 3, y: 4))

@@ -32,7 +32,7 @@ import Testing
     ann.terminal.types("ea")
     await ann.terminal.expects("(\(Self.count))")
     #expect(ann.client.context.heldStates.count < Self.few)
-    // The selection stays where the notes go out of sight.
+    // The selection stays when the notes leave the screen.
     for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
     await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
     // A long operation shows its progress and can be cancelled.
@@ -92,7 +92,7 @@ import Testing
     try await stage.other.save()
     ann.terminal.types("ea")
     await ann.terminal.expects("(\(all))")
-    // Where none of them is to be seen they are what is moved, too.
+    // If none of them is visible, they are moved, too.
     for _ in 0..<30 { ann.terminal.press(.down, .control) }
     await ann.terminal.expectsNo("n0 ")
     // A long operation shows its progress and can be cancelled.
@@ -105,7 +105,7 @@ import Testing
     await ann.terminal.expects("all notes are being changed; Esc cancels")
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("nothing was changed: cancelled") && !$0.text.contains("0%") }
-    // A key that is held down: what comes while the first is under way is done behind it.
+    // A key that is held down: later presses are handled after the first operation.
     for _ in 0..<3 { ann.terminal.press(.right) }
     stage.thaw()
     await ann.terminal.expects("moved \(all - 1) notes; u undoes it; 1 locked")
@@ -116,7 +116,7 @@ import Testing
     }
     #expect(try await moved(3) == 3)
     #expect(ann.client.context.heldStates.count < all / 3)
-    // The first of the three, and both others, are a step each.
+    // The first of the three presses, and the other two together, are one step each.
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")
     #expect(try await moved(1) == 3)
@@ -157,7 +157,7 @@ import Testing
     await ann.terminal.expects { $0.cursor == nil }
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")
-    // The first are where they came to, the last where they were, and the text stays.
+    // The first notes have moved, the last have not, and the text is unchanged.
     #expect(try await count(stage, "x == 8 OR x == \(240 * (all - 1)) OR text == 'hello'") == 3)
     await stage.close()
   }
@@ -233,13 +233,13 @@ import Testing
     context.delete(try #require(try await stage.other.fetch(Note.self, where: "text == 'n2000'").first))
     try await stage.other.save()
     await ann.terminal.expects("(\(Self.count - 1))")
-    // One goes and one comes, in one commit: the board has as many notes as before.
+    // One note is deleted and one inserted in one commit: the board has as many notes as before.
     context.delete(try #require(try await stage.other.fetch(Note.self, where: "text == 'n2001'").first))
     let last = Note(in: context)
     (last.text, last.x, last.board) = ("last", 900_000, later.board)
     try await stage.other.save()
     await ann.terminal.expects("(\(Self.count - 2))")
-    // One that is here is taken out, and the one that came is put to it.
+    // A present note is deselected, and the inserted one is selected.
     let first = try #require(grid.place(of: "n0 "))
     ann.terminal.click(first.x, first.y)
     await ann.terminal.expects("(\(Self.count - 3))")
@@ -271,7 +271,7 @@ import Testing
     await stage.close()
   }
 
-  /// A large board whose first notes are blue, of so many.
+  /// A large board of this number of notes, the first of which are blue.
   private func openedWithBlue(_ blue: Int64) async throws -> (stage: BoardFixture, ann: TestUser) {
     let (stage, ann) = try await opened()
     let note = try #require(StickiesModel.model.entity(named: "Note"))

@@ -5,7 +5,8 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// The driver on a pseudo-terminal, whose other end the test holds. One after the other: a program has one terminal.
+/// The driver on a pseudo-terminal, whose other end the test holds. The tests run one after the other, because a
+/// program has one terminal.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TerminalDriverTests {
   @Test func terminalStateIsRestored() async throws {
     let terminal = try PseudoTerminal()
@@ -28,7 +29,7 @@ import Testing
     #expect(await received.next() == .terminal(.key(KeyEvent(.character("c"), .control))))
     terminal.types("\u{1B}")
     #expect(await received.next() == .terminal(.key(KeyEvent(.escape))))
-    // Answered late, or never.
+    // The terminal answers late, or never.
     terminal.types("\u{1B}[?2026;2$y")
     #expect(await received.next() == .terminal(.answer(.mode(2026, value: 2))))
     grid.draw("again", x: 0, y: 0)
@@ -82,7 +83,7 @@ import Testing
     terminal.types("\u{1B}]11;rgb:ffff/8080/0000\u{1B}\\\u{1B}[?2026;2$y\u{1B}[?62;22c")
     await freed
     try await terminal.reads(String(decoding: TerminalSequences.leave, as: UTF8.self))
-    // The other program finds nothing but what is typed for it: the line echoes that alone.
+    // The external program receives only the keys typed for it; the line echoes only these.
     let before = terminal.count
     terminal.types("typed")
     try await terminal.reads("typed")
@@ -153,7 +154,7 @@ import Testing
   @Test func earlierCrashHandlerRunsAfterTerminalIsRestored() async {
     await #expect(processExitsWith: .exitCode(PreinstalledSignalHandler.foundTheLineAsItWas)) {
       let terminal = try await PreinstalledSignalHandler.isThere(for: SIGSEGV)
-      // Nothing lies there.
+      // The address is not mapped.
       UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1
       terminal.hangUp()
     }

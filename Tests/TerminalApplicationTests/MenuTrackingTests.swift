@@ -2,7 +2,7 @@ import TerminalApplication
 import TerminalCells
 import Testing
 
-/// A menu bar that is worked with keys.
+/// A menu bar that is used with keys.
 @Suite struct MenuTrackingTests {
   private let bar = Menu(
     "",

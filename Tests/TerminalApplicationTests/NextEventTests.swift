@@ -3,7 +3,7 @@ import TerminalApplication
 import TerminalCells
 import Testing
 
-/// The queue, and what asking it for the next event means.
+/// The queue, and the effects of requesting the next event.
 @Suite struct NextEventTests {
   private func key(_ character: Character) -> ApplicationEvent {
     ApplicationEvent(.key(KeyEvent(.character(character))), at: 0)

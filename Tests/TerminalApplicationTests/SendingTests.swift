@@ -146,13 +146,13 @@ import Testing
     application.endModal(second)
     #expect(script.back.isKey)
     #expect(application.settledKeyWindow === script.back)
-    // Asked for meanwhile, they come afterwards.
+    // Requests made meanwhile are handled afterwards.
     application.beginModal(question)
     application.makeKey(script.front)
     #expect(question.isKey)
     application.endModal(question)
     #expect(script.front.isKey)
-    // To a window that has gone they can't go.
+    // Events for a removed window are dropped.
     application.beginModal(question)
     application.orderOut(script.front)
     application.endModal(question)

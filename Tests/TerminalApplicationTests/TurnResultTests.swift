@@ -2,7 +2,7 @@ import TerminalApplication
 import TerminalCells
 import Testing
 
-/// Turns: events in, one redraw out; and the end of them.
+/// Turns: events in, one redraw out; and the end of the application.
 @Suite struct TurnTests {
   @Test func pendingEventsAreOneTurnAndOneRedraw() throws {
     let script = try ApplicationTranscript.running()

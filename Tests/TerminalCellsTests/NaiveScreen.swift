@@ -1,6 +1,6 @@
 import TerminalCells
 
-/// A terminal in a few lines: it does what the bytes say, one after the other, and knows nothing of grids.
+/// A naive terminal: it interprets the bytes one after the other, and has no notion of grids.
 struct NaiveScreen {
   struct Place: Equatable {
     var text = " "

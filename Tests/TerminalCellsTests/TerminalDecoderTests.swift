@@ -153,7 +153,7 @@ import Testing
     #expect(decoder.endPaste() == [.paste(PasteEvent(text: "half", isOpen: true))])
   }
 
-  /// Commands would be made of what comes late.
+  /// Late bytes would be decoded as commands.
   @Test func pasteContinuesAfterPause() {
     var decoder = TerminalDecoder()
     #expect(decoder.feed(Array("\u{1B}[200~Dear \u{C3}".utf8.dropLast())) == [])

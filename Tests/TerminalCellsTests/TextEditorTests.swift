@@ -127,7 +127,7 @@ import Testing
     var editor = editor("one |two")
     editor.merge(TextEdit(0..<0, "zero "))
     #expect(shown(editor) == "zero one |two")
-    // At the cursor: theirs comes behind what is typed here.
+    // Text of others is inserted at the cursor: it goes after the text typed here.
     editor.merge(TextEdit(9..<9, "X"))
     #expect(shown(editor) == "zero one |Xtwo")
     editor.merge(TextEdit(4..<12, ""))

@@ -8,9 +8,9 @@ import Testing
   /// The targets that other targets import; no target imports the programs.
   private static let libraries: Set<String> = [
     "GraphModel", "GraphWire", "GraphLog", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica",
-    "GraphServer", "GraphClient", "GraphClientService", "GraphControllers", "CommandLineIO", "GraphShell",
-    "GraphSimulation",
-    "GraphStoreFaults", "GraphTesting", "StickiesModel", "StickiesFiles", "StickiesKit", "StickiesTerminal",
+    "GraphServer", "GraphAccess", "GraphClient", "GraphClientService", "GraphEmbedded", "GraphControllers",
+    "CommandLineIO", "GraphShell", "GraphSimulation", "GraphStoreFaults", "GraphTesting", "StickiesModel",
+    "StickiesFiles", "StickiesKit", "StickiesTerminal",
     "TerminalApplication", "TerminalCells", "CoreDataModels", "CoreDataStore",
   ]
 
@@ -138,7 +138,7 @@ import Testing
 
   @Test(arguments: [
     "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphHub", "GraphReplica", "GraphControllers",
-    "GraphServer", "GraphClient", "GraphShell", "StickiesModel", "StickiesFiles", "TerminalCells",
+    "GraphServer", "GraphClient", "GraphEmbedded", "GraphShell", "StickiesModel", "StickiesFiles", "TerminalCells",
     "TerminalApplication",
   ])
   func libraryPageListsExistingDeclarations(target: String) throws {

@@ -1,7 +1,7 @@
 import Testing
 
-/// Code is written once: no two places in Sources share more than twelve equal lines. Comments, imports, the contents of
-/// literals, and lines of punctuation do not count, so tables of literals may repeat themselves.
+/// Code is written once: no two places in Sources share more than twelve equal lines. Comments, imports, the contents
+/// of literals, and lines of punctuation do not count, so tables of literals may repeat themselves.
 @Suite struct DuplicationTests {
   private static let limit = 12
 

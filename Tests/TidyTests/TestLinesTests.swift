@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A source file of the log, store, hub, replica and client leads to its tests: a test file has its name, or its first line
-/// lists test files, as in `// Tests: UndoTests.swift, RandomUndoTests.swift`.
+/// A source file of the log, store, hub, replica and client leads to its tests: a test file has its name, or its first
+/// line lists test files, as in `// Tests: UndoTests.swift, RandomUndoTests.swift`.
 @Suite struct TestLinesTests {
   private static let targets: Set<String> = ["GraphLog", "GraphStore", "GraphHub", "GraphReplica", "GraphClient"]
 

@@ -63,6 +63,15 @@ import Testing
     Self.check(texts, "messages and help")
   }
 
+  @Test func testsAndExamplesAreWrittenSubjectFirst() throws {
+    let files = try LayeringTests.sources("Tests") + LayeringTests.sources("docs/examples")
+    #expect(files.count > 300)
+    let comments = files.filter { !$0.path.hasSuffix(".pb.swift") }.flatMap { file in
+      SourceText(file.text).comments.map { (file.path, $0) }
+    }
+    Self.check(comments, "the comments of tests and examples")
+  }
+
   @Test func pagesAreWrittenSubjectFirst() throws {
     let pages = try LayeringTests.pages()
     #expect(pages.count > 20)

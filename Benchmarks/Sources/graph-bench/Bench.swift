@@ -74,6 +74,7 @@ struct Bench {
       case .pruning: try measurePruning()
       case .windows: try measureWindows()
       case .controllers: try measureControllers()
+      case .following: try measureFollowing()
       case .contexts: try measureContexts()
       case .terminal: try measureTerminal()
       }

@@ -2,8 +2,8 @@ import GraphModel
 
 /// Connects consecutive versions so that a store can be migrated through all of them.
 ///
-/// The inference of migrations decides. Where it refuses a part, a mapping converts the values if there is a function for
-/// the types. Otherwise the later version's part is a new one: the earlier versions get another name for theirs, so
+/// The inference of migrations decides. Where it refuses a part, a mapping converts the values if there is a function
+/// for the types. Otherwise the later version's part is a new one: the earlier versions get another name for theirs, so
 /// that the current version keeps the names of the app. A migration then removes the earlier values, which is reported.
 struct VersionLinker {
   private(set) var drafts: [VersionDraft]

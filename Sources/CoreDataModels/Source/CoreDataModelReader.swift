@@ -51,7 +51,7 @@ struct CoreDataModelReader {
     log.finishPassedOver(at: root.place)
   }
 
-  /// Reports text between elements, which a model has nowhere.
+  /// Reports text between elements; a valid model has none.
   private mutating func reportText(in element: XMLElement) {
     let text = element.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     if !text.isEmpty { log.leaveOut(element.place, "", "the text \"\(text.excerpt)\" in <\(element.name.excerpt)>") }

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// The values that Core Data keeps in files beside a store: in `.NAME_SUPPORT/_EXTERNAL_DATA`, where NAME is the store's
-/// name without its extension.
+/// The values that Core Data keeps in files beside a store: in `.NAME_SUPPORT/_EXTERNAL_DATA`, where NAME is the
+/// store's name without its extension.
 ///
 /// The column has a tag, one byte: 1 before the bytes themselves, 2 before the name of a file, a UUID, often with a NUL
 /// at its end. A file contains the value without a tag.

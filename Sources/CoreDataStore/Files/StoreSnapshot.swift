@@ -1,11 +1,16 @@
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Copies a store into a private folder, because SQLite writes to a store that it reads: it checkpoints the
 /// write-ahead log and makes the log's index.
 ///
-/// The log and a rollback journal are copied, too; the index is not, SQLite makes it again. Another program may have the
-/// store open: if a file changes during the copy, all of them are copied again.
+/// The log and a rollback journal are copied, too, but not the index, which SQLite rebuilds. Another program may have
+/// the store open: if a file changes during the copy, all of them are copied again.
 struct StoreSnapshot {
   /// The store's real path; files beside it have names that begin with it.
   let path: String

@@ -2,9 +2,9 @@ import GraphModel
 
 /// Where a store has the entities and properties of a graph's model, matched by name.
 ///
-/// The column of a property is `Z` and its name in capitals. A to-one is such a column, with the key of the other row. A
-/// many-to-many has a table. An ordered to-many has its order beside the key of its inverse, in `Z_FOK_…`. Everything that
-/// is found on one side only becomes a remark, so that nothing is lost silently.
+/// The column of a property is `Z` and its name in capitals. A to-one is such a column, with the key of the other row.
+/// A many-to-many has a table. An ordered to-many has its order beside the key of its inverse, in `Z_FOK_…`. Everything
+/// that is found on one side only becomes a remark, so that nothing is lost silently.
 package struct StoreLayout {
   /// The identity of a row: its table, as the index in ``CoreDataFile/tables``, and its primary key.
   package struct RowKey: Hashable, Comparable, Sendable {
@@ -215,7 +215,7 @@ package struct StoreLayout {
     return column
   }
 
-  /// The entities of the store that declare a property of the same name in the same table, in the order of their numbers.
+  /// The entities of the store that declare a property of the same name in the same table, sorted by number.
   private func namesakes(of property: Property) -> [CoreDataFile.StoredEntity] {
     let name = columnName(property)
     guard let owner = model.entity(property.owner), let root = model.entity(owner.root) else {

@@ -12,7 +12,7 @@ struct Inflate {
 
   private init(_ input: [UInt8], limit: Int) { (self.input, self.limit) = (input, limit) }
 
-  /// - Parameter limit: the most bytes of the result.
+  /// - Parameter limit: the maximum size of the result, in bytes.
   static func decompress(_ input: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
     var inflate = Inflate(input, limit: limit)
     while try !inflate.block() {}

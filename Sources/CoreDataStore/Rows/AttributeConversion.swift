@@ -1,5 +1,10 @@
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Converts the values of columns into those of attributes.
 package enum AttributeConversion {

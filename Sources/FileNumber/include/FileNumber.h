@@ -1,8 +1,8 @@
 // The device and the inode number of a file, without its times.
 //
-// Swift's module of the C library leaves out the function that reads them alone. The usual one also reads the times. Since
-// version 6.13 Linux then gives the next write a finer time, which the next sync writes to the disk: a third more work for
-// a file that is written, synced and looked at again and again.
+// Swift's module of the C library leaves out the function that reads only these numbers (`statx`); `stat` also reads the
+// times. Since version 6.13, Linux then gives the next write a finer time, which the next sync writes to the disk. This is
+// a third more work for a file that is repeatedly written, synced and examined.
 #pragma once
 
 #include <stdint.h>

@@ -15,7 +15,7 @@ extension GraphClient {
   ///   - offset: the number of objects to skip; with a limit only.
   ///   - limit: the maximum number of objects, from 1 to 1,000, of a long result. It sorts by the object's own
   ///     properties, and has no sections. Nil for all of them.
-  ///   - prefetch: relationships to load with the objects, beside those of the order. The first snapshot waits for them.
+  ///   - prefetch: relationships to load with the objects, beside those of `sort`. The first snapshot has them.
   /// - Returns: snapshots. `.now` in the predicate is the time of this call.
   public func live<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },

@@ -26,6 +26,14 @@ extension GraphReader {
     Int(clamping: try await lastChunk(of: stream(fetch)).count)
   }
 
+  /// The count of any fetch whose result is a count, without the damaged objects, which it names. A count of the
+  /// present names none: it reads no values, and includes damaged objects.
+  public func readableCount(_ fetch: Fetch) async throws -> (count: Int, damage: DamageNotice) {
+    let stream = stream(fetch)
+    stream.omitsDamage = true
+    return (Int(clamping: try await lastChunk(of: stream).count), stream.damage)
+  }
+
   /// How the server executes a fetch. It runs the fetch, and returns none of its objects.
   public func explain(_ fetch: Fetch) async throws -> FetchExplanation {
     var fetch = fetch

@@ -31,12 +31,25 @@ extension GraphReader {
     _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     prefetch: RelationshipTree = .none
   ) async throws -> [Object] {
+    let chunks = chunks(of: try entity(of: type), where: predicate, sort: sort, limit: limit)
+    let objects: [Object] = try await registered(chunks)
+    try await load(prefetch, of: objects)
+    return objects
+  }
+
+  /// Reads the objects that can be read into the context, and names the damaged ones, which are missing.
+  public func fetchReadable<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
+  ) async throws -> (objects: [Object], damage: DamageNotice) {
+    let chunks = chunks(of: try entity(of: type), where: predicate, sort: sort, limit: limit)
+    chunks.omitsDamage = true
+    return (try await registered(chunks), chunks.damage)
+  }
+
+  private func registered<Object: ManagedObject>(_ chunks: ReplyStream) async throws -> [Object] {
     var objects = [Object]()
     let batch = FetchBatch()
-    for try await chunk in chunks(of: try entity(of: type), where: predicate, sort: sort, limit: limit) {
-      objects += context.register(chunk, in: batch).compactMap { $0 as? Object }
-    }
-    try await load(prefetch, of: objects)
+    for try await chunk in chunks { objects += context.register(chunk, in: batch).compactMap { $0 as? Object } }
     return objects
   }
 

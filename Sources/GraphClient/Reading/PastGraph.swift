@@ -60,7 +60,7 @@ public final class PastGraph: GraphReader, ContextOwner {
   }
 
   /// Sends the fetches that loads need, at the end of the turn of the actor.
-  public func contextHasWork() { client.spawn { [weak self] in self?.perform() } }
+  package func contextHasWork() { client.spawn { [weak self] in self?.perform() } }
 
   private func perform() {
     for (number, fetch) in context.takePastFetches() { client.spawn { [self] in await ask(number, fetch) } }

@@ -34,7 +34,7 @@ package protocol LogFile: AnyObject, Sendable {
   /// - Returns: the number of bytes read.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws
-  /// Makes preceding writes durable, and the file's size.
+  /// Makes the preceding writes and the file's size durable.
   func synchronize() throws
 }
 

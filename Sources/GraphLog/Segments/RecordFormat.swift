@@ -3,11 +3,11 @@ import GraphModel
 
 /// The bytes of a record in a segment file; docs/commit-log.md describes its fields.
 ///
-/// A record is valid only in the segment whose number it contains: recycled files keep old records. It also contains the
-/// offset of its group's first record. The groups before it had been synced when the group was written, so a valid record
-/// behind a bad one proves damage if it belongs to a later group, and nothing if it belongs to the same one.
+/// A record is valid only in the segment whose number it contains: recycled files keep old records. It also contains
+/// the offset of its group's first record. All earlier groups had been synced when a group was written. A valid record
+/// after a bad one therefore proves damage, unless both belong to one group.
 ///
-/// The checksum begins with the salt of the log, which no client knows: bytes in a body can't pass for a record.
+/// The checksum begins with the salt of the log, which no client knows, so that bytes in a body never form a record.
 enum RecordFormat {
   static let headerBytes = 40
   private static let isLastFlag: UInt32 = 1
@@ -42,7 +42,7 @@ enum RecordFormat {
     func integer<Number: FixedWidthInteger & BitwiseCopyable>(_ place: Int) -> Number {
       Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + place, as: Number.self))
     }
-    // The number first: it alone excludes zeros and almost all old bytes.
+    // The number is compared first, because it excludes zeros and almost all old bytes.
     let number: UInt64 = integer(24)
     guard number == segment.number else { return nil }
     let (count, flags, group): (UInt32, UInt32, UInt64) = (integer(8), integer(12), integer(32))
@@ -74,6 +74,6 @@ struct StoredRecord {
   let group: Int
   let body: Range<Int>
 
-  /// The offset behind it.
+  /// The offset after the record.
   var end: Int { offset + RecordFormat.bytes(ofBody: body.count) }
 }

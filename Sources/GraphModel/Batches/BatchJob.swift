@@ -2,8 +2,8 @@
 public struct BatchJob: Sendable {
   /// The batch to run.
   public var batch: Batch
-  /// The author's name, as the client states it; like a transaction's, it is not verified.
-  public var author: String
+  /// The principal that commits it.
+  public var author: Principal
   /// The rows of an insert.
   public var rows: (any BatchRowSource)?
   /// Called on the writer's thread after each slice. An error that it throws rolls back the batch.
@@ -14,7 +14,7 @@ public struct BatchJob: Sendable {
 
   /// Creates a run; by default it reports no progress.
   public init(
-    _ batch: Batch, author: String, rows: (any BatchRowSource)? = nil,
+    _ batch: Batch, author: Principal, rows: (any BatchRowSource)? = nil,
     progress: @escaping @Sendable (BatchProgress) throws -> Void = { _ in }
   ) {
     self.batch = batch

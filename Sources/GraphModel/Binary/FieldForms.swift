@@ -1,5 +1,5 @@
-/// Fields whose Swift type is another one than that of the schema. `form` lines of Schema/Wire/swift.map name these pairs
-/// of functions, and the generated codec calls them.
+/// Fields whose Swift type is another one than that of the schema. `form` lines of Schema/Wire/swift.map name these
+/// pairs of functions, and the generated codec calls them.
 
 extension BinaryWriter {
   /// An id, as sixteen bytes.

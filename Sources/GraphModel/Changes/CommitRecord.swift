@@ -4,7 +4,7 @@ public struct CommitRecord: Hashable, Sendable {
   public var revision: Revision
   /// When the server committed it; never earlier than the previous commit.
   public var time: Timestamp
-  /// The author, as stated in the client's hello; it is not verified.
+  /// The shown name of the principal that made it.
   public var author: String
   /// The idempotency key of the committed transaction.
   public var transaction: TransactionID

@@ -12,8 +12,8 @@ extension TextSplice {
     return ends
   }
 
-  /// The splices of `text`, with `hasLeftAffinity` set for those that continue at one of `ends`. These are the ends of the
-  /// author's insertions.
+  /// The splices of `text`, with `hasLeftAffinity` set for those that continue at one of `ends`. These are the ends of
+  /// the author's insertions.
   ///
   /// If neighboring letters are equal, a comparison of two texts can't determine which of them was inserted; an
   /// insertion that fits at one of `ends` is moved there.

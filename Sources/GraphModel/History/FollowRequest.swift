@@ -26,12 +26,16 @@ public struct CommitPage: Hashable, Sendable {
   public var at: Token
   /// The head; equal to `at` if the reader has caught up.
   public var head: Token
+  /// The damaged commits, which are missing, and the objects whose changes have no values because their rows or later
+  /// commits are damaged.
+  public var damage: DamageNotice
 
   /// Creates a part with the position up to which history was read.
-  public init(commits: [CommitRecord], at: Token, head: Token) {
+  public init(commits: [CommitRecord], at: Token, head: Token, damage: DamageNotice = DamageNotice()) {
     self.commits = commits
     self.at = at
     self.head = head
+    self.damage = damage
   }
 }
 

@@ -42,6 +42,11 @@ extension Model {
   public static let maximumFileSize = 4 << 20
 }
 
+// Where `Attribute` and `Relationship` are those of a draft.
+typealias AttributeKind = Attribute.Kind
+typealias AttributeAssignment = Attribute.Assignment
+typealias RelationshipDeleteRule = Relationship.DeleteRule
+
 /// The contents of a model file, before names are resolved.
 struct ModelDraft {
   struct Enumeration { var name, documentation, path: String; var cases: [String] }
@@ -60,7 +65,7 @@ struct ModelDraft {
     var name, documentation, path: String
     var isOptional: Bool
     /// Meaningless for a composite attribute.
-    var kind: GraphModel.Attribute.Kind
+    var kind: AttributeKind
     var isComposite: Bool
     var composite: String?
     /// Whether it is a member of a composite, in place of the entity's composite attribute.
@@ -70,7 +75,7 @@ struct ModelDraft {
     var minimumLength: Int?
     var maximumLength: Int?
     var pattern: String?
-    var assignment: GraphModel.Attribute.Assignment?
+    var assignment: AttributeAssignment?
     var isIndexed: Bool
     var isFullText: Bool
     var isTransient: Bool
@@ -82,7 +87,7 @@ struct ModelDraft {
     var isOptional: Bool
     var destination, inverse: String
     var isToMany: Bool
-    var deleteRule: GraphModel.Relationship.DeleteRule
+    var deleteRule: RelationshipDeleteRule
     var minimumCount: Int?
     var maximumCount: Int?
     var isOrdered = false

@@ -3,13 +3,13 @@
 /// A *step* reads an object on a path or the value at its end; a query to the store counts as `storeQueryCost` steps.
 /// Each step is charged to the total and to one account. When the total is spent, accounts above their share are
 /// stopped, while the others may use up theirs: an expensive query does not deprive cheap ones of their results. Which
-/// accounts are stopped does not depend on the order of the charges, which comes from hashing: a cached answer is charged
-/// to an account at its original cost.
+/// accounts are stopped does not depend on the order of the charges, which comes from hashing: a cached answer is
+/// charged to an account at its original cost.
 final class EvaluationBudget {
   /// An account that steps are charged to.
   enum CostAccount: Hashable {
     /// A path back from a changed object to the roots of paths.
-    case trigger(PathQueryMatcher.Trigger)
+    case trigger(PathTrigger)
     /// The evaluation of an index key, which all queries under it share.
     case expression(IndexedExpression)
     /// The evaluation of a query.

@@ -70,3 +70,13 @@ extension [GraphPredicate.Path] {
     return numbers
   }
 }
+
+extension IndexedExpression {
+  /// The properties that the values depend on, of any object.
+  func reads(in model: Model) -> Set<PropertyNumber> {
+    switch self {
+    case .path(let path): GraphExpression.path(path).reads(in: model)
+    case .calculation(let prefix, let expression): expression.reads(after: prefix, in: model)
+    }
+  }
+}

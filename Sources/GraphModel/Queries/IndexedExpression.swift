@@ -31,14 +31,6 @@ enum IndexedExpression: Hashable {
     }
   }
 
-  /// The properties that the values depend on, of any object.
-  func reads(in model: Model) -> Set<PropertyNumber> {
-    switch self {
-    case .path(let path): GraphExpression.path(path).reads(in: model)
-    case .calculation(let prefix, let expression): expression.reads(after: prefix, in: model)
-    }
-  }
-
   /// Normalizes a calculated double to an integer if they are equal. Equal numbers of different types have different
   /// hashes.
   static func calculated(_ value: Value) -> Value {

@@ -34,11 +34,7 @@ public struct PathQueryMatcher {
   /// Queries by the set of properties that they read, of any object; each group has an index.
   typealias Groups = [Set<PropertyNumber>: EntityQueryIndex<IndexedExpressionReader>]
 
-  /// A path from the objects of an entity, its roots, to the object with the changed property, after the last hop.
-  struct Trigger: Hashable {
-    let root: EntityNumber
-    let hops: [PropertyNumber]
-  }
+  typealias Trigger = PathTrigger
 
   /// The index for objects that did not change themselves.
   struct UnchangedObjectIndex {

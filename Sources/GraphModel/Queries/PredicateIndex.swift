@@ -51,8 +51,8 @@ struct EqualityIndex: PredicateIndex {
 }
 
 /// An index of all queries over one expression, with keys of any kind. It serves objects that changed themselves, for
-/// which a query has the key of its most selective comparison. `TransitionIndex` serves the other objects and explains the
-/// difference.
+/// which a query has the key of its most selective comparison. `TransitionIndex` serves the other objects and explains
+/// the difference.
 struct ExpressionIndex: PredicateIndex {
   private var values = EqualityIndex()
   private var ranges = IntervalTree()

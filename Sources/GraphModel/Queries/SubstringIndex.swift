@@ -15,7 +15,7 @@ struct SubstringIndex: PredicateIndex {
   }
 
   /// The entries for one combination of folding options.
-  private struct Grams {
+  private struct GramTable {
     var entries = [Gram: Set<Entry>]()
     /// The number of stored grams of each length; substrings below three bytes have shorter grams.
     var lengths = [Int](repeating: 0, count: SubstringIndex.maximumGramLength + 1)
@@ -33,20 +33,20 @@ struct SubstringIndex: PredicateIndex {
     }
   }
 
-  private var folded = [StringOptions: Grams]()
+  private var folded = [StringOptions: GramTable]()
 
   var isEmpty: Bool { folded.isEmpty }
 
   /// - Parameter substring: the substring, folded and not empty.
   mutating func insert(_ number: UInt64, substring: String, _ options: StringOptions) {
-    var grams = folded.removeValue(forKey: options) ?? Grams()
+    var grams = folded.removeValue(forKey: options) ?? GramTable()
     let (all, length) = Self.grams(of: substring)
     assert(!all.isEmpty, "a substring has a gram")
     let best = all.min { grams.entries[$0, default: []].count < grams.entries[$1, default: []].count }
     if let best {
       if grams.entries[best] == nil { grams.lengths[length] += 1 }
       grams.entries[best, default: []].insert(Entry(number: number, substring: substring))
-      let (word, mask) = Grams.bit(best)
+      let (word, mask) = GramTable.bit(best)
       grams.filter[word] |= mask
     }
     folded[options] = grams

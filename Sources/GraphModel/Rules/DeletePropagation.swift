@@ -1,8 +1,8 @@
 /// Applies the delete rules to the deletes of a transaction.
 ///
 /// It follows `cascade` first, also in cycles. Then the set of deleted objects is final, and a reference that remains
-/// under `deny`, or would dangle under `noAction`, is a violation. `DeleteSet` of the store applies the same rules to the
-/// deletes of a batch, without reading whole objects.
+/// under `deny`, or would dangle under `noAction`, is a violation. `DeleteSet` of the store applies the same rules to
+/// the deletes of a batch, without reading whole objects.
 struct DeletePropagation {
   /// Objects to be deleted, the last one next.
   private var pending = [ObjectID]()
@@ -20,13 +20,14 @@ struct DeletePropagation {
     while let id = pending.popLast() {
       guard let draft = try graph.touch(id) else { continue }
       graph.current = draft
-      try delete(draft, in: &graph)
+      try applyRules(to: draft, in: &graph)
     }
     removeMembers(in: graph)
     checkRemainingReferences(in: &graph, &findings)
   }
 
-  private mutating func delete(_ draft: Draft, in graph: inout DraftGraph) throws {
+  /// Deletes an object, and applies the delete rule of each of its relationships.
+  private mutating func applyRules(to draft: Draft, in graph: inout DraftGraph) throws {
     assert(!draft.isDeleted, "an object is deleted once")
     let id = draft.after.id
     let ends: [(Property, Relationship)]

@@ -73,7 +73,7 @@ struct PlanFindings {
   static func message(for conflicts: [Conflict], in graph: DraftGraph) throws(InvariantFailure) -> String {
     let first = try invariant(conflicts.first, "a refusal for conflicts has one")
     let entity = graph.model.entityName(of: first.id)
-    let who = first.author.isEmpty ? "someone else" : first.author
+    let who = first.author.isEmpty ? "someone else" : graph.reader.shownName(ofAuthor: first.author)
     let more = conflicts.count > 1 ? " (and \(conflicts.count - 1) more conflicts)" : ""
     switch first.kind {
     // The conflict's author is the one who revived the object.

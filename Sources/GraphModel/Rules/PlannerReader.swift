@@ -32,6 +32,14 @@ public protocol PlannerReader {
 
   /// The next number of a sequence.
   func nextInSequence(_ property: PropertyNumber) -> Int64
+
+  /// The shown name of an author, for messages. Conflicts keep the author as the reader gives it.
+  func shownName(ofAuthor author: String) -> String
+}
+
+extension PlannerReader {
+  /// The author itself, for a reader whose authors are names.
+  public func shownName(ofAuthor author: String) -> String { author }
 }
 
 /// A past change of an object.

@@ -1,5 +1,5 @@
-/// Checks the rules: on values, keys and counts of the touched objects, then the model's predicate rules. It is the last
-/// step of a plan, and finds all violations together.
+/// Checks the rules: on values, keys and counts of the touched objects, then the model's predicate rules. It is the
+/// last step of a plan, and finds all violations together.
 public struct RuleValidator {
   /// Properties whose edits failed. They don't have the intended values, so rules that depend on them are not checked.
   private let unset: [ObjectID: Set<PropertyNumber>]

@@ -1,7 +1,7 @@
 /// The damaged objects and commits that an answer omits. Everything else in the answer is complete.
 ///
-/// An object is damaged if its row has changed outside a commit, a commit if its row in history has. An answer about the
-/// past also omits the objects that a damaged commit has changed since, and names both.
+/// An object is damaged if its row has changed outside a commit, a commit if its row in history has. An answer about
+/// the past also omits the objects that a damaged commit has changed since, and names both.
 public struct DamageNotice: Hashable, Sendable {
   /// The objects; in an answer with commits their changes are listed without values.
   public var objects: [ObjectID]

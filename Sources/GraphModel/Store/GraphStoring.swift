@@ -21,8 +21,8 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `StoreFailure` if the disk or the file fails; then none of the requests counts as committed.
   func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
 
-  /// Plans and writes requests, as `commit` does, but leaves the sync of the disk to `PreparedCommits.finish`, which may
-  /// run on another thread while the next requests are prepared. Reads do not see the commits before they are finished.
+  /// Plans and writes requests, as `commit` does, but leaves the sync of the disk to `PreparedCommits.finish`, which
+  /// may run on another thread while the next requests are prepared. Reads see the commits once they are finished.
   /// - Parameters:
   ///   - group: requests that share a sync; a `.batch` alone.
   ///   - now: the time of the commits, unless the previous commit was later.
@@ -49,8 +49,10 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `Refusal(.pruned)` if it was pruned.
   func revision(at time: Timestamp) throws -> RevisionAtTime
 
-  /// The steps that undo and redo of an author would apply to now.
-  /// - Parameter scope: nil for all of the author's stacks together.
+  /// The steps that undo and redo of a principal would apply to now.
+  /// - Parameters:
+  ///   - author: the principal's id.
+  ///   - scope: nil for all of the principal's stacks together.
   func undoState(of author: String, scope: UniqueID?) throws -> UndoState
 
   /// Passes the commits of a log to `body`, in the requested order. They have complete images of the requested
@@ -63,7 +65,7 @@ public protocol GraphStoring: Sendable {
   ///   read; any error after a cancellation.
   func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
-  ) throws -> LogCompletion
+  ) throws -> AnswerCompletion
 
   /// The next commits after a token, a bounded number at a time.
   /// - Throws: `Refusal`: `notFound` for a token of another store or another history, `pruned` if history no longer
@@ -71,8 +73,9 @@ public protocol GraphStoring: Sendable {
   func follow(_ request: FollowRequest) throws -> CommitPage
 
   /// Passes the differences between two states to `body`, object by object.
-  /// - Returns: the state that was read.
-  func differences(_ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void) throws -> Token
+  /// - Returns: the state that was read, the objects of which one state is unknown, which are omitted, and the damaged
+  ///   commits between the states, whose changes are missing.
+  func differences(_ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void) throws -> AnswerCompletion
 
   /// The origin of a property's value.
   func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin
@@ -91,6 +94,9 @@ public protocol GraphStoring: Sendable {
   /// - Returns: whether there is more to remove.
   func prune(through target: Revision) throws -> Bool
 
+  /// The transactions of a client in history; nil if there are none.
+  func replica(_ id: UniqueID) throws -> KnownReplica?
+
   /// Whether the store's history contains this state.
   func recognizes(_ token: Token) throws -> Bool
 
@@ -106,8 +112,8 @@ public protocol GraphStoring: Sendable {
   /// - Returns: the reason why commits are refused; nil if they are accepted.
   func fileFailure() -> StoreFailure?
 
-  /// Completes work that commits leave for a quiet moment, so that other programs see all commits. May be called from any
-  /// thread, about once a second.
+  /// Completes work that commits leave for a quiet moment, so that other programs see all commits. May be called from
+  /// any thread, about once a second.
   func settle()
 
   /// Closes the store. Call it when no read or write is running; further calls do nothing.
@@ -117,18 +123,19 @@ public protocol GraphStoring: Sendable {
   func statistics() throws -> StoreStatistics
 
   /// Passes the complete graph to `body`, by entity number, and within an entity by id, at a single state. `begin` is
-  /// called first, with this state and the number of objects.
-  func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token
+  /// called first, with this state and the number of objects, damaged ones included.
+  /// - Returns: the state, and the damaged objects, which are omitted.
+  func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> AnswerCompletion
 }
 
 /// A request to the writer.
 public enum WriteRequest: Sendable {
-  /// A transaction; the server must verify `author` if it needs to.
-  case transaction(Transaction, author: String)
-  /// An undo or redo of a step of the author.
-  case undo(UndoRequest, author: String)
+  /// A transaction of a principal.
+  case transaction(Transaction, author: Principal)
+  /// An undo or redo of a step of the principal.
+  case undo(UndoRequest, author: Principal)
   /// The restore of a past state.
-  case restore(RestoreRequest, author: String)
+  case restore(RestoreRequest, author: Principal)
   /// A change of many objects by one predicate, or of many rows.
   case batch(BatchJob)
 
@@ -140,6 +147,20 @@ public enum WriteRequest: Sendable {
     case .restore(let request, _): request.id
     case .batch(let run): run.batch.id
     }
+  }
+}
+
+/// The transactions of a client in history.
+public struct KnownReplica: Hashable, Sendable {
+  /// The highest sequence number of its committed transactions, including pruned ones.
+  public var lastSequence: UInt64
+  /// The id of the principal of its newest commit; nil if that commit was pruned.
+  public var author: String?
+
+  /// Creates the record of a client.
+  public init(lastSequence: UInt64, author: String? = nil) {
+    self.lastSequence = lastSequence
+    self.author = author
   }
 }
 
@@ -164,21 +185,21 @@ public struct PreparedCommits: Sendable {
   /// Creates commits that `finish` makes durable.
   public init(finish: @escaping @Sendable () throws -> [WriteResult]) { body = finish }
 
-  /// Makes the commits durable, together with all others that are prepared. Call it once, on any thread, in the order of
-  /// `prepare`.
+  /// Makes the commits durable, together with all others that are prepared. Call it once, on any thread, in the order
+  /// of `prepare`.
   /// - Returns: a result for each request, in order.
   /// - Throws: `StoreFailure` if the disk or the file fails; then none of the requests counts as committed.
   public func finish() throws -> [WriteResult] { try body() }
 }
 
-/// The end of a log.
-public struct LogCompletion: Hashable, Sendable {
+/// The end of a read that passes everything except damage: a log, differences, or an export.
+public struct AnswerCompletion: Hashable, Sendable {
   /// The state that was read.
   public var at: Token
-  /// The commits that the log omits because they are damaged, and the objects whose changes it lists without values.
+  /// The damaged objects and commits that are missing. A log lists the changes of the objects without values.
   public var damage: DamageNotice
 
-  /// Creates the end of a log of the state `at`.
+  /// Creates the end of a read of the state `at`.
   public init(at: Token, damage: DamageNotice = DamageNotice()) { (self.at, self.damage) = (at, damage) }
 }
 
@@ -250,7 +271,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case noDescriptors
     /// The system refused to create another thread.
     case noThreads
-    /// An open file was moved, replaced or removed.
+    /// An open file was moved, replaced, removed or cut short.
     case moved
   }
 
@@ -281,11 +302,11 @@ extension GraphStoring {
   /// Passes the complete graph to `body`, by entity number and id, read within one read transaction.
   /// - Parameters:
   ///   - begin: called once, with the state and the number of objects.
-  /// - Returns: the state.
+  /// - Returns: the state, and the damaged objects, which are omitted.
   @discardableResult
   public func export(
     _ begin: (Token, Int) throws -> Void = { _, _ in }, _ body: (ObjectImage) throws -> Void
-  ) throws -> Token {
+  ) throws -> AnswerCompletion {
     try export(begin: begin, body: body)
   }
 
@@ -295,7 +316,7 @@ extension GraphStoring {
   }
 
   /// Reads a log without a limit or cancellation.
-  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> LogCompletion {
+  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> AnswerCompletion {
     try log(request, maximumChanges: .max, while: { true }, body)
   }
 

@@ -3,17 +3,17 @@ import GraphModel
 import GraphWire
 
 /// The rows of a window.
-public struct WindowRows: Hashable, Sendable {
+package struct WindowRows: Hashable, Sendable {
   /// The ids of the rows, in order.
-  public var rows: [ObjectID]
+  package var rows: [ObjectID]
   /// The objects of the rows, at least of those that the window did not show before.
-  public var objects: [ObjectImage]
+  package var objects: [ObjectImage]
   /// The number of rows of the query before limit and offset.
-  public var total: UInt64
+  package var total: UInt64
   /// The number of rows before the window.
-  public var offset: UInt64
+  package var offset: UInt64
   /// The maximum number of rows in the window.
-  public var limit: UInt64
+  package var limit: UInt64
 
   /// Rows that arrived with all of their objects.
   init(_ objects: [ObjectImage], total: UInt64, _ place: Subscribe.Window) {

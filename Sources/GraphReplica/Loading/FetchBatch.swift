@@ -3,13 +3,13 @@ import GraphModel
 
 /// Objects that arrived together, in one fetch or load. A load for one of them covers all of them, since a program
 /// that reads one row of a list will read the next.
-public final class FetchBatch {
+package final class FetchBatch {
   private var members = [ObjectID]()
   /// The index of each member.
   private var places = [ObjectID: Int]()
 
   /// An empty batch; `ObjectContext.register` adds objects.
-  public init() {}
+  package init() {}
 
   func add(_ id: ObjectID) {
     if places.updateValue(members.count, forKey: id) == nil { members.append(id) }

@@ -253,7 +253,7 @@ extension ObjectContext {
   // MARK: - Contexts of the past
 
   /// The fetches that loads need now. The owner answers each with `receivePastChunk` or `refusePast` under its number.
-  public func takePastFetches() -> [(number: RequestID, fetch: Fetch)] {
+  package func takePastFetches() -> [(number: RequestID, fetch: Fetch)] {
     var fetches = [(number: RequestID, fetch: Fetch)]()
     while let event = loads.nextEvent() {
       // Flow control is up to the owner.
@@ -263,10 +263,10 @@ extension ObjectContext {
   }
 
   /// Accepts a part of a fetch's answer.
-  public func receivePastChunk(_ chunk: Chunk, of number: RequestID) {
+  package func receivePastChunk(_ chunk: Chunk, of number: RequestID) {
     _ = loads.handleAnswer(.reply(number, .chunk(chunk), isLast: chunk.end != nil))
   }
 
   /// Fails a fetch.
-  public func refusePast(_ number: RequestID, _ refusal: Refusal) { _ = loads.handleAnswer(.refused(number, refusal)) }
+  package func refusePast(_ number: RequestID, _ refusal: Refusal) { _ = loads.handleAnswer(.refused(number, refusal)) }
 }

@@ -18,10 +18,14 @@ struct Listener {
 
   /// The length of the kernel's queue of connections that are not accepted yet.
   private static let backlog: Int32 = 1_024
+  /// The number of buffers that a turn of the loop reads from one connection.
+  static let messagesPerRead: UInt = 16
+  static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
 
+  /// - Parameter encryption: of an address that begins with `tls://`.
   init(
     _ wanted: ServerAddress, group: MultiThreadedEventLoopGroup, runner: HubRunner, maximumFrameSize: Int,
-    accepting: AcceptBackoff, log: Logger
+    accepting: AcceptBackoff, encryption: ServerEncryption?, log: Logger
   ) async throws {
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: Self.backlog)
@@ -33,22 +37,28 @@ struct Listener {
         }
       }
       .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.maxMessagesPerRead, value: 16)
-      .childChannelOption(
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
-      )
+      .childChannelOption(.maxMessagesPerRead, value: Self.messagesPerRead)
+      .childChannelOption(.recvAllocator, value: Self.receiveAllocator)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize))
+          func makeHandler() -> ConnectionHandler {
+            ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize)
+          }
+          if let encryption {
+            try encryption.addHandlers(to: channel, runner: runner, makeHandler: makeHandler)
+          } else {
+            try channel.pipeline.syncOperations.addHandler(makeHandler())
+          }
         }
       }
     do {
       switch wanted {
-      case .tcp(let host, let port):
+      case .tcp(let host, let port), .tls(let host, let port):
+        precondition(wanted.isEncrypted == (encryption != nil), "an address is encrypted if and only if it says so")
         let channel = try await bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
           .bind(host: host, port: port).get()
-        address = .tcp(host: host, port: channel.localAddress?.port ?? port)
+        let bound = channel.localAddress?.port ?? port
+        address = wanted.isEncrypted ? .tls(host: host, port: bound) : .tcp(host: host, port: bound)
         socket = .tcp(channel)
       case .unix(let path):
         let listener = UnixListener(path, bootstrap: bootstrap, loop: group.next(), log: log)
@@ -89,6 +99,20 @@ struct Listener {
     switch socket {
     case .tcp(let channel): try? await channel.close()
     case .unix(let listener): await listener.close()
+    }
+  }
+}
+
+extension ServerAddress {
+  /// The failure to listen on an address if another address of the same daemon has its port, under another name of the
+  /// host or for all hosts; nil if none has.
+  func conflict(with others: [ServerAddress]) -> StoreFailure? {
+    guard case .tcp(_, let port) = tcp else { return nil }
+    let other = others.first { if case .tcp(_, let used) = $0.tcp { used == port } else { false } }
+    return other.map {
+      StoreFailure(
+        .inUse, "the address \(self) is in use", cause: "this daemon listens on \($0)",
+        advice: "Both are the same port of this machine; name one of them.")
     }
   }
 }

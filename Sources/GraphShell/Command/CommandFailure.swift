@@ -1,9 +1,14 @@
 import CommandLineIO
 import ArgumentParser
-import Glibc
 import GraphClient
 import GraphModel
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The end of a failed command: a message or JSON on standard error, and an exit code.
 package enum CommandFailure {
@@ -11,6 +16,7 @@ package enum CommandFailure {
   package static let notFound: Int32 = 4
   package static let usage: Int32 = 64
   package static let noDaemon: Int32 = 69
+  package static let notTrusted: Int32 = 76
 
   /// The description of an error: JSON output has the code and the members, text output only the message.
   package struct Report {
@@ -107,6 +113,7 @@ package enum CommandFailure {
     case let error as any ReportedError: return error.report
     case let failure as ConnectFailure:
       return Report(code: "noDaemon", message: program.sentence(forUnreachable: failure.address), exit: noDaemon)
+    case let failure as SecurityFailure: return report(failure)
     case let refusal as Refusal:
       let details = ModelRefusal.brief(refusal.violations.dropFirst().map(\.message), of: refusal)
       return Report(
@@ -133,6 +140,16 @@ package enum CommandFailure {
     case let error as ServerAddress.ParseError: return Report(code: "usage", message: error.description, exit: usage)
     default: return nil
     }
+  }
+
+  private static func report(_ failure: SecurityFailure) -> Report {
+    guard let key = failure.key else {
+      return Report(code: failure.code.rawValue, message: failure.message, exit: notTrusted)
+    }
+    let command = "\(program.name) \(program.connectingCommand) --server \(failure.address) --pin \(key)"
+    return Report(
+      code: failure.code.rawValue, message: "\(failure.message); to trust it: \(command)", exit: notTrusted,
+      members: [.init("key", .string(key.description))])
   }
 
   package static func exitCode(of code: Refusal.Code) -> Int32 {

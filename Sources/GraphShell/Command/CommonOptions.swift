@@ -1,9 +1,14 @@
 import ArgumentParser
 import CommandLineIO
-import Glibc
 import GraphClient
 import GraphModel
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The options of every command.
 package struct CommonOptions: ParsableArguments {
@@ -11,8 +16,25 @@ package struct CommonOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The daemon's address, tcp://HOST:PORT or unix:///PATH.", valueName: "address"))
+    help: ArgumentHelp("The daemon's address, \(ServerAddress.forms).", valueName: "address"))
   package var server: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "The hash of the server's key, with tls://; a server that has it is trusted from then on.",
+      valueName: "sha256:digits"))
+  package var pin: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "A file with the certificates of the authorities to trust, with tls://; default: the system's.",
+      valueName: "file"))
+  package var ca: String?
+
+  @Flag(help: "Connect to another machine without encryption, with tcp://.")
+  package var insecure = false
 
   @Flag(help: "Print only JSON on standard output, and errors as JSON.")
   package var json = false
@@ -32,13 +54,30 @@ package struct CommonOptions: ParsableArguments {
     }
   }
 
+  /// How the server is verified.
+  package var security: TransportSecurity {
+    get throws {
+      var security = TransportSecurity()
+      do {
+        security.pin = try pin.map { try PublicKeyHash(parsing: $0) }
+      } catch {
+        throw ValidationError("--pin: \(error)")
+      }
+      if let ca { security.authorities = .file(ca) }
+      security.allowsUnencrypted = insecure
+      return security
+    }
+  }
+
   /// Runs `body` with a daemon of any model; refusals use the names of that model.
   @MainActor
   package func withGraph(
     reconnects: Bool = false, _ body: (CommandContext) async throws -> Void
   ) async throws {
     let (program, address) = (RunningProgram.current, try address)
-    let client = try await connecting { try await program.connect(to: address, reconnects: reconnects) }
+    let client = try await connecting { security in
+      try await program.connect(to: address, security: security, reconnects: reconnects)
+    }
     try await run(client) { shell in
       try await explaining(shell, body)
     }
@@ -54,16 +93,33 @@ package struct CommonOptions: ParsableArguments {
     let client: GraphClient
     do {
       let (program, address) = (RunningProgram.current, try address)
-      client = try await connecting { try await program.connectWithOwnModel(to: address, reconnects: reconnects) }
+      client = try await connecting { security in
+        try await program.connectWithOwnModel(to: address, security: security, reconnects: reconnects)
+      }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       return try await withGraph(reconnects: reconnects, body)
     }
     try await run(client) { shell in try await explaining(shell, body) }
   }
 
+  /// Connects with the settings of the options. If the server's key is not known, asks the user about it.
+  @MainActor
+  package func connecting<Result>(
+    _ body: @MainActor (TransportSecurity) async throws -> Result
+  ) async throws -> Result {
+    var security = try security
+    do {
+      return try await showingProgress { try await body(security) }
+    } catch let failure as SecurityFailure where failure.code == .unknownKey {
+      guard let key = failure.key, !json, FirstUseQuestion.accepts(failure) else { throw failure }
+      security.pin = key
+      return try await showingProgress { try await body(security) }
+    }
+  }
+
   /// Shows a line on the terminal while a connection takes long.
   @MainActor
-  package func connecting<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result {
+  private func showingProgress<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result {
     do {
       guard !json, isatty(2) == 1 else { return try await body() }
       let interruption = Interruption()
@@ -90,6 +146,10 @@ package struct CommonOptions: ParsableArguments {
   package func run(_ client: GraphClient, _ body: (CommandContext) async throws -> Void) async throws {
     let output = Output(json: json, ansi: ansi, model: client.context.model, program: RunningProgram.current)
     let shell = CommandContext(client: client, output: output)
+    if !json, client.address.isUnprotected {
+      output.message(
+        "the connection to \(client.address) is not encrypted: every machine on the way can read and change it")
+    }
     do {
       try await body(shell)
     } catch {

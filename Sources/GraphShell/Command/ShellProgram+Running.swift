@@ -1,6 +1,11 @@
 import ArgumentParser
 import CommandLineIO
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The commands of GraphShell, for the list of a program's subcommands.
 public enum ShellCommands {

@@ -13,13 +13,20 @@ public protocol ShellProgram: Sendable {
   var command: any ParsableCommand.Type { get }
 
   /// Connects to the daemon at an address, by default the user's own, and adopts the model that it serves.
-  @MainActor func connect(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient
+  @MainActor
+  func connect(to address: ServerAddress?, security: TransportSecurity, reconnects: Bool) async throws -> GraphClient
 
   /// The message that no daemon answers at an address.
   func sentence(forUnreachable address: ServerAddress) -> String
 
   /// Connects with the program's own model and classes; refused with `notAllowed` if the daemon's model differs.
-  @MainActor func connectWithOwnModel(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient
+  @MainActor
+  func connectWithOwnModel(
+    to address: ServerAddress?, security: TransportSecurity, reconnects: Bool
+  ) async throws -> GraphClient
+
+  /// The words of a command that only connects, for advice.
+  var connectingCommand: String { get }
 
   /// The advice on a daemon that accepts a connection and does not answer, as the end of a message.
   var adviceOnSilentDaemon: String { get }
@@ -55,9 +62,14 @@ public protocol ShellProgram: Sendable {
 extension ShellProgram {
   /// The connection that adopts the daemon's model.
   @MainActor
-  public func connectWithOwnModel(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient {
-    try await connect(to: address, reconnects: reconnects)
+  public func connectWithOwnModel(
+    to address: ServerAddress?, security: TransportSecurity, reconnects: Bool
+  ) async throws -> GraphClient {
+    try await connect(to: address, security: security, reconnects: reconnects)
   }
+
+  /// The list of the model's entities.
+  public var connectingCommand: String { "graph entities" }
 
   /// No advice.
   public var adviceOnSilentDaemon: String { "" }

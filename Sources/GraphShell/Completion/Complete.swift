@@ -1,8 +1,13 @@
 import ArgumentParser
-import Glibc
 import GraphClient
 import GraphModel
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// `complete -- WORD...`, called by shells: prints candidates for the last word. Names of objects come from
 /// the live graph; without a daemon, or after a timeout, there are none, without a message.

@@ -10,7 +10,8 @@ package enum LiveCandidates {
 
   static func find(_ kind: CompletionContext.Kind, server: String?) async throws -> [CompletionCandidate] {
     let program = RunningProgram.current
-    let client = try await program.connect(to: try server.map(ServerAddress.init(parsing:)), reconnects: false)
+    let client = try await program.connect(
+      to: try server.map(ServerAddress.init(parsing:)), security: TransportSecurity(), reconnects: false)
     let found = try await find(kind, client, program)
     await client.close()
     return found

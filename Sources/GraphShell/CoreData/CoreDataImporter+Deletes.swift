@@ -4,20 +4,20 @@ import GraphModel
 /// Deletes of objects whose rows the app has deleted.
 extension CoreDataImporter {
   /// A row that the store no longer has, with its object.
-  struct GoneRow {
+  struct DeletedRow {
     let key: ImportMapping.Key
     let id: ObjectID
     /// The revision of the last commit that sent it.
     var base: Revision
   }
 
-  func goneRows() throws -> [GoneRow] {
-    var gone = [GoneRow]()
+  func deletedRows() throws -> [DeletedRow] {
+    var gone = [DeletedRow]()
     for (key, known) in mapping.mapping.rows {
       guard let row = reader.key(root: key.root, key: key.key), !changes.existing.contains(row),
         let entity = shell.model.entity(named: known.row.entity), try !reader.exists(row)
       else { continue }
-      gone.append(GoneRow(key: key, id: ObjectID(key: known.id, entity: entity.number), base: known.row.revision))
+      gone.append(DeletedRow(key: key, id: ObjectID(key: known.id, entity: entity.number), base: known.row.revision))
     }
     return gone.sorted { ($0.key.root, $0.key.key) < ($1.key.root, $1.key.key) }
   }
@@ -25,13 +25,13 @@ extension CoreDataImporter {
   /// Deletes the objects of rows. An object that others have changed since its row was last sent stays.
   /// - Parameter isLast: whether refused deletes are reported.
   /// - Returns: the rows whose deletes were refused.
-  func delete(_ gone: [GoneRow], isLast: Bool) async throws -> [GoneRow] {
-    var parts = [[GoneRow]]()
+  func delete(_ gone: [DeletedRow], isLast: Bool) async throws -> [DeletedRow] {
+    var parts = [[DeletedRow]]()
     for start in stride(from: 0, to: gone.count, by: batch) {
       parts.append(Array(gone[start..<min(start + batch, gone.count)]))
     }
     parts.reverse()
-    var refused = [GoneRow]()
+    var refused = [DeletedRow]()
     while let part = parts.popLast() {
       do {
         let saved = try await commit(part.map { Change(.delete, $0.id, base: $0.base) }, policy: .storeTrump)
@@ -42,11 +42,11 @@ extension CoreDataImporter {
         let deleted = part.filter { kept[$0.id] == nil }
         try mapping.record(deleted.map { .gone($0.key) } + [.settled(saved.committed.revision)])
         report.deleted += deleted.count
-        var again = [GoneRow]()
+        var again = [DeletedRow]()
         for row in part {
           guard let conflict = kept[row.id] else { continue }
           if isOwn(conflict), conflict.revision > row.base {
-            again.append(GoneRow(key: row.key, id: row.id, base: conflict.revision))
+            again.append(DeletedRow(key: row.key, id: row.id, base: conflict.revision))
           } else {
             report.skip(row.key, name(row.id), "it was deleted in the app, but changed in the graph: its object stays")
           }

@@ -7,8 +7,8 @@ import GraphWire
 /// Imports a Core Data store: new rows as inserts, then differences as updates, then deletes, in commits of many rows.
 ///
 /// The mapping records each commit after its answer, and the inserts of a commit before it: a row is never inserted
-/// twice, however an import ends. Updates can be sent twice without harm. A row that the daemon refuses is reported, and
-/// the others of its commit are sent again without it.
+/// twice, however an import ends. Updates can be sent twice without harm. A row that the daemon refuses is reported,
+/// and the others of its commit are sent again without it.
 @MainActor
 final class CoreDataImporter {
   typealias RowKey = StoreLayout.RowKey
@@ -32,6 +32,7 @@ final class CoreDataImporter {
     _ shell: CommandContext, _ reader: SourceReader, _ mapping: ImportMappingFile, batch: Int, deletes: Bool,
     progress: ProgressLine
   ) throws {
+    precondition(batch > 0, "a commit of an import has rows")
     (self.shell, self.reader, self.mapping, self.batch) = (shell, reader, mapping, batch)
     (self.deletes, self.progress) = (deletes, progress)
     newest = shell.head.revision
@@ -53,7 +54,7 @@ final class CoreDataImporter {
     if let sending = mapping.mapping.sending { try await settle(sending) }
     let (groups, differing) = try compare()
     // Deletes come first, because they release unique keys. The deny rule may require the updates before them.
-    let gone = try goneRows()
+    let gone = try deletedRows()
     let denied = deletes ? try await delete(gone, isLast: false) : []
     try await insert(groups)
     try await update(differing)

@@ -1,7 +1,12 @@
 import ArgumentParser
 import CoreDataStore
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The options of `graph import` for a Core Data store.
 struct CoreDataOptions: ParsableArguments {
@@ -22,19 +27,21 @@ struct CoreDataOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "With --core-data: the app's name of an entity or a property that has another one in the model.",
+      "With --core-data: the name in the app, if an entity or a property has another name in the model: "
+        + "Person.identifier=id. May be repeated.",
       valueName: "entity.property=name"))
   var rename: [String] = []
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "With --core-data: an attribute whose bytes have no tag of external storage.", valueName: "entity.attribute"))
+      "With --core-data: an attribute of bytes that the app keeps without the tag of external storage. May be repeated.",
+      valueName: "entity.attribute"))
   var untagged: [String] = []
 
   @Flag(
     help: ArgumentHelp(
-      "With --core-data: print the model that the store contains, as the file contents of an .xcdatamodel, and import "
-        + "nothing."))
+      "With --core-data: print the model that the store contains, in the format of an .xcdatamodel, and import nothing."
+    ))
   var printModel = false
 
   private static let usualBatch = 1_000

@@ -1,5 +1,10 @@
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The file of an import's mapping, locked for one import at a time. Every event is on disk before the import goes on.
 final class ImportMappingFile {

@@ -2,8 +2,8 @@ import CoreDataStore
 
 /// The order in which new rows are inserted: a row after those that it refers to, as far as there are no circles.
 ///
-/// A row can't be inserted before one that it requires. Rows that require each other in a circle form a group, which one
-/// commit inserts.
+/// A row can't be inserted before one that it requires. Rows that require each other in a circle form a group, which
+/// one commit inserts.
 struct InsertionOrder {
   typealias RowKey = StoreLayout.RowKey
 

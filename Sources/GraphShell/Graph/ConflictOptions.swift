@@ -6,8 +6,8 @@ struct ConflictOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: """
-      If another client changed the same property since you read it: error refuses the command, storeTrump keeps the \
-      other change, objectTrump keeps yours. (default: objectTrump)
+      If another client changed the same property (for a delete: the object) since you read it: error refuses the \
+      command, storeTrump keeps the other change, objectTrump keeps yours. (default: objectTrump)
       """)
   var policy: PolicyName?
   @Option(

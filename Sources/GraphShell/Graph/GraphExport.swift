@@ -1,16 +1,22 @@
 import CommandLineIO
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import GraphClient
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct GraphExport: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write the whole graph as JSON Lines, to restore it with graph import.",
     discussion: """
       The lines have all objects of one revision, with their ids and all of their values. The same graph always \
-      produces the same lines.
+      produces the same lines. If objects are damaged, the others go to FILE.incomplete, which can't be imported as it \
+      is; FILE stays as it was, and the exit code is 1.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -32,7 +38,7 @@ struct GraphExport: AsyncParsableCommand {
         withExtendedLifetime(interruption) {}
         target.discard()
       }
-      let graph = try await shell.client.exportGraph()
+      let graph = try await shell.client.exportGraph(omitsDamage: true)
       var lines = GraphFile(model: shell.model)
       try target.write(lines.head(revision: graph.at.revision, objects: graph.count))
       while let objects = try await graph.next() {
@@ -42,8 +48,12 @@ struct GraphExport: AsyncParsableCommand {
         progress.show("\(lines.count) of \(graph.count) objects")
       }
       try target.write(lines.end())
-      try target.finish()
+      try target.finish(isComplete: graph.damage.isEmpty)
       progress.end()
+      if file != nil, !graph.damage.isEmpty {
+        StandardError.write("\(target.incomplete) has the other \(Output.count(lines.count, "object"))")
+      }
+      try IncompleteResult.check(graph.damage, shell.model)
       guard let file else { return }
       if shell.output.json {
         shell.output.print(
@@ -150,6 +160,8 @@ private final class ExportTarget {
   private let file: String
   /// The temporary file; nil for standard output.
   let draft: String?
+  /// The name of an export without damaged objects.
+  var incomplete: String { file + ".incomplete" }
   private var descriptor: Int32 = 1
 
   init(_ name: String?, replaces: Bool) throws {
@@ -228,10 +240,11 @@ private final class ExportTarget {
     }
   }
 
-  func finish() throws {
+  /// - Parameter isComplete: whether the file gets its name. An export that lacks objects never replaces another one.
+  func finish(isComplete: Bool) throws {
     guard let draft else { return }
     precondition(descriptor >= 0, "an export is finished once")
-    guard fsync(descriptor) == 0, rename(draft, file) == 0 else { throw failure() }
+    guard fsync(descriptor) == 0, rename(draft, isComplete ? file : incomplete) == 0 else { throw failure() }
     close(descriptor)
     descriptor = -1
     // Makes the rename durable.

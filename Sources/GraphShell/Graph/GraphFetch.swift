@@ -104,12 +104,14 @@ struct GraphFetch: AsyncParsableCommand {
       if explain {
         shell.output.show(try await shell.client.explain(fetch))
       } else if count {
-        let number =
+        let found =
           rows == nil
-          ? try await shell.client.count(fetch) : try await Self.number(of: shell.client.rows(fetch))
+          ? try await shell.client.readableCount(fetch)
+          : (count: try await Self.number(of: shell.client.rows(fetch)), damage: DamageNotice())
         shell.output.json
-          ? shell.output.print(JSON.object([.init("count", .integer(Int64(number)))]))
-          : shell.output.print("\(number)")
+          ? shell.output.print(JSON.object([.init("count", .integer(Int64(found.count)))]))
+          : shell.output.print("\(found.count)")
+        try IncompleteResult.check(found.damage, shell.model)
       } else if let columns {
         var printer = ListPrinter(shell: shell, columns: columns, ids: ids, isPage: after != nil)
         let objects = shell.client.stream(fetch)

@@ -1,8 +1,13 @@
 import ArgumentParser
-import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct GraphInsert: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
@@ -63,6 +68,11 @@ struct GraphInsert: AsyncParsableCommand {
       if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
       let id = ObjectID.temporary(1, entity: entity.number)
       var changes = [Change(.insert, id, edits: try await resolver.edits(inputs))]
+      if let known = await KnownInserts(shell).identities(of: changes, policy: policy.policy)?.first,
+        let image = try await shell.images([known.permanent], of: entity).first
+      {
+        return shell.output.show(image, else: shell.reference(image))
+      }
       try await shell.output.program.placement(in: shell.client, policy: policy.policy)?.place(&changes)
       let saved = try await shell.client.commit(changes, policy: policy.policy)
       let image = try await shell.stored(saved, id)
@@ -130,6 +140,11 @@ private struct LineInserter {
         progress.end()
         throw InvalidLinesError(mistakes: plan.mistakes, done: done)
       }
+      if let known = await KnownInserts(shell).identities(of: plan.changes, policy: policy) {
+        planner.resolveLabels(known, of: plan)
+        finish(plan, known, lastLine: lines.last?.number)
+        continue
+      }
       try await placement?.place(&plan.changes)
       let saved = try await commit(plan)
       planner.resolveLabels(saved.committed.identities, of: plan)
@@ -141,10 +156,8 @@ private struct LineInserter {
         progress.end()
         ConflictReport(saved, shell).reportOverwritten()
       }
-      inserted += plan.changes.count
       commits += 1
-      lastLine = lines.last?.number ?? lastLine
-      if shell.output.json { printIDs(saved, plan) } else { progress.show("\(inserted) objects") }
+      finish(plan, saved.committed.identities, lastLine: lines.last?.number)
     }
     progress.end()
     let commits = Output.count(commits, "commit")
@@ -153,6 +166,15 @@ private struct LineInserter {
       policy == .error
         ? "inserted \(Output.count(inserted, "object")) in \(commits)"
         : "inserted or met \(Output.count(inserted, "object")) in \(commits)")
+  }
+
+  /// Counts and prints the objects of a batch that is committed, or whose objects all existed.
+  private mutating func finish(
+    _ plan: LinePlanner.Batch, _ identities: [CommitResult.IDAssignment], lastLine last: Int?
+  ) {
+    inserted += plan.changes.count
+    lastLine = last ?? lastLine
+    if shell.output.json { printIDs(identities, plan) } else { progress.show("\(inserted) objects") }
   }
 
   private func commit(_ plan: LinePlanner.Batch) async throws -> SaveResult {
@@ -168,9 +190,8 @@ private struct LineInserter {
   }
 
   /// Prints one line of JSON for each line that was read.
-  private func printIDs(_ saved: SaveResult, _ plan: LinePlanner.Batch) {
-    let ids = Dictionary(
-      saved.committed.identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
+  private func printIDs(_ identities: [CommitResult.IDAssignment], _ plan: LinePlanner.Batch) {
+    let ids = Dictionary(identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
     let lines = zip(plan.changes, plan.lines).map { change, line in
       var members = [JSON.Member("line", .integer(Int64(line.number)))]
       if let label = line.label { members.append(.init("$id", .string(label))) }

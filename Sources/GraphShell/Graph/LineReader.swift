@@ -1,6 +1,11 @@
 import Dispatch
-import Glibc
 import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A line of JSON Lines, without its line break.
 package struct InputLine: Sendable {

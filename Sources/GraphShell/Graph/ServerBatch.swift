@@ -1,9 +1,14 @@
 import ArgumentParser
-import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Batches: the daemon changes many objects in one commit, all or none.
 @MainActor

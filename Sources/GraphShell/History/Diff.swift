@@ -73,10 +73,12 @@ struct Diff: AsyncParsableCommand {
         guard request.to > 0 else { throw Refusal(.malformed, Self.emptyEnd(words)) }
       }
       var count = 0
-      for try await part in shell.client.differences(request) {
+      let differences = shell.client.differences(request, omitsDamage: true)
+      for try await part in differences {
         count += part.count
         for difference in part { shell.output.show(difference) }
       }
+      try IncompleteResult.check(differences.damage, shell.model)
       if count == 0, !shell.output.json { StandardError.write("no difference") }
     }
   }

@@ -10,7 +10,9 @@ struct Follow: AsyncParsableCommand {
     discussion: """
       Runs until Ctrl-C; with --until-now it ends after the newest present commit. Each line has a token: after an \
       interruption, give --since the token of the last line that you processed, and no commit is missed. A token of \
-      another store, of a store that was restored from a backup since, or of pruned commits is refused with exit code 4.
+      another store, of a store that was restored from a backup since, or of pruned commits is refused with exit \
+      code 4. Damaged commits are named on standard error, and so are objects whose changes have no values; after any, \
+      the exit code is 1.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -49,15 +51,23 @@ struct Follow: AsyncParsableCommand {
       shell.client.reportLostConnections(to: shell.output)
       var printed = try await token(at: start(), shell)
       var reached = printed
-      let commits = shell.client.commits(since: printed, filter: try await filter.filter(shell), untilNow: untilNow)
+      var damage = DamageNotice()
+      let commits = shell.client.commits(
+        since: printed, filter: try await filter.filter(shell), untilNow: untilNow, omitsDamage: true)
       for try await followed in commits {
         reached = followed.token
+        damage.formUnion(followed.damage)
+        // Named at once: without --until-now the command has no end of its own.
+        if !untilNow, !followed.damage.isEmpty {
+          CommandFailure.write(IncompleteResult(followed.damage, shell.model).report, json: shell.output.json)
+        }
         guard let commit = followed.commit else { continue }
         shell.output.print(ObjectJSON.commit(commit, token: followed.token, shell.model))
         printed = followed.token
       }
       // The last commits did not match; the token lets the next run skip them.
       if reached != printed { shell.output.print(JSON.object([.init("token", .string(reached.description))])) }
+      try IncompleteResult.check(damage, shell.model)
     }
   }
 

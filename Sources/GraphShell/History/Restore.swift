@@ -1,8 +1,13 @@
 import ArgumentParser
-import Glibc
 import GraphModel
 import GraphReplica
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct Restore: AsyncParsableCommand {
   static var configuration: CommandConfiguration {

@@ -67,7 +67,7 @@ struct UndoPrinter {
 
   /// Undoes the author's newest step with this name that is not undone.
   func undo(named name: String) async throws {
-    let author = client.context.replica.author
+    let author = client.author
     let commits = try await client.log(
       LogRequest(limit: Self.namedCommits, filter: HistoryFilter(authors: [author]), changes: 0))
     guard let revision = commits.newestStep(named: name) else {

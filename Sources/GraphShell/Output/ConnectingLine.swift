@@ -1,5 +1,10 @@
-import Glibc
 import GraphControllers
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A line on the terminal while the first connection takes long. It appears after a moment, shows a spinner, and is
 /// erased at the end; for a fast connection nothing is drawn.

@@ -1,6 +1,11 @@
 import CommandLineIO
 import Dispatch
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Handles Ctrl-C while a command waits. It erases the progress line, prints a message, and ends the program by the
 /// signal, so that a calling script ends, too.

@@ -1,7 +1,12 @@
 import CommandLineIO
-import Glibc
 import GraphModel
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Prints text or JSON.
 @MainActor

@@ -1,5 +1,10 @@
-import Glibc
 import TerminalCells
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A table with aligned columns; the last one is truncated to fit the terminal.
 package struct TextTable {

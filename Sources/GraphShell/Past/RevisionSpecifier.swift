@@ -74,7 +74,8 @@ struct RevisionSpecifierError: Error, Hashable, Sendable, CustomStringConvertibl
   /// The valid forms, with examples.
   static let forms = """
     a revision (120 or r120), a date with or without a time (2026-11-21, 2026-11-21 09:30, 2026-11-21T09:30:00+0200), \
-    what date -R prints, @1763717415, "10 minutes ago", "1h ago", "yesterday 14:00", "monday 9:00", "today 08:30", "last week"
+    what date or date -R prints, @1763717415, "10 minutes ago", "1h ago", "yesterday 14:00", "monday 9:00", \
+    "today 08:30", "last week"
     """
 
   var description: String {
@@ -102,6 +103,7 @@ private struct TimeParser {
       return (first == "in" ? ago(words.dropFirst()) : last(words.dropFirst())).map { _ in now + 1 }
     }
     if let days = dayNamed(first) { return at(words.dropFirst(), ofDay: days) }
+    if let date = Self.unixDate(words) { return dated(date) }
     if let weekday = Self.weekday(first) { return newest(weekday, words.dropFirst()) }
     if first.utf8.count >= 10, first.utf8.dropFirst(4).first == UInt8(ascii: "-") { return dated(words) }
     if let date = mailDate(words) { return dated(date) }
@@ -246,12 +248,36 @@ private struct TimeParser {
   /// anything else.
   private func mailDate(_ words: [String]) -> [String]? {
     let words = words.first?.hasSuffix(",") == true ? Array(words.dropFirst()) : words
-    guard words.count >= 4, (1...2).contains(words[0].utf8.count), let day = Self.digits(words[0]),
-      let month = Self.months.firstIndex(of: words[1]), words[2].utf8.count == 4, Self.digits(words[2]) != nil
-    else { return nil }
-    func pad(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return ["\(words[2])-\(pad(Int64(month) + 1))-\(pad(day))"] + words[3...]
+    guard words.count >= 3, let date = Self.date(day: words[0], month: words[1], year: words[2]) else { return nil }
+    return [date] + words[3...]
   }
+
+  /// Converts `sat nov 21 10:30:15 utc 2026` and `sat nov 21 10:30:15 am utc 2026`, as `date` prints them, and
+  /// `sat nov 21 10:30:15 2026 +0200`, as git does, to words of RFC 3339; nil for anything else.
+  private static func unixDate(_ words: [String]) -> [String]? {
+    guard words.count >= 5, weekday(words[0]) != nil else { return nil }
+    var time = words[3]
+    var rest = words.dropFirst(4)
+    if let half = rest.first, half == "am" || half == "pm" {
+      guard let micros = clock(time + half) else { return nil }
+      let seconds = micros / second
+      time = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map(twoDigits).joined(separator: ":")
+      rest = rest.dropFirst()
+    }
+    guard let place = rest.firstIndex(where: { $0.utf8.count == 4 && digits($0) != nil }), rest.count <= 2,
+      let date = date(day: words[2], month: words[1], year: rest[place])
+    else { return nil }
+    return [date, time] + rest[..<place] + rest[(place + 1)...]
+  }
+
+  private static func date(day: String, month: String, year: String) -> String? {
+    guard (1...2).contains(day.utf8.count), let day = digits(day), let month = months.firstIndex(of: month),
+      year.utf8.count == 4, digits(year) != nil
+    else { return nil }
+    return "\(year)-\(twoDigits(Int64(month) + 1))-\(twoDigits(day))"
+  }
+
+  private static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// Parses seconds since 1970, with or without a fraction.
   private func seconds(_ text: Substring) -> Timestamp? {

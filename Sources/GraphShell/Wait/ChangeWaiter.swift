@@ -1,10 +1,15 @@
 import CommandLineIO
-import Glibc
 import GraphClient
 import GraphControllers
 import GraphModel
 import GraphReplica
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Waits by a live query or by following commits, without polling. Both survive a lost connection and catch up after
 /// the reconnect. The time limit also applies while disconnected.

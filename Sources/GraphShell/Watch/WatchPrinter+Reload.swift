@@ -35,9 +35,9 @@ extension WatchPrinter {
   func showBatches(through newest: Revision) async -> Bool {
     guard newest > revision else { return false }
     // Batches that the log does not return are not printed; the result is valid anyway.
-    guard let commits = try? await client.log(after: revision, through: newest, limit: Self.commitsAskedFor, changes: 0)
-    else { return false }
-    let batches = commits.filter { $0.unlisted > 0 }.sorted { $0.revision < $1.revision }
+    let request = LogRequest(after: revision, limit: UInt64(Self.commitsAskedFor), through: newest, changes: 0)
+    guard let log = try? await client.readableLog(request) else { return false }
+    let batches = log.commits.filter { $0.unlisted > 0 }.sorted { $0.revision < $1.revision }
     for batch in batches {
       let count = Output.count(Int(clamping: batch.unlisted), "change")
       output.print("\(when(batch.time, batch.author)) * \(count) by a batch, revision \(batch.revision)")

@@ -33,9 +33,14 @@ extension WatchPrinter {
 
   private func result(at revision: Revision) async throws -> [ObjectImage] {
     var images = [ObjectImage]()
+    var damage = DamageNotice()
     for (_, query) in queries.sorted(by: { $0.key < $1.key }) {
-      for try await chunk in client.images(of: query.entity, where: query.predicate, at: revision) { images += chunk }
+      let objects = client.images(of: query.entity, where: query.predicate, at: revision)
+      objects.omitsDamage = true
+      for try await chunk in objects { images += chunk }
+      damage.formUnion(objects.damage)
     }
+    if !damage.isEmpty { CommandFailure.write(IncompleteResult(damage, model).report, json: output.json) }
     return images
   }
 }

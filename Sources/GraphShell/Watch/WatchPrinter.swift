@@ -89,7 +89,10 @@ package final class WatchPrinter {
     guard !output.json, revision > 0 else { return true }
     for (entity, predicate) in queries {
       do {
-        for try await chunk in client.images(of: entity, where: predicate, at: revision) { words.record(chunk) }
+        let objects = client.images(of: entity, where: predicate, at: revision)
+        // The first result names the damaged objects.
+        objects.omitsDamage = true
+        for try await chunk in objects { words.record(chunk) }
       } catch {
         return false
       }
@@ -127,7 +130,10 @@ package final class WatchPrinter {
       return Token(store: head.store, revision: 0, fingerprint: 0)
     }
     do {
-      guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1, changes: 0).first else {
+      let request = LogRequest(after: revision - 1, limit: 1, through: revision, changes: 0)
+      let (commits, damage) = try await client.readableLog(request)
+      guard let entry = commits.first else {
+        if !damage.isEmpty { return try await client.token(of: revision) }
         throw Refusal(.notFound, "the log does not hold revision \(revision)")
       }
       return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)

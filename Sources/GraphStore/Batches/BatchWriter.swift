@@ -37,7 +37,7 @@ final class BatchWriter {
 
   func execute(related: PathQueryMatcher) throws -> WriteResult {
     try batch.check(in: model)
-    try invariant(!job.author.isEmpty, "a batch has an author")
+    try invariant(!job.author.id.isEmpty, "a batch has an author")
     writer.objects.underway = revision
     defer { writer.objects.underway = nil }
     if case .restore(let rows) = batch.operation {

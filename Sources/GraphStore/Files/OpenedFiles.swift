@@ -1,4 +1,4 @@
-// Tests: MovedFilesTests.swift
+// Tests: MovedFilesTests.swift, CutFilesTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -13,12 +13,17 @@ import Synchronization
 
 /// The identities of a store's open files, compared with the files that their names refer to now.
 ///
-/// SQLite opens files by name and never checks again whether the names still refer to them. A store whose directory
-/// was removed, moved or replaced would continue to commit into files that the next start does not find. So the
-/// identities are recorded at opening (`seal` completes them). They are compared before a commit is acknowledged
-/// (`SQLiteStore.Options.comparedNanoseconds`), around each opening of another connection, and once a second while there
-/// are no commits. A comparison takes one `stat` per name, about 2 µs each. The store can't keep its own descriptors
-/// instead, because closing one drops SQLite's locks.
+/// SQLite opens files by name and never checks again whether the names still refer to them. A store whose directory was
+/// removed, moved or replaced would continue to commit into files that the next start does not find. So the identities
+/// are recorded at opening (`seal` completes them). They are compared before a commit is acknowledged
+/// (`SQLiteStore.Options.comparedNanoseconds`), around each opening of another connection, and once a second while
+/// there are no commits. A comparison takes one `stat` per name, about 2 µs each. The store can't keep its own
+/// descriptors instead, because closing one drops SQLite's locks.
+///
+/// SQLite does not notice either when another program cuts the database file short: the pages that it still holds in
+/// memory hide the loss, and its next checkpoint gives the file its old size again. So the file's size is compared,
+/// too. The database loses no pages, except in `vacuum`, so each size of it that a checkpoint leaves is a lower limit
+/// of all later ones.
 final class OpenedFiles: Sendable {
   private enum Role { case database, log, index, lock }
 
@@ -32,8 +37,12 @@ final class OpenedFiles: Sendable {
     var entries: [Entry]
     /// The time on the monotonic clock; 0 if the last comparison failed.
     var lastSuccess: Int64 = 0
+    /// The size, in bytes, that the database file does not fall below; 0 until it is recorded.
+    var smallestSize = 0
   }
 
+  /// The data directory as of opening, with links resolved.
+  let location: String
   private let directory: String
   private let directoryIdentity: FileIdentity
   private let path: String
@@ -52,6 +61,7 @@ final class OpenedFiles: Sendable {
       throw StoreFiles.failure("\(path) can't be read", errno)
     }
     directoryIdentity = folder
+    location = StoreFiles.real(directory)
     state = Mutex(
       State(entries: [
         Entry(role: .database, path: path, identity: database),
@@ -81,8 +91,47 @@ final class OpenedFiles: Sendable {
     state.withLock { $0.entries.removeAll { $0.role == .log || $0.role == .index } }
   }
 
-  /// Compares the file of every name with the one that was opened.
-  /// - Throws: `StoreFailure(.moved)` for the first name that refers to another file.
+  /// Records the size of the database file after a checkpoint. Call it outside of transactions.
+  func recordSize(_ database: Database) throws {
+    // Space that was reserved behind the last page is given back by a later checkpoint.
+    let used = try Int.fetchOne(
+      database, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+    if let used {
+      let size = min(used, StoreFiles.size(ofFile: path))
+      state.withLock { $0.smallestSize = max($0.smallestSize, size) }
+    }
+  }
+
+  /// Allows the database file to become smaller, until its size is recorded again.
+  func forgetSize() { state.withLock { $0.smallestSize = 0 } }
+
+  /// Whether the open database file is smaller than it was.
+  var isCutShort: Bool {
+    do {
+      try verifySize()
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  /// Compares the size of the database file. Call it before a checkpoint, which restores the size, but not the pages.
+  /// - Throws: `StoreFailure(.moved)` if the file is smaller than it was.
+  func verifySize() throws {
+    let (entries, smallest) = state.withLock { ($0.entries, $0.smallestSize) }
+    // This reads the times, too, which makes the next sync of the file more expensive; only checkpoints write this one.
+    let size = StoreFiles.size(ofFile: path)
+    if size < smallest, entries.first(where: { $0.role == .database })?.identity == FileIdentity(of: path) {
+      state.withLock { $0.lastSuccess = 0 }
+      throw StoreFailure(
+        .moved, "\(path) was cut short while stickiesd had it open", cause: "it has \(size) bytes and had \(smallest)",
+        advice: "Commits are refused: keep a copy of all files, stop stickiesd and restore a backup.")
+    }
+  }
+
+  /// Compares the file of every name with the one that was opened, and the size of the database file with an earlier
+  /// one.
+  /// - Throws: `StoreFailure(.moved)` for the first name that refers to another file, or for a file that was cut short.
   func verify() throws {
     let entries = state.withLock { $0.entries }
     for entry in entries {
@@ -93,6 +142,7 @@ final class OpenedFiles: Sendable {
       guard folder == directoryIdentity else { throw failure(ofDirectoryThatIsThere: folder != nil) }
       throw Self.failure(entry.role, entry.path, isThere: present != nil)
     }
+    try verifySize()
     let now = clock()
     state.withLock { $0.lastSuccess = now }
   }

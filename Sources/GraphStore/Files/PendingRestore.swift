@@ -1,4 +1,4 @@
-// Tests: OpeningTests.swift, LowDiskSpaceTests.swift
+// Tests: OpeningTests.swift, LowDiskSpaceTests.swift, RestoredLogTests.swift
 import Foundation
 
 #if canImport(Glibc)
@@ -46,8 +46,25 @@ package enum PendingRestore {
     }
     // Synced before the second rename, because a power failure might preserve only that one.
     try StoreFiles.synchronize(directory: directory)
+    removeUnneededLog(ofStoreAt: old)
     guard rename(intent(path, stamp), path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
     try StoreFiles.synchronize(directory: directory)
     return true
+  }
+
+  /// Removes the commit log of a previous store that was closed, and therefore has all commits in its database. The log
+  /// has up to 64 MiB, and each restore would leave another one behind.
+  ///
+  /// Before the rename that completes the restore, so that an interrupted removal is repeated. The log of a store that
+  /// can't be read is kept.
+  private static func removeUnneededLog(ofStoreAt path: String) {
+    let folder = StoreFiles.logFolder(ofStoreAt: path)
+    if access(folder, F_OK) == 0, access(path, F_OK) == 0, (try? LogMark.isCleared(inStoreAt: path)) == true {
+      for name in StoreFiles.names(in: folder) where name.hasSuffix(".segment") { unlink(folder + "/" + name) }
+      // A folder with other files stays.
+      rmdir(folder)
+    }
+    // A read of a store with a WAL leaves its index behind.
+    unlink(path + "-shm")
   }
 }

@@ -35,8 +35,8 @@ package enum ReadOnlyMedium {
     return name
   }
 
-  /// The name under which SQLite opens a database that no program changes, without a lock, a WAL or its index; nil if it
-  /// can't.
+  /// The name under which SQLite opens a database that no program changes, without a lock, a WAL or its index; nil if
+  /// it can't.
   package static func immutableName(of path: String) -> String? {
     guard sqlite3_compileoption_used("USE_URI") != 0 else { return nil }
     var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))

@@ -73,6 +73,16 @@ package enum StoreFiles {
     }
   }
 
+  /// Creates an empty file for SQLite that only this user can read, regardless of the umask, which belongs to the
+  /// program that embeds a store.
+  ///
+  /// SQLite itself would create it with 0644. It gives a WAL the mode of its database, and reports why it can't create
+  /// a file that this function has not created.
+  static func createPrivateFile(at path: String) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
   package static func hasContent(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_size > 0

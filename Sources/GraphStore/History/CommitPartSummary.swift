@@ -85,7 +85,8 @@ extension HistoryReader {
   /// Decodes the changes of one part.
   func part(_ number: Int, of revision: Revision) throws -> [HistoryChange] {
     let version = objects.layout.version(of: revision)
-    return try HistoryChange.decode(try partBytes(number, of: revision))
+    let bytes = try partBytes(number, of: revision)
+    return try decodePart(of: revision) { try HistoryChange.decode(bytes) }
       .map { $0.present(objects.layout, version: version) }
   }
 

@@ -41,7 +41,7 @@ package struct CommitRow: Equatable, Sendable {
   }
 }
 
-/// The form of a row in an entry of the commit log. Field 1, the preceding fingerprint, is in the fingerprint's input only.
+/// The form of a row in an entry of the commit log. Only the fingerprint's input has field 1, the previous fingerprint.
 extension CommitRow: BinaryCodable {
   package func encode(to writer: inout BinaryWriter) {
     encodeShortFields(to: &writer)

@@ -1,9 +1,12 @@
-// Tests: RandomHistoryTests.swift, LargeLogTests.swift
+// Tests: RandomHistoryTests.swift, LargeLogTests.swift, DamagedHistoryTests.swift
 import GRDBSQLite
 import GraphModel
 
 /// The difference between two states: the objects touched between them, each as it was in both. Changes that were
 /// reverted are no difference. Both states come from `ObjectTimeTravelReader`; the commits between them give only ids.
+///
+/// Objects of which one state can't be read are omitted, and so are the changes of damaged commits, whose objects are
+/// unknown. The caller names both.
 struct DifferenceReader {
   /// The maximum number of changes between the two states.
   static let maximumChanges = 1_000_000
@@ -25,11 +28,14 @@ struct DifferenceReader {
     assert(low <= high)
     try history.check(low)
     try history.check(high)
-    (earlier, later) = (ObjectTimeTravelReader(history: history), ObjectTimeTravelReader(history: history))
+    earlier = ObjectTimeTravelReader(history: history, omitsDamage: true)
+    later = ObjectTimeTravelReader(history: history, omitsDamage: true)
   }
 
   /// Calls `body` with the differences by entity, then by id.
-  func forEach(_ body: (ObjectDifference) throws -> Void) throws {
+  /// - Returns: the omitted objects. The reader's `damageFound` has the damage that it has met.
+  func forEach(_ body: (ObjectDifference) throws -> Void) throws -> [ObjectID] {
+    var unknown = [ObjectID]()
     let root = try request.object.map { try history.located($0).id }
     let family = HistoryFilter(entities: request.entities).family(in: model)
     var ids = root != nil && !request.contents ? [root].compactMap { $0 } : try touched()
@@ -41,13 +47,19 @@ struct DifferenceReader {
         try later.prepare(Dictionary(uniqueKeysWithValues: next.map { ($0, high) }))
         try earlier.prepare(Dictionary(uniqueKeysWithValues: next.map { ($0, low) }))
       }
-      let after = try later.image(of: id, at: high).map(withoutAddedCounts)
-      let before = try earlier.image(of: id, at: low).map(withoutAddedCounts)
+      guard let newer = try later.readableImage(of: id, at: high),
+        let older = try earlier.readableImage(of: id, at: low)
+      else {
+        unknown.append(id)
+        continue
+      }
+      let (after, before) = (newer.map(withoutAddedCounts), older.map(withoutAddedCounts))
       let (first, second) = isBackwards ? (after, before) : (before, after)
       guard let difference = ObjectDifference(from: first, to: second, model: model) else { continue }
       if let root, try !isInside(after, root, later, high), try !isInside(before, root, earlier, low) { continue }
       try body(difference)
     }
+    return unknown
   }
 
   /// The image without the counts that a migration added, unless the object alone determines them. Before it they had
@@ -77,18 +89,23 @@ struct DifferenceReader {
       ids.formUnion(found.filter { model.entity($0.entity) != nil })
     }
     let row = try history.connection.statement(
-      "SELECT revision, changes FROM _commit WHERE revision > ? AND revision <= ? ORDER BY revision")
+      HistoryReader.columns + " WHERE revision > ? AND revision <= ? ORDER BY revision")
     row.bind(1, low)
     row.bind(2, high)
     defer { sqlite3_reset(row.statement) }
     while try history.connection.step(row) {
-      let bytes = row.blob(1)
+      let bytes = row.blob(8)
+      let verified: Void? = try history.objects.unlessDamaged { try history.verify(row, changes: bytes) }
+      if verified == nil { continue }
       guard try CommitPartSummary(bytes) != nil else {
         try add(bytes)
         continue
       }
       let revision = row.integer(0)
-      for place in try history.places(of: revision) { try add(history.partBytes(place.number, of: revision)) }
+      for place in try history.places(of: revision) {
+        let part = try history.partBytes(place.number, of: revision)
+        _ = try history.objects.unlessDamaged { try history.decodePart(of: revision) { try add(part) } }
+      }
     }
     return ids.sorted { ($0.entity, $0) < ($1.entity, $1) }
   }
@@ -107,7 +124,8 @@ struct DifferenceReader {
           inverse.relationship?.deleteRule == .cascade
         else { continue }
         for parent in image[property].objectIDs where seen.insert(parent).inserted {
-          if let found = try past.image(of: parent, at: revision) { pending.append(found) }
+          // A parent that can't be read is named with the rest of the damage.
+          if let found = try past.readableImage(of: parent, at: revision), let found { pending.append(found) }
         }
       }
     }

@@ -144,7 +144,8 @@ extension HistoryReader {
     } else {
       let sorted = ids.sorted()
       for place in try places(of: revision) where Self.isAny(of: sorted, in: place) {
-        found += try changes(in: partBytes(place.number, of: revision))
+        let part = try partBytes(place.number, of: revision)
+        found += try decodePart(of: revision) { try changes(in: part) }
       }
       found = HistoryChange.joined(found)
     }

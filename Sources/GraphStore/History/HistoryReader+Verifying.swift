@@ -1,9 +1,10 @@
-// Tests: DamageTests.swift, CheckTests.swift
+// Tests: DamageTests.swift, DamagedHistoryTests.swift, CheckTests.swift
 import GRDBSQLite
 import GraphModel
 
 /// Verification of commits against their fingerprints. Each covers the complete row and the preceding fingerprint. It
-/// covers the parts of a large batch only together; `check` verifies them, and reads of single parts do not.
+/// covers the parts of a large batch only together; `check` verifies them, and reads of single parts find only bytes
+/// that can't be decoded.
 extension HistoryReader {
   /// - Parameters:
   ///   - row: a row of `columns`.
@@ -12,6 +13,17 @@ extension HistoryReader {
   func verify(_ row: Row, changes: [UInt8]) throws {
     if let damage = objects.damage, try !isAsWritten(row, changes: changes) {
       throw objects.damageFound.add(commit: row.integer(0), damage.refusal(commit: row.integer(0)))
+    }
+  }
+
+  /// Decodes a part of a batch, which no checksum covers alone.
+  /// - Throws: `Refusal(.unavailable)` if its bytes can't be decoded, if this reader looks for damage.
+  func decodePart<Result>(of revision: Revision, _ decode: () throws -> Result) throws -> Result {
+    do {
+      return try decode()
+    } catch let error as MalformedMessage {
+      guard let damage = objects.damage else { throw error }
+      throw objects.damageFound.add(commit: revision, damage.refusal(commit: revision))
     }
   }
 

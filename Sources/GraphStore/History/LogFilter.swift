@@ -28,15 +28,17 @@ struct LogFilter {
   /// - Parameter changes: the maximum number of decoded changes per commit; the others are only counted.
   init(
     _ filter: HistoryFilter, after: Revision, through: Revision, changes: Int = .max, omitsDamage: Bool = false,
-    history: HistoryReader
+    names: ShownNames, history: HistoryReader
   ) throws {
     self.history = history
     self.omitsDamage = omitsDamage
     self.changes = changes
     family = filter.family(in: history.objects.model)
     object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
-    let names = CommitAuthors(history.connection)
-    authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try names.number(of: $0) }.sorted()
+    let table = CommitAuthors(history.connection)
+    authors =
+      filter.authors.isEmpty
+      ? nil : try filter.authors.flatMap { names.ids(named: $0) }.compactMap { try table.number(of: $0) }.sorted()
     var (low, high) = (max(after, 0), through)
     (since, until) = (filter.since, filter.until)
     let (times, first) = (CommitTimes(history: history), try history.oldest() + 1)

@@ -50,28 +50,15 @@ package final class EntityTable: Sendable {
     self.numbers = numbers
     name = names?.table(numbers.stored(entity: root.number)) ?? root.name
     let family = root.family.compactMap { model.entity($0) }
-    var columns = [Column]()
-    var position = [PropertyNumber: Int]()
-    for entity in family.sorted(by: { $0.slotCount < $1.slotCount }) {
-      for property in entity.storedProperties where position[property.number] == nil {
-        position[property.number] = columns.count
-        let destination = property.relationship.flatMap { relationship in
-          relationship.storage == .reference
-            ? model.entity(relationship.destination).flatMap { model.entity($0.root) } : nil
-        }
-        columns.append(
-          Column(
-            property: property,
-            name: names?.column(numbers.stored(property: property.number))
-              ?? Self.columnName(property, root: root, model),
-            index: columns.count, destination: destination,
-            references: destination.map { names?.table(numbers.stored(entity: $0.number)) ?? $0.name }, table: name))
-      }
-    }
+    let columns = Self.columns(of: family, root: root, model: model, numbers: numbers, names: names, table: name)
     self.columns = columns
     assert(names != nil || Set(columns.map(\.name)).count == columns.count, "no two columns share a name")
+    var position = [PropertyNumber: Int]()
     var positions = [Int](repeating: -1, count: model.propertyCount + 1)
-    for (number, index) in position { positions[Int(number)] = index }
+    for column in columns {
+      position[column.property.number] = column.index
+      positions[Int(column.property.number)] = column.index
+    }
     self.positions = positions
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
     let table = quoted(name)
@@ -100,16 +87,7 @@ package final class EntityTable: Sendable {
       column.property.attribute?.isFullText == true
         ? FullTextTable(property: column.property, name: Self.fullTextName(column.property, model)) : nil
     }
-    var partialKeys = [PropertyNumber: String]()
-    for (owner, constraint) in Self.constraints(of: root, model) {
-      let family = owner.number == root.number ? "" : "_entity IN (\(numbers.family(of: owner)))"
-      let parts = constraint.compactMap { model.property($0) }
-      guard !family.isEmpty || parts.contains(where: \.isOptional) else { continue }
-      for part in parts where partialKeys[part.number, default: ""].isEmpty {
-        partialKeys[part.number] = part.owner == owner.number ? family : ""
-      }
-    }
-    self.partialKeys = partialKeys
+    partialKeys = Self.partialKeys(of: root, model: model, numbers: numbers)
     keyLookups = Dictionary(
       uniqueKeysWithValues: family.map { [columns] entity in
         let lookups = entity.uniquenessConstraints.map { constraint in
@@ -126,6 +104,45 @@ package final class EntityTable: Sendable {
         let own = entity.storedProperties.compactMap { position[$0.number].map { columns[$0] } }
         return (entity.number, EntityColumns(entity, columns: own, edges: edges, fullTextTables: fullTextTables))
       })
+  }
+
+  /// The columns of a family, those of the parents first.
+  private static func columns(
+    of family: [Entity], root: Entity, model: Model, numbers: NumberAssignment, names: TableNames?, table: String
+  ) -> [Column] {
+    var columns = [Column]()
+    var known = Set<PropertyNumber>()
+    for entity in family.sorted(by: { $0.slotCount < $1.slotCount }) {
+      for property in entity.storedProperties where known.insert(property.number).inserted {
+        let destination = property.relationship.flatMap { relationship in
+          relationship.storage == .reference
+            ? model.entity(relationship.destination).flatMap { model.entity($0.root) } : nil
+        }
+        columns.append(
+          Column(
+            property: property,
+            name: names?.column(numbers.stored(property: property.number)) ?? columnName(property, root: root, model),
+            index: columns.count, destination: destination,
+            references: destination.map { names?.table(numbers.stored(entity: $0.number)) ?? $0.name }, table: table))
+      }
+    }
+    return columns
+  }
+
+  /// The value of `partialKeys`.
+  private static func partialKeys(
+    of root: Entity, model: Model, numbers: NumberAssignment
+  ) -> [PropertyNumber: String] {
+    var partialKeys = [PropertyNumber: String]()
+    for (owner, constraint) in constraints(of: root, model) {
+      let family = owner.number == root.number ? "" : "_entity IN (\(numbers.family(of: owner)))"
+      let parts = constraint.compactMap { model.property($0) }
+      guard !family.isEmpty || parts.contains(where: \.isOptional) else { continue }
+      for part in parts where partialKeys[part.number, default: ""].isEmpty {
+        partialKeys[part.number] = part.owner == owner.number ? family : ""
+      }
+    }
+    return partialKeys
   }
 
   /// The layout of an entity's objects; nil for an entity of another family.

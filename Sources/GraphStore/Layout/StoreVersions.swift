@@ -10,7 +10,7 @@ package enum StoreVersions {
     sum INTEGER NOT NULL)
     """
 
-  /// The least layout of a migrated store. A program that does not know it would take the numbers in rows for its model's.
+  /// The least layout of a migrated store. An older program would take the numbers in its rows for the model's.
   package static let layout: Int32 = 4
 
   package static func sum(_ version: StoreVersion) -> Int64 {

@@ -23,6 +23,8 @@ final class AttachedLog: @unchecked Sendable {
   var isMarked: Bool
   /// The time on the monotonic clock before which no log is begun, after a failure.
   private var nextAttempt: Int64 = .min
+  /// The time before which no complete checkpoint is attempted; nil if SQLite is known to hold what a sync of it says.
+  private var nextCheckpoint: Int64?
   private let bytes = Atomic<Int>(0)
 
   /// The time without an attempt after a log could not be begun: an attempt may write a whole segment.
@@ -50,6 +52,38 @@ final class AttachedLog: @unchecked Sendable {
     }
   }
 
+  // MARK: - A start beside another program
+
+  /// Continues the log of the last run instead of beginning a new one.
+  ///
+  /// The process before may have been killed after a failed sync of SQLite: it is then unknown what the disk has of the
+  /// commits that SQLite shows, and only the log is known to have them. They are released after a complete checkpoint,
+  /// which another program prevents as long as it reads the store.
+  /// - Returns: false if the log can't be continued behind the store's state.
+  func keepUntilCheckpoint(after state: LogPosition) -> Bool {
+    guard let current, case let status = current.status, !status.needsRestart, status.last == state.revision else {
+      return false
+    }
+    nextCheckpoint = .min
+    bytes.store(status.bytes, ordering: .relaxed)
+    return true
+  }
+
+  /// Whether only a complete checkpoint makes SQLite's commits durable.
+  var needsCheckpoint: Bool { nextCheckpoint != nil }
+
+  /// Whether a complete checkpoint may be attempted; false for a while after one.
+  func mayCheckpoint(at now: Int64) -> Bool {
+    guard let nextCheckpoint, now >= nextCheckpoint else { return false }
+    self.nextCheckpoint = now < .max - Self.retryNanoseconds ? now + Self.retryNanoseconds : .max
+    return true
+  }
+
+  /// SQLite holds its commits durably.
+  func didCheckpoint() { nextCheckpoint = nil }
+
+  // MARK: - Beginning
+
   /// Whether a log may be begun; false for a while after a failure.
   func mayBegin(at now: Int64) -> Bool { now >= nextAttempt }
 
@@ -66,12 +100,12 @@ final class AttachedLog: @unchecked Sendable {
     }
     current = log
     bytes.store(log.status.bytes, ordering: .relaxed)
-    nextAttempt = .min
+    (nextAttempt, nextCheckpoint) = (.min, nil)
   }
 
   /// Appends nothing more before the next `begin`: SQLite syncs each commit.
   func rest() {
-    current = nil
+    (current, nextCheckpoint) = (nil, nil)
     bytes.store(0, ordering: .relaxed)
   }
 }

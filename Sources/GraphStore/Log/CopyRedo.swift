@@ -64,6 +64,6 @@ package enum CopyRedo {
       connection, layout: StoreVersions.layout(connection.database, model: model), wordLimit: options.wordLimit,
       sliceObjects: options.sliceObjects, keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits,
       scans: ScanReporter(model: model, log: log, limit: options.longScan), log: log,
-      damage: DamageReporter(model: model, log: log), random: options.random)
+      damage: DamageReporter(model: model, log: log), names: ShownNames(), random: options.random)
   }
 }

@@ -6,10 +6,10 @@ import Synchronization
 /// The commits that are not yet committed in SQLite.
 ///
 /// A commit is acknowledged once its entry is in the log; `unsynced` has those that are not. The writer leaves its
-/// SQLite transaction open meanwhile, so that many commits share the work of one COMMIT, which needs no sync. It commits
-/// the transaction when a read must see it, when enough commits have gathered, and before a large batch and a pruning.
-/// If the transaction is lost, the entries repeat it: those in memory while the process lives, those in the log after
-/// its end.
+/// SQLite transaction open meanwhile, so that many commits share the work of one COMMIT, which needs no sync. It
+/// commits the transaction when a read must see it, when enough commits have gathered, and before a large batch and a
+/// pruning. If the transaction is lost, the entries repeat it: those in memory while the process lives, those in the
+/// log after its end.
 ///
 /// `@unchecked Sendable`: everything but the atomics and `unsynced` is guarded by the store's turn.
 final class GatheredCommits: @unchecked Sendable {
@@ -74,18 +74,18 @@ final class GatheredCommits: @unchecked Sendable {
   }
 
   /// Makes the groups durable in the log that were added; may be called on any thread.
-  /// - Parameter group: returns as soon as this group has a fate; nil for all groups.
-  /// - Returns: the failure of the log, if a group still waits. The holder of the store's turn must then make the groups
-  ///   durable in SQLite.
+  /// - Parameter group: returns as soon as this group has an outcome; nil for all groups.
+  /// - Returns: the failure of the log, if a group still waits. The holder of the store's turn must then make the
+  ///   groups durable in SQLite.
   func writeUnsynced(until group: UnsyncedGroups.Group? = nil) -> (any Error)? {
     unsynced.write(group, verifies: mustVerify()) { acknowledged.add($0, ordering: .releasing) }
   }
 
   /// Ends the groups that are not durable in the log.
-  func resolveUnsynced(_ fate: UnsyncedGroups.Fate) { unsynced.resolve(fate) }
+  func resolveUnsynced(_ outcome: UnsyncedGroups.Outcome) { unsynced.resolve(outcome) }
 
   /// Nil while a group is not durable; on any thread.
-  func fate(of group: UnsyncedGroups.Group) -> UnsyncedGroups.Fate? { unsynced.fate(of: group) }
+  func outcome(of group: UnsyncedGroups.Group) -> UnsyncedGroups.Outcome? { unsynced.outcome(of: group) }
 
   /// SQLite's transaction is committed before its commits are durable: reads wait for the store's turn.
   func willCommitUnsynced() { acknowledged.add(1, ordering: .releasing) }

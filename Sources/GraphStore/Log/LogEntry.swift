@@ -6,8 +6,8 @@ import GraphModel
 /// History describes a commit by the differences from the state before it and does not keep the values of inserted
 /// objects, because the present and later changes contain them. An entry has both, so that a store in the state before
 /// the commit needs nothing else. All numbers of entities and properties are the store's (`NumberAssignment`), so an
-/// entry applies to stores of the same model version only. A migration has no entry: it rewrites rows, and the log begins
-/// again after it.
+/// entry applies to stores of the same model version only. A migration has no entry: it rewrites rows, and the log
+/// begins again after it.
 ///
 /// A large batch consists of several entries: its parts, and then its commit. They apply together or not at all.
 public enum LogEntry: Equatable, Sendable {
@@ -23,6 +23,8 @@ public enum LogEntry: Equatable, Sendable {
     public var fingerprint: UInt64
     /// The inserted and revived objects, in the order of their changes.
     var inserted = [ObjectImage]()
+    /// The shown name of the author, if it is not the id that the row has. No fingerprint covers it.
+    var authorName: String?
 
     /// The revision of the commit.
     public var revision: Revision { row.revision }
@@ -82,20 +84,23 @@ extension LogEntry.Commit: BinaryCodable {
     writer.field(1, row)
     writer.fixed(2, fingerprint)
     for image in inserted { writer.field(3, image) }
+    if let authorName { writer.field(4, authorName) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
     var (row, fingerprint, inserted) = (CommitRow?.none, UInt64(0), [ObjectImage]())
+    var authorName: String?
     while let (number, field) = try reader.next() {
       switch number {
       case 1: row = try field.form()
       case 2: fingerprint = try field.fixed64()
       case 3: inserted.append(try field.form())
+      case 4: authorName = try field.string()
       default: break
       }
     }
     guard let row else { throw MalformedMessage("a logged commit lacks its row") }
-    self.init(row: row, fingerprint: fingerprint, inserted: inserted)
+    self.init(row: row, fingerprint: fingerprint, inserted: inserted, authorName: authorName)
   }
 }
 

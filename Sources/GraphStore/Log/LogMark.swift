@@ -25,8 +25,16 @@ package enum LogMark {
     return try IdleStore.read(path) { try isSet($0) }
   }
 
-  /// Refuses a store whose write-ahead log has lost commits from its middle, as after a power failure. With the mark, the
-  /// commit log has them.
+  /// Whether a store that no program is changing says that it is complete without its log. False if it says nothing.
+  static func isCleared(inStoreAt path: String) throws -> Bool {
+    guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else { return false }
+    return try IdleStore.read(path) { database in
+      try database.tableExists("_log") && Bool.fetchOne(database, sql: "SELECT isNeeded FROM _log") == false
+    }
+  }
+
+  /// Refuses a store whose write-ahead log has lost commits from its middle, as after a power failure. With the mark,
+  /// the commit log has them.
   package static func refuseLoss(ofStoreAt path: String) throws {
     if try WriteAheadLogFile.loss(beside: path) != nil, try !isSet(inStoreAt: path) {
       try WriteAheadLogFile.refuseLoss(beside: path)

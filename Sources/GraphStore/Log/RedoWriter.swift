@@ -64,8 +64,8 @@ final class RedoWriter {
     }
   }
 
-  /// Checks that an entry has the numbers of this store's model version. A migration assigns new ones, and its commit is
-  /// not in the log.
+  /// Checks that an entry has the numbers of this store's model version. A migration assigns new ones, and its commit
+  /// is not in the log.
   private func checkModel(of entry: LogEntry) throws {
     // A part is rolled back with the commit of its batch.
     if case .commit(let commit) = entry, commit.row.model != writer.modelNumber {

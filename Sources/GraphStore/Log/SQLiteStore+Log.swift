@@ -38,8 +38,8 @@ extension SQLiteStore {
   /// Makes a prepared group durable; called on any thread.
   private func finish(_ group: UnsyncedGroups.Group, _ gathered: GatheredCommits) throws -> [WriteResult] {
     if gathered.writeUnsynced(until: group) != nil { commitUnsynced(group, gathered) }
-    let fate = try invariant(gathered.fate(of: group), "a group that was written has a fate")
-    if case .failed(let error) = fate { throw error }
+    let outcome = try invariant(gathered.outcome(of: group), "a group that was written has an outcome")
+    if case .failed(let error) = outcome { throw error }
     return try finish(group.entries, group.results)
   }
 
@@ -56,7 +56,7 @@ extension SQLiteStore {
   private func commitUnsynced(_ group: UnsyncedGroups.Group, _ gathered: GatheredCommits) {
     turn.withLock { _ in
       // Another caller that held the turn may have done it.
-      if gathered.fate(of: group) != nil { return }
+      if gathered.outcome(of: group) != nil { return }
       do {
         try commitUnreadInTurn()
       } catch {
@@ -125,6 +125,7 @@ extension SQLiteStore {
   private func commitDurably(_ gathered: GatheredCommits, _ writer: StoreWriter) throws {
     // No other thread writes to the log behind this call.
     _ = gathered.writeUnsynced()
+    try verifyHeader(of: writer.connection)
     if gathered.isSyncing {
       try runCommit(writer.connection)
     } else {
@@ -181,7 +182,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Commits what has gathered, so that reads see it, after it is durable in the log. Releases the log from time to time.
+  /// Commits the gathered groups once they are durable in the log, so that reads see them. Sometimes releases the log.
   /// - Throws: the failure of SQLite; the store is then reopened by the next call.
   func commitGathered(_ writer: StoreWriter) throws {
     guard let gathered, gathered.isOpen else { return }
@@ -192,11 +193,13 @@ extension SQLiteStore {
         }
         return try commitDurably(gathered, writer)
       }
+      try verifyHeader(of: writer.connection)
       try runCommit(writer.connection)
       gathered.didCommit()
       try checkpointIfDue(writer.connection.database)
       guard gathered.log.isForgettingDue else { return }
-      try synchronizeLog(of: writer.connection)
+      try files.verifySize()
+      guard try makeReleasable(gathered.log, writer) else { return }
     } catch {
       abandonTransaction(of: writer, after: error)
       throw error
@@ -208,11 +211,44 @@ extension SQLiteStore {
     }
   }
 
+  /// Makes SQLite's commits durable, so that the commit log can release them.
+  /// - Returns: false if that has to wait for another program that reads the store.
+  private func makeReleasable(_ attached: AttachedLog, _ writer: StoreWriter) throws -> Bool {
+    guard attached.needsCheckpoint else {
+      try synchronizeLog(of: writer.connection)
+      return true
+    }
+    guard attached.mayCheckpoint(at: options.monotonicNanoseconds()) else { return false }
+    do {
+      try makeDurable(writer.connection.database)
+    } catch let failure as StoreFailure where failure.code == .inUse {
+      return false
+    }
+    attached.didCheckpoint()
+    return true
+  }
+
   /// Copies SQLite's log into the database file when the log has its usual size. SQLite's own checkpoints are off.
   func checkpointIfDue(_ database: Database) throws {
     if options.commitLog != nil, opener.logFrames.count >= checkpointSpace.checkpointPages {
+      try files.verifySize()
       // Without space for the pages the log grows until there is some.
       _ = try CheckpointSpace.checkpoint(database)
+      try files.recordSize(database)
+    }
+  }
+
+  /// Checks that the database file still begins like one, through SQLite's own descriptor.
+  ///
+  /// SQLite holds the first page in memory. If another program has overwritten it, commits would be acknowledged that
+  /// no start can read.
+  func verifyHeader(of connection: Connection) throws {
+    if let file = DatabaseFileHandle(connection.database), !file.beginsLikeDatabase {
+      throw StoreFailure(
+        .corrupt, "\(path) was overwritten while stickiesd had it open",
+        cause: "it does not begin like a SQLite database",
+        advice: "Commits are refused unless SQLite's log has the lost page: keep a copy of all files, stop stickiesd "
+          + "and restore a backup.")
     }
   }
 
@@ -316,9 +352,19 @@ extension SQLiteStore {
 
   /// Copies SQLite's whole log into the database file and syncs that file.
   ///
-  /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as written.
-  /// A checkpoint writes them again, to another file.
+  /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as
+  /// written. A checkpoint writes them again, to another file. It begins with the first page of the log: an earlier
+  /// checkpoint that a read has interrupted may have copied pages that were lost since, and SQLite syncs behind a
+  /// complete one only.
   func makeDurable(_ database: Database) throws {
+    let code = DatabaseFileHandle(database)?.forgetCheckpoints()
+    // Another program makes a checkpoint.
+    if code == SQLITE_BUSY { throw isBeingRead }
+    if let code, code != SQLITE_OK {
+      throw SQLiteFailure.of(
+        code: code, message: "the write-ahead log's index can't be locked", path: path,
+        systemError: sqlite3_system_errno(database.sqliteConnection))
+    }
     // A read that takes longer is not waited for.
     sqlite3_busy_timeout(database.sqliteConnection, Self.shortWait)
     defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(options.lockSeconds * 1_000)) }
@@ -330,7 +376,11 @@ extension SQLiteStore {
         code: error.extendedResultCode.rawValue, message: error.text, path: path,
         systemError: sqlite3_system_errno(database.sqliteConnection))
     } catch is DatabaseError {}
-    throw StoreFailure(
+    throw isBeingRead
+  }
+
+  private var isBeingRead: StoreFailure {
+    StoreFailure(
       .inUse, "the store \(path) can't be brought up to date while a read is running",
       advice: "Commits resume by themselves.")
   }
@@ -360,5 +410,5 @@ extension SQLiteStore {
 
 extension StoreWriter {
   /// The newest state.
-  fileprivate var position: LogPosition { LogPosition(revision: revision, fingerprint: fingerprint) }
+  var position: LogPosition { LogPosition(revision: revision, fingerprint: fingerprint) }
 }

@@ -18,7 +18,7 @@ extension SQLiteStore {
     let log = isNeeded ? try open(store, nil) : nil
     if let log { try recover(from: log, writer) }
     // Also without the mark: a process that was killed after a failed sync has left pages in the cache only.
-    try makeDurableAtStart(writer)
+    let isDurable = try makeDurableAtStart(writer)
     let attached = AttachedLog(log, heldBytes: options.heldLogBytes) { try open(store, $0) }
     let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits))
     let gathered = GatheredCommits(attached, limits: limits) { [files, age = options.comparedNanoseconds] in
@@ -27,22 +27,25 @@ extension SQLiteStore {
     try pool.writeWithoutTransaction { _ in
       if options.commitLog == nil { return try setMark(false, gathered, writer) }
       checkpointSpace.update()
-      begin(gathered, writer)
+      if isDurable || !attached.keepUntilCheckpoint(after: writer.position) { begin(gathered, writer) }
       self.gathered = gathered
     }
   }
 
   /// Makes what a start has found durable in SQLite.
   ///
-  /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced again,
-  /// which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
-  private func makeDurableAtStart(_ writer: StoreWriter) throws {
+  /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced
+  /// again, which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
+  /// - Returns: whether everything is durable.
+  private func makeDurableAtStart(_ writer: StoreWriter) throws -> Bool {
     try pool.writeWithoutTransaction { database in
       do {
         try makeDurable(database)
+        return true
       } catch let failure as StoreFailure where failure.code == .inUse {
         self.log.warning("another program reads the store; its log is synced instead of copied into the database file")
         try synchronizeLog(of: writer.connection)
+        return false
       }
     }
   }
@@ -74,7 +77,11 @@ extension SQLiteStore {
       try pool.writeWithoutTransaction { database in
         let writer = try invariant(writer, "a store that is open has a writer")
         try commitGathered(writer)
-        if let gathered { try setSyncing(true, gathered, writer) }
+        if let gathered {
+          // Otherwise the next start must read the log.
+          if gathered.log.needsCheckpoint { try makeDurable(database) }
+          try setSyncing(true, gathered, writer)
+        }
         try LogMark.clear(database)
       }
     } catch {
@@ -97,7 +104,7 @@ extension SQLiteStore {
   /// The number of entries in one SQLite transaction.
   private static let appliedEntries = 512
 
-  /// Applies entries, which are durable when the call returns. Only the caller of `commit` may call it, between commits.
+  /// Applies entries; they are durable when the call returns. Only the caller of `commit` calls it, between commits.
   ///
   /// Entries that the store already has change nothing. Parts of a batch at the end, without their commit, are not
   /// applied.

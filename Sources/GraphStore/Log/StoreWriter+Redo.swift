@@ -27,7 +27,7 @@ extension StoreWriter {
     _ commit: LogEntry.Commit, _ changes: [ObjectChange], keyframes ids: [ObjectID], conflicts: [Conflict], size: Int,
     _ assigned: AssignedIDs
   ) throws {
-    try insert(commit.row, commit.fingerprint)
+    try insert(commit)
     for id in ids { try keyframes.write(id, in: commit.revision, connection) }
     try OverwrittenValues(connection: connection, numbers: layout.numbers).record(conflicts, of: commit.revision)
     fullText.recordCommit(changes: changes.count, size: size)
@@ -39,7 +39,7 @@ extension StoreWriter {
 
   /// Completes a repeated batch whose rows and parts are written.
   func finishBatch(_ commit: LogEntry.Commit, _ assigned: AssignedIDs) throws {
-    try insert(commit.row, commit.fingerprint)
+    try insert(commit)
     try advance(past: commit, assigned)
   }
 

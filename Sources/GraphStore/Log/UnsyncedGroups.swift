@@ -11,23 +11,23 @@ import GraphModel
 ///
 /// If the log fails, the groups wait for the holder of the turn, which commits them in SQLite.
 ///
-/// `@unchecked Sendable`: `condition` guards the state, and the fate of each group.
+/// `@unchecked Sendable`: `condition` guards the state, and the outcome of each group.
 final class UnsyncedGroups: @unchecked Sendable {
   /// How a group ended.
-  enum Fate {
+  enum Outcome {
     case durable
     /// Neither the log nor SQLite can be written. The commits may still be restored later.
     case failed(any Error)
   }
 
-  /// A group of commits. `@unchecked Sendable`: the condition of its owner guards `fate`.
+  /// A group of commits. `@unchecked Sendable`: the condition of its owner guards `outcome`.
   final class Group: @unchecked Sendable {
     let entries: [LogEntry]
     let results: [WriteResult]
     fileprivate let records: [LogRecord]
     fileprivate let log: any CommitLog
     /// Nil while the group waits.
-    fileprivate var fate: Fate?
+    fileprivate var outcome: Outcome?
 
     init(_ entries: [LogEntry], _ results: [WriteResult], _ log: any CommitLog) {
       (self.entries, self.results, self.log) = (entries, results, log)
@@ -48,15 +48,15 @@ final class UnsyncedGroups: @unchecked Sendable {
 
   func add(_ group: Group) { condition.withLock { waiting.append(group) } }
 
-  func fate(of group: Group) -> Fate? { condition.withLock { group.fate } }
+  func outcome(of group: Group) -> Outcome? { condition.withLock { group.outcome } }
 
   /// Makes all waiting groups durable in the log; may be called on any thread.
   /// - Parameters:
-  ///   - group: returns as soon as this group has a fate; nil for all groups.
+  ///   - group: returns as soon as this group has an outcome; nil for all groups.
   ///   - verifies: whether the names of the log's files are compared.
-  ///   - acknowledge: called with the number of groups that have become durable, before they have their fate.
-  /// - Returns: nil if all groups are durable, or `group` has its fate. Otherwise the failure of the log; no other group
-  ///   is written before `resolve`.
+  ///   - acknowledge: called with the number of groups that have become durable, before they have their outcomes.
+  /// - Returns: nil if all groups are durable, or `group` has its outcome. Otherwise the failure of the log; no other
+  ///   group is written before `resolve`.
   func write(_ group: Group? = nil, verifies: Bool, acknowledge: (Int) -> Void) -> (any Error)? {
     let (groups, earlier) = begin(group)
     guard let log = groups.first?.log else { return earlier }
@@ -75,7 +75,7 @@ final class UnsyncedGroups: @unchecked Sendable {
     condition.withLock {
       (isWriting, failure) = (false, newFailure)
       if newFailure == nil {
-        for group in groups { group.fate = .durable }
+        for group in groups { group.outcome = .durable }
         waiting.removeFirst(groups.count)
       }
       condition.broadcast()
@@ -87,7 +87,7 @@ final class UnsyncedGroups: @unchecked Sendable {
   private func begin(_ group: Group?) -> (groups: [Group], failure: (any Error)?) {
     condition.withLock {
       while isWriting { condition.wait() }
-      if group?.fate != nil { return ([], nil) }
+      if group?.outcome != nil { return ([], nil) }
       if failure == nil, !waiting.isEmpty { isWriting = true }
       return (isWriting ? waiting : [], failure)
     }
@@ -95,10 +95,10 @@ final class UnsyncedGroups: @unchecked Sendable {
 
   /// Ends all waiting groups. Only the holder of the store's turn may call it, after `write` has left no group that
   /// another thread would write.
-  func resolve(_ fate: Fate) {
+  func resolve(_ outcome: Outcome) {
     condition.withLock {
       assert(!isWriting, "the groups that are written are still needed")
-      for group in waiting { group.fate = fate }
+      for group in waiting { group.outcome = outcome }
       (waiting, failure) = ([], nil)
     }
   }

@@ -22,53 +22,17 @@ struct HistoryPruner {
   /// Removes some of the commits up to `target`, which must be older than the newest. Call it inside a transaction.
   /// - Returns: the new floor; nil if there was nothing to remove.
   func removeCommits(through target: Revision) throws -> HistoryFloor? {
-    var floor: HistoryFloor?
-    var size = 0
-    var sequences = [Int64: Int64]()
-    var losses = [Conflict]()
-    var losers = [Revision]()
-    var keyframes = [(id: UniqueID, revision: Revision)]()
-    let row = try connection.statement(
-      """
-      SELECT revision, fingerprint, time, author, replica, sequence, outcome, changes FROM _commit WHERE revision <= ? \
-      ORDER BY revision LIMIT ?
-      """)
-    row.bind(1, target)
-    row.bind(2, Int64(sliceCommits))
-    defer { sqlite3_reset(row.statement) }
-    while size < Self.sliceBytes, try connection.step(row) {
-      let revision = row.integer(0)
-      floor = HistoryFloor(
-        revision: revision, fingerprint: UInt64(bitPattern: row.integer(1)), time: row.integer(2),
-        author: row.integer(3))
-      sequences[row.integer(4)] = max(sequences[row.integer(4), default: .min], row.integer(5))
-      let changes = row.blob(7)
-      size += changes.count
-      if !row.isNull(6) {
-        let outcome = row.blob(6)
-        size += outcome.count
-        for conflict in try CommitResult(binary: outcome).conflicts where conflict.isLoss {
-          losses.append(conflict)
-          losers.append(revision)
-        }
-      }
-      guard try CommitPartSummary(changes) == nil else { continue }
-      for change in try HistoryChange.decode(changes) where change.kind == .updated && !change.values.isEmpty {
-        keyframes.append((change.id.key, revision))
-      }
-    }
-    sqlite3_reset(row.statement)
-    guard let floor else { return nil }
+    let slice = try oldestCommits(through: target)
+    guard let floor = slice.floor else { return nil }
     try invariant(floor.revision <= target, "no commit after the target is pruned")
-    for keyframe in keyframes {
+    for keyframe in slice.keyframes {
       let delete = try connection.statement("DELETE FROM _whole WHERE id = ? AND revision = ?")
       delete.bind(1, keyframe.id)
       delete.bind(2, keyframe.revision)
       try connection.run(delete)
     }
-    assert(losses.count == losers.count)
-    let hasLosses = try !losses.isEmpty && OverwrittenValues.tableExists(connection)
-    for (loss, revision) in zip(losses, losers) where hasLosses {
+    let hasLosses = try !slice.losses.isEmpty && OverwrittenValues.tableExists(connection)
+    for (loss, revision) in slice.losses where hasLosses {
       // Both are in the store's numbers.
       let delete = try connection.statement("DELETE FROM _lost WHERE id = ? AND property = ? AND revision = ?")
       delete.bind(1, loss.id.key)
@@ -76,7 +40,7 @@ struct HistoryPruner {
       delete.bind(3, revision)
       try connection.run(delete)
     }
-    for (replica, sequence) in sequences.sorted(by: { $0.key < $1.key }) {
+    for (replica, sequence) in slice.sequences.sorted(by: { $0.key < $1.key }) {
       let highest = try connection.statement(
         """
         INSERT INTO _pruned (replica, sequence) VALUES (?, ?) \
@@ -92,6 +56,50 @@ struct HistoryPruner {
     try ClockSetbacks.prune(through: floor.revision, connection)
     try floor.write(connection)
     return floor
+  }
+
+  /// The oldest commits, and what refers to them.
+  private struct Slice {
+    /// The newest of the commits; nil if there are none.
+    var floor: HistoryFloor?
+    /// The highest sequence number of each replica.
+    var sequences = [Int64: Int64]()
+    var losses = [(Conflict, Revision)]()
+    var keyframes = [(id: UniqueID, revision: Revision)]()
+  }
+
+  private func oldestCommits(through target: Revision) throws -> Slice {
+    var slice = Slice()
+    var size = 0
+    let row = try connection.statement(
+      """
+      SELECT revision, fingerprint, time, author, replica, sequence, outcome, changes FROM _commit WHERE revision <= ? \
+      ORDER BY revision LIMIT ?
+      """)
+    row.bind(1, target)
+    row.bind(2, Int64(sliceCommits))
+    defer { sqlite3_reset(row.statement) }
+    while size < Self.sliceBytes, try connection.step(row) {
+      let revision = row.integer(0)
+      slice.floor = HistoryFloor(
+        revision: revision, fingerprint: UInt64(bitPattern: row.integer(1)), time: row.integer(2),
+        author: row.integer(3))
+      slice.sequences[row.integer(4)] = max(slice.sequences[row.integer(4), default: .min], row.integer(5))
+      let changes = row.blob(7)
+      size += changes.count
+      if !row.isNull(6) {
+        let outcome = row.blob(6)
+        size += outcome.count
+        for conflict in try CommitResult(binary: outcome).conflicts where conflict.isLoss {
+          slice.losses.append((conflict, revision))
+        }
+      }
+      guard try CommitPartSummary(changes) == nil else { continue }
+      for change in try HistoryChange.decode(changes) where change.kind == .updated && !change.values.isEmpty {
+        slice.keyframes.append((change.id.key, revision))
+      }
+    }
+    return slice
   }
 
   // MARK: - Parts

@@ -47,8 +47,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Creates the tables before the first slice ever. The layout of an opened store already excludes programs that do not
-  /// know them.
+  /// Creates the tables before the first slice ever. The layout of an opened store already excludes programs that do
+  /// not know them.
   private func prepareForPruning(_ writer: StoreWriter, through target: Revision) throws {
     // The tables exist, or there is nothing to remove yet.
     guard !writer.isPruned, try target > writer.history.oldest() else { return }
@@ -104,8 +104,11 @@ extension SQLiteStore {
           try database.execute(sql: "PRAGMA temp_store = FILE")
           defer { try? database.execute(sql: "PRAGMA temp_store = MEMORY") }
           writer = nil
+          // Any checkpoint behind this statement makes the file smaller.
+          files.forgetSize()
           try database.execute(sql: "VACUUM")
           _ = try? database.checkpoint(.truncate)
+          try files.recordSize(database)
         }
       }
       try files.verify()

@@ -6,8 +6,9 @@ import GraphModel
 struct GraphExporter {
   let objects: ObjectReader
 
-  /// Passes all objects to `body`. Holds one object in memory at a time.
-  /// - Parameter begin: called first, with the number of objects.
+  /// Passes all objects to `body`, except damaged ones, which `damageFound` of the reader has then. Holds one object in
+  /// memory at a time.
+  /// - Parameter begin: called first, with the number of objects, damaged ones included.
   func export(begin: (Int) throws -> Void, body: (ObjectImage) throws -> Void) throws {
     let (connection, layout) = (objects.connection, objects.layout)
     let entities = objects.model.entities.filter { !$0.isAbstract }.sorted { $0.number < $1.number }
@@ -28,7 +29,10 @@ struct GraphExporter {
           + " WHERE t._entity = \(layout.numbers.stored(entity: entity.number)) ORDER BY t._id")
       // If `body` throws, the statement is still in progress.
       defer { sqlite3_reset(rows.statement) }
-      while try connection.step(rows) { try body(objects.verifiedImage(rows, in: table)) }
+      while try connection.step(rows) {
+        let image = try objects.unlessDamaged { try objects.verifiedImage(rows, in: table) }
+        if let image { try body(image) }
+      }
     }
   }
 }

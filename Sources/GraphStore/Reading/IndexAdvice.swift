@@ -3,8 +3,8 @@ import GraphModel
 
 /// Advice about attributes that need an index, derived from the condition and the order alone.
 ///
-/// The advice holds for any data; otherwise there is none. An AND can use an index if one of its parts can, an OR only if each of
-/// its parts can.
+/// The advice holds for any data; otherwise there is none. An AND can use an index if one of its parts can, an OR only
+/// if each of its parts can.
 enum IndexAdvice {
   /// The attributes without an index, as `Entity.attribute` of the declaring entity, in order of appearance.
   static func attributes(for request: FetchRequest, in model: Model) -> [String] {

@@ -168,7 +168,14 @@ extension PredicateSQL {
       return value.isNull ? "\(expression) IS NOT NULL" : "NOT coalesce(\(expression) = \(row(value)), 0)"
     case (.in, .list(let values)):
       if values.isEmpty { return "0" }
-      let rows = values.filter { !$0.isNull }.map { row($0) }.joined(separator: ", ")
+      let present = values.filter { !$0.isNull }
+      let rows: String
+      if isShort(present.count) {
+        rows = present.map { row($0) }.joined(separator: ", ")
+      } else {
+        guard let ids = list(present) else { return nil }
+        rows = "SELECT _row FROM \(quoted(destination)) WHERE _id IN (\(ids))"
+      }
       let found = "\(expression) IN (\(rows))"
       return values.contains(.null) ? "(\(expression) IS NULL OR \(found))" : found
     default: return nil
@@ -234,13 +241,14 @@ extension PredicateSQL {
       rights = [argument(folded(value))]
     case .list(let values):
       if comparison.comparator == .between, values.contains(.null) { return "0" }
-      let present = values.filter { !$0.isNull }.map { argument(folded($0)) }
+      let present = values.filter { !$0.isNull }.map(folded)
       if comparison.comparator == .in {
-        let found = "\(left) IN (\(present.joined(separator: ", ")))"
+        guard let list = list(present) else { return nil }
+        let found = "\(left) IN (\(list))"
         if !values.contains(.null) { return present.isEmpty ? "0" : found }
         return present.isEmpty ? "\(left) IS NULL" : "(\(left) IS NULL OR \(found))"
       }
-      rights = present
+      rights = present.map { argument($0) }
     case .expressions(let parts):
       guard counts(parts.count) else { return nil }
       for part in parts {

@@ -8,8 +8,8 @@ import GraphModel
 /// is false, and the reader also runs the evaluator.
 ///
 /// SQLite reports only when it prepares a statement whether it is within its limits, because the use of its parser's
-/// stack depends on the position of each part. So the forms of a statement (`TranslationLevel`) are tried in order, without an
-/// estimate.
+/// stack depends on the position of each part. So the forms of a statement (`TranslationLevel`) are tried in order,
+/// without an estimate.
 ///
 /// Paths compared with constants become `IN (SELECT …)`, so that an index at either end can be used; other paths are
 /// correlated subqueries. SQL's unknown truth value never propagates: negation is applied to `coalesce(…, 0)`.

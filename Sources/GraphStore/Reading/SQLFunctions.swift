@@ -8,7 +8,13 @@ import GraphModel
 package enum SQLFunctions {
   package static func register(on database: Database) {
     let connection = database.sqliteConnection
-    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+    registerTexts(connection)
+    registerCalculations(connection)
+  }
+
+  private static let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+
+  private static func registerTexts(_ connection: OpaquePointer?) {
     sqlite3_create_function_v2(
       connection, "graph_fold", 2, flags, nil,
       { context, _, values in
@@ -40,6 +46,17 @@ package enum SQLFunctions {
     sqlite3_create_function_v2(
       connection, "graph_matches", 3, flags, nil, { SQLFunctions.matches($0, $2) }, nil, nil, nil)
     sqlite3_create_function_v2(
+      connection, "graph_key", 2, flags, nil,
+      { context, _, values in
+        guard case .string(let text) = SQLFunctions.value(values?[0], .string),
+          let collation = SQLFunctions.value(values?[1], .string).stringValue.flatMap(Collation.init(rawValue:))
+        else { return sqlite3_result_null(context) }
+        SQLFunctions.setResult(.data(collation.key(text)), context)
+      }, nil, nil, nil)
+  }
+
+  private static func registerCalculations(_ connection: OpaquePointer?) {
+    sqlite3_create_function_v2(
       connection, "graph_call", -1, flags, nil, { SQLFunctions.call($0, $1, $2) }, nil, nil, nil)
     sqlite3_create_function_v2(
       connection, "graph_run", -1, flags, nil, { SQLFunctions.run($0, $1, $2) }, nil, nil, nil)
@@ -65,14 +82,6 @@ package enum SQLFunctions {
     sqlite3_create_function_v2(
       connection, "graph_avg", 2, flags, nil, nil, { SQLFunctions.collect($0, $2) },
       { SQLFunctions.finish($0, .average) }, nil)
-    sqlite3_create_function_v2(
-      connection, "graph_key", 2, flags, nil,
-      { context, _, values in
-        guard case .string(let text) = SQLFunctions.value(values?[0], .string),
-          let collation = SQLFunctions.value(values?[1], .string).stringValue.flatMap(Collation.init(rawValue:))
-        else { return sqlite3_result_null(context) }
-        SQLFunctions.setResult(.data(collation.key(text)), context)
-      }, nil, nil, nil)
   }
 
   // MARK: - Functions with cached state

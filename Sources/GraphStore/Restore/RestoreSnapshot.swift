@@ -3,7 +3,7 @@ import GraphModel
 
 /// The graph at a revision, as far as a restore needs it.
 ///
-/// It is the present, with the objects touched since over it, as `GraphRollback` or `ObjectTimeTravelReader` found them.
+/// The present, overlaid with the earlier states that `GraphRollback` or `ObjectTimeTravelReader` found.
 final class RestoreSnapshot {
   let history: HistoryReader
   /// The objects that differ from the present; nil for one that did not exist.

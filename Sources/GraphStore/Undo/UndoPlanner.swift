@@ -7,6 +7,7 @@ import GraphModel
 /// is the undo of the undo. The plan reads only history, so undo survives everything that history survives.
 struct UndoPlanner {
   let history: HistoryReader
+  let names: ShownNames
   var limits = UndoLimits()
 
   /// The planned undo.
@@ -23,6 +24,7 @@ struct UndoPlanner {
   private var objects: ObjectReader { history.objects }
   private var stacks: UndoStacks { UndoStacks(history: history) }
 
+  /// - Parameter author: the id of the principal.
   func plan(_ request: UndoRequest, author: String) throws -> UndoPlan {
     let step = try request.revision.map { try wanted($0, redo: request.redo, author) } ?? next(request, author)
     let isWhole = !step.isUndone && step.latest == step.revision
@@ -57,7 +59,7 @@ struct UndoPlanner {
       head - oldest > UndoStacks.reach
       ? " in the newest \(UndoStacks.reach) commits"
       : oldest > 0 ? " in what is kept: history up to revision \(oldest) was pruned" : ""
-    throw Refusal(.notFound, "\(author) has nothing to \(request.redo ? "redo" : "undo")\(reach)")
+    throw Refusal(.notFound, "\(names.name(of: author)) has nothing to \(request.redo ? "redo" : "undo")\(reach)")
   }
 
   /// Returns the step of a revision. The undo of an undo is a redo.
@@ -67,7 +69,9 @@ struct UndoPlanner {
       throw Refusal(.notFound, "there is no revision \(revision)")
     }
     guard UTF8Comparison.equal(committer, author) else {
-      throw Refusal(.notAllowed, "revision \(revision) was made by \(committer); you can only undo your own commits")
+      throw Refusal(
+        .notAllowed,
+        "revision \(revision) was made by \(names.name(of: committer)); you can only undo your own commits")
     }
     if redo {
       guard step.isUndone else { throw Refusal(.conflict, "revision \(revision) is not undone") }

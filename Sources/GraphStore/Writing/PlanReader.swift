@@ -51,5 +51,7 @@ struct PlanReader: PlannerReader {
     return ObjectID(key: row.id(0), entity: writer.layout.numbers.entity(row, 1))
   }
 
+  func shownName(ofAuthor author: String) -> String { writer.names.name(of: author) }
+
   func nextInSequence(_ property: PropertyNumber) -> Int64 { writer.sequences[property, default: 1] }
 }

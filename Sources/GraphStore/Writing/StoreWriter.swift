@@ -16,6 +16,7 @@ final class StoreWriter {
   let keyframes: KeyframePolicy
   private let undoLimits: UndoLimits
   let scans: ScanReporter
+  let names: ShownNames
   private let log: Logger
   /// Returns the random half of a new id.
   private let random: () -> UInt64
@@ -27,10 +28,7 @@ final class StoreWriter {
   /// A batch changes this in progress; `reload` restores the committed values.
   var sequences: [PropertyNumber: Int64]
   let modelNumber: Int64
-  /// Interned names; emptied at a limit. The keys are `Value`s because these compare strings by bytes: a name in
-  /// another normalization is another author.
-  private var authors = [Value: Int64]()
-  private var replicas = [UniqueID: KnownReplica]()
+  private var interned = InternTable()
   let lastWriters = LastWriterTracker()
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
@@ -43,16 +41,10 @@ final class StoreWriter {
   /// Test only.
   var hooks = StoreHooks()
 
-  private struct KnownReplica {
-    let number: Int64
-    /// The highest sequence number that the replica has committed; a higher one is new without a lookup.
-    var highest: Int64
-  }
-
   init(
     _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, keyframeInterval: Int,
     undoLimits: UndoLimits, scans: ScanReporter, log: Logger,
-    damage: DamageReporter, random: @escaping () -> UInt64
+    damage: DamageReporter, names: ShownNames, random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
@@ -60,6 +52,7 @@ final class StoreWriter {
     keyframes = KeyframePolicy(interval: keyframeInterval)
     self.undoLimits = undoLimits
     self.scans = scans
+    self.names = names
     self.log = log
     self.random = random
     objects = ObjectReader(
@@ -88,6 +81,7 @@ final class StoreWriter {
     modelNumber = try invariant(
       connection.integer("SELECT number FROM _model WHERE hash = ?", .data(layout.model.hash.bytes)),
       "the store that was opened has the model that it serves")
+    try names.load(connection)
     try fullText.reload(unverified)
   }
 
@@ -109,7 +103,7 @@ final class StoreWriter {
         return try commitTransaction(
           CommitJob(transaction: transaction, author: author), time: time, related: related)
       case .undo(let request, let author):
-        let undo = try UndoPlanner(history: history, limits: undoLimits).plan(request, author: author)
+        let undo = try UndoPlanner(history: history, names: names, limits: undoLimits).plan(request, author: author.id)
         let job = CommitJob(
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)
@@ -132,7 +126,7 @@ final class StoreWriter {
   func commitTransaction(
     _ job: CommitJob, time: Timestamp, related: PathQueryMatcher
   ) throws -> WriteResult {
-    try invariant(!job.author.isEmpty, "a commit has an author")
+    try invariant(!job.author.id.isEmpty, "a commit has an author")
     try invariant(job.undoes == nil || !job.isRestore, "a restore undoes no commit")
     try invariant(job.redoes == nil || job.undoes != nil, "a redo undoes an undo")
     var ids = newIDs(time: time)
@@ -178,7 +172,7 @@ final class StoreWriter {
   /// A transaction to commit, with its author and the commit that it undoes.
   struct CommitJob {
     var transaction: Transaction
-    var author: String
+    var author: Principal
     var undoes: Revision?
     var redoes: Revision?
     /// Whether it restores a past state, which is no undo.
@@ -249,7 +243,7 @@ final class StoreWriter {
     var committed = outcome
     committed.fingerprint = commit.fingerprint
     let record = CommitRecord(
-      revision: next, time: time, author: author, transaction: transaction.id, fingerprint: commit.fingerprint,
+      revision: next, time: time, author: author.id, transaction: transaction.id, fingerprint: commit.fingerprint,
       undo: transaction.undo, undoes: job.undoes, redoes: job.redoes, changes: plan.changes)
     return WriteResult(outcome: .committed(committed), record: record)
   }
@@ -283,7 +277,7 @@ final class StoreWriter {
   /// Writes the commit row of a batch after its rows and parts.
   /// - Parameter changes: the summary of the parts; empty for an imported graph without objects.
   func writeBatch(
-    _ batch: Batch, author: String, time: Timestamp, changes: CommitPartSummary, ids: IDGenerator
+    _ batch: Batch, author: Principal, time: Timestamp, changes: CommitPartSummary, ids: IDGenerator
   ) throws -> WriteResult {
     let next = revision + 1
     var outcome = CommitResult(revision: next, fingerprint: 0, identities: [], conflicts: [])
@@ -296,7 +290,8 @@ final class StoreWriter {
     advanceHead(to: next, outcome.fingerprint, time: time)
     lastIDHigh = ids.high
     let record = CommitRecord(
-      revision: next, time: time, author: author, transaction: batch.id, fingerprint: outcome.fingerprint, changes: [],
+      revision: next, time: time, author: author.id, transaction: batch.id, fingerprint: outcome.fingerprint,
+      changes: [],
       summary: changes.count == 0 ? nil : changes.summary(layout.numbers))
     return WriteResult(outcome: .committed(outcome), record: record)
   }
@@ -308,7 +303,7 @@ final class StoreWriter {
     """)
 
   private func writeCommit(
-    _ next: Revision, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
+    _ next: Revision, _ transaction: Transaction, author: Principal, undoes: Revision?, time: Timestamp,
     changes: [UInt8], counters: [PropertyNumber: Int64], outcome: CommitResult
   ) throws -> LogEntry.Commit {
     try invariant(next == revision + 1, "a commit follows the newest one")
@@ -319,19 +314,21 @@ final class StoreWriter {
       "an insert turns a temporary id into a permanent one")
     let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
     var row = CommitRow(
-      revision: next, time: time, author: author, transaction: transaction.id, model: modelNumber, undoes: undoes,
+      revision: next, time: time, author: author.id, transaction: transaction.id, model: modelNumber, undoes: undoes,
       outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
       counters: SequenceCounters.encode(counters, layout.numbers), changes: changes)
     if let undo = transaction.undo { row.undo = undo.binary }
-    let commit = LogEntry.Commit(row: row, fingerprint: row.fingerprint(after: fingerprint))
-    try insert(row, commit.fingerprint)
+    var commit = LogEntry.Commit(row: row, fingerprint: row.fingerprint(after: fingerprint))
+    if author.name != author.id { commit.authorName = author.name }
+    try insert(commit)
     return commit
   }
 
   /// Writes the row of a commit, and what follows from it: new names, and whether the clock went back.
-  func insert(_ commit: CommitRow, _ fingerprint: UInt64) throws {
-    let author = try number(ofAuthor: commit.author)
-    let replica = try number(of: commit.transaction)
+  func insert(_ entry: LogEntry.Commit) throws {
+    let (commit, fingerprint) = (entry.row, entry.fingerprint)
+    let author = try interned.number(ofAuthor: commit.author, name: entry.authorName, names, connection)
+    let replica = try interned.number(of: commit.transaction, isPruned: isPruned, connection)
     let row = try connection.statement(Self.insertCommit)
     row.bind(1, commit.revision)
     row.bind(2, commit.time)
@@ -361,52 +358,11 @@ final class StoreWriter {
     changes.compactMap { $0.kind == .inserted ? $0.after : nil }.map { layout.numbers.stored($0) }
   }
 
-  // MARK: - Interning and outcomes
-
-  private static let internLimit = 10_000
-
-  private func number(ofAuthor name: String) throws -> Int64 {
-    if let number = authors[.string(name)] { return number }
-    let number =
-      try CommitAuthors(connection).number(of: name)
-      ?? insertName("INSERT INTO _author (name) VALUES (?)") { $0.bind(1, name) }
-    if authors.count >= Self.internLimit { authors.removeAll() }
-    authors[.string(name)] = number
-    return number
-  }
-
-  /// Returns the number of the transaction's replica, and records the sequence number as committed.
-  private func number(of id: TransactionID) throws -> Int64 {
-    let sequence = Int64(bitPattern: id.sequence)
-    if var known = replicas[id.replica] {
-      known.highest = max(known.highest, sequence)
-      replicas[id.replica] = known
-      return known.number
-    }
-    let number =
-      try connection.integer("SELECT number FROM _replica WHERE id = ?", .uuid(id.replica))
-      ?? insertName("INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
-    let newest = try connection.integer("SELECT max(sequence) FROM _commit WHERE replica = ?", .integer(number))
-    var highest = if let newest { newest } else { Int64.min }
-    if isPruned, let pruned = try HistoryFloor.highestSequence(of: number, connection) {
-      highest = max(highest, pruned)
-    }
-    if replicas.count >= Self.internLimit { replicas.removeAll() }
-    replicas[id.replica] = KnownReplica(number: number, highest: max(highest, sequence))
-    return number
-  }
-
-  /// Runs an insert into a table of interned names; returns the new number.
-  private func insertName(_ insert: String, bind: (Row) -> Void) throws -> Int64 {
-    let row = try connection.statement(insert)
-    bind(row)
-    try connection.run(row)
-    return connection.lastRow
-  }
+  // MARK: - Outcomes
 
   /// Returns the outcome of a transaction that was committed before; nil for a new one.
   func earlierOutcome(of id: TransactionID) throws -> Outcome? {
-    if let known = replicas[id.replica], Int64(bitPattern: id.sequence) > known.highest { return nil }
+    if interned.isNew(id) { return nil }
     // An unknown replica has committed nothing.
     let row = try connection.statement(
       """
@@ -431,8 +387,7 @@ final class StoreWriter {
     objects.forgetAll()
     history.forgetRecent()
     lastWriters.forgetAll()
-    authors.removeAll()
-    replicas.removeAll()
+    interned = InternTable()
     isPruned = try HistoryFloor.tableExists(connection)
     let row = try connection.statement(
       "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
@@ -444,6 +399,7 @@ final class StoreWriter {
       sequences = try SequenceCounters.decode(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
+    try names.load(connection)
     try fullText.reload(unverified)
   }
 }

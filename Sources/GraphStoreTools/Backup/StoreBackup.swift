@@ -218,8 +218,8 @@ public enum StoreBackup {
     try PendingRestore.finish(in: directory)
   }
 
-  /// Brings the store up to date with its commit log, and checks the WAL for lost commits before SQLite opens it, unless
-  /// a daemon is running. A daemon does both at its start.
+  /// Brings the store up to date with its commit log, and checks the WAL for lost commits before SQLite opens it,
+  /// unless a daemon is running. A daemon does both at its start.
   private static func prepareUnlessServed(_ path: String, directory: String) throws {
     // No daemon serves the store there, and no lock can be taken.
     if ReadOnlyMedium.holds(path) { return try WriteAheadLogFile.refuseLoss(beside: path) }

@@ -5,8 +5,8 @@ import GraphStore
 
 /// The check of the commit log of a store whose newest commits may be there only. It reads the log and applies nothing.
 ///
-/// The log must be that of the store and of its past, and its commits above the store's newest one must follow that one:
-/// each fingerprint covers the one before it. The log's own checksums cover the bytes of each entry.
+/// The log must be that of the store and of its past, and its commits above the store's newest one must follow that
+/// one: each fingerprint covers the one before it. The log's own checksums cover the bytes of each entry.
 struct CommitLogChecker {
   private let store: CheckedStore
   private let folder: String
@@ -71,7 +71,7 @@ struct CommitLogChecker {
     }
   }
 
-  /// The commit of a record; nil for a part of a batch, which its commit covers, and for a record that can't be decoded.
+  /// The commit of a record; nil for a part of a batch, which its commit covers, and for a record without a valid form.
   private func commit(in record: LogRecord) -> LogEntry.Commit? {
     do {
       let entry = try LogEntry(binary: record.body)

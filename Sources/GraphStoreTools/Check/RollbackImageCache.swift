@@ -5,7 +5,7 @@ import GraphStore
 
 /// Objects during a walk back through history, as they were before the oldest commit read so far.
 ///
-/// An object that did not exist is nil. A limited number is in memory; the others are in a temporary database file.
+/// An object that did not exist is nil. Memory holds a limited number of objects, a temporary database file the others.
 struct RollbackImageCache {
   /// The connection to the temporary database.
   private let connection: Connection

@@ -45,6 +45,7 @@ struct SchemaChecker {
     }
     let isPruned = try HistoryFloor.tableExists(store.connection)
     let hasSetbacks = try ClockSetbacks.tableExists(store.connection)
+    let hasNames = try store.connection.hasTable("_name")
     // Repeats the migrations without objects, which produces the same statements.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
@@ -55,6 +56,7 @@ struct SchemaChecker {
         try MigrationWriter.rehearse(database, from: before, to: model)
       }
       if isPruned { for statement in HistoryFloor.creation { try database.execute(sql: statement) } }
+      if hasNames { try database.execute(sql: ShownNames.creation) }
       if hasSetbacks { try database.execute(sql: ClockSetbacks.creation) }
       return try Self.schema(of: database)
     }

@@ -6,16 +6,16 @@ import GraphStore
 /// `stickiesd check`: verifies everything that a store's data can prove about itself.
 ///
 /// The steps are independent: each reports its findings and what it can't read, and the next one continues with the
-/// rest. They open the file read-only, so damage stays as it was found. The commit log is read only if the store needs it
-/// (`LogMark`).
+/// rest. They open the file read-only, so damage stays as it was found. The commit log is read only if the store needs
+/// it (`LogMark`).
 public enum StoreCheck {
   /// The number of past objects in memory while history is read; the others are in a temporary file.
   public static let heldObjects = 50_000
 
   /// The result of a check.
   public struct Report: Sendable, Hashable {
-    /// The findings, with the kinds in the order of `StoreFinding.Kind`: at most `maximumPerKind` of each, and a last one
-    /// that counts the others. Empty for a sound store.
+    /// The findings, with the kinds in the order of `StoreFinding.Kind`: at most `maximumPerKind` of each, and a last
+    /// one that counts the others. Empty for a sound store.
     public var findings: [StoreFinding]
     /// The number of commits that are in the commit log only. The next start applies them.
     public var unappliedCommits = 0

@@ -4,7 +4,7 @@ import GRDBSQLite
 import GraphModel
 import GraphStore
 
-/// The checks of existing objects against the new version. Only what it requires beyond the old one is checked.
+/// The checks of existing objects against the requirements that only the new version has.
 extension MigrationWriter {
   /// Refuses new required properties without a value to fill in, if any object exists.
   func refuseUnfilled(_ old: StoreLayout) throws {

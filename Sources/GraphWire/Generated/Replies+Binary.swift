@@ -36,6 +36,9 @@ extension Welcome: BinaryCodable {
     for element in entities { writer.field(7, element) }
     writer.field(8, maximumFrameSize)
     writer.field(9, heartbeatMilliseconds)
+    writer.field(10, lastSequence)
+    writer.field(11, author)
+    writer.field(12, principal)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -48,6 +51,9 @@ extension Welcome: BinaryCodable {
     entities = []
     maximumFrameSize = 0
     heartbeatMilliseconds = 0
+    lastSequence = 0
+    author = ""
+    principal = ""
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.protocolVersion = try field.uint32()
@@ -59,6 +65,9 @@ extension Welcome: BinaryCodable {
       case 7: self.entities.append(try field.form())
       case 8: self.maximumFrameSize = try field.unsigned()
       case 9: self.heartbeatMilliseconds = try field.unsigned()
+      case 10: self.lastSequence = try field.unsigned()
+      case 11: self.author = try field.string()
+      case 12: self.principal = try field.string()
       default: break
       }
     }
@@ -370,6 +379,7 @@ extension ServerStatus: BinaryCodable {
     writer.field(40, oldest)
     writer.field(41, failure)
     writer.field(42, commitLogSize)
+    for element in exposures { writer.field(48, element, always: true) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -384,6 +394,7 @@ extension ServerStatus: BinaryCodable {
     oldest = 0
     failure = ""
     commitLogSize = 0
+    exposures = []
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.server = try field.string()
@@ -397,6 +408,7 @@ extension ServerStatus: BinaryCodable {
       case 40: self.oldest = try field.integer()
       case 41: self.failure = try field.string()
       case 42: self.commitLogSize = try field.unsigned()
+      case 48: self.exposures.append(try field.string())
       default: break
       }
     }

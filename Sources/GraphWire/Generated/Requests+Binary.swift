@@ -13,6 +13,7 @@ extension Hello: BinaryCodable {
     writer.field(4, author)
     writer.field(5, program)
     if let token { writer.field(6, token) }
+    writer.field(7, credential)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -22,6 +23,7 @@ extension Hello: BinaryCodable {
     author = ""
     program = ""
     token = nil
+    credential = ""
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.protocolVersion = try field.uint32()
@@ -30,6 +32,7 @@ extension Hello: BinaryCodable {
       case 4: self.author = try field.string()
       case 5: self.program = try field.string()
       case 6: self.token = try field.form()
+      case 7: self.credential = try field.string()
       default: break
       }
     }

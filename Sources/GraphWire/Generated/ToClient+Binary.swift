@@ -65,16 +65,18 @@ extension ToClient: BinaryCodable {
     case .progress(let value): writer.field(18, value)
     case .revisionAt(let value): writer.field(19, value)
     case .why(let value): writer.field(20, value)
-    case .followed(let commits, let at, let head):
+    case .followed(let commits, let at, let head, let damage):
       writer.message(21) {
         for element in commits { $0.field(1, element) }
         $0.field(2, at)
         $0.field(3, head)
+        if !damage.isEmpty { $0.field(4, damage) }
       }
-    case .differences(let differences, let last):
+    case .differences(let differences, let last, let damage):
       writer.message(22) {
         for element in differences { $0.field(1, element) }
         $0.field(2, last)
+        if !damage.isEmpty { $0.field(3, damage) }
       }
     case .exportHead(let value): writer.field(24, value)
     case .windowMoved(let value): writer.field(25, value)
@@ -275,32 +277,36 @@ extension ToClient: BinaryCodable {
     var commits: [CommitEntry] = []
     var at: Token?
     var head: Token?
+    var damage: DamageNotice = DamageNotice()
     var reader = try field.reader()
     while let (number, field) = try reader.next() {
       switch number {
       case 1: commits.append(try field.form())
       case 2: at = try field.form()
       case 3: head = try field.form()
+      case 4: damage = try field.form()
       default: break
       }
     }
     guard let at else { throw MalformedMessage("an answer with commits has no tokens") }
     guard let head else { throw MalformedMessage("an answer with commits has no tokens") }
-    return .followed(commits, at: at, head: head)
+    return .followed(commits, at: at, head: head, damage: damage)
   }
 
   /// `message DifferenceChunk`
   private static func differences(_ field: BinaryReader.Field) throws(MalformedMessage) -> Body {
     var differences: [ObjectDifference] = []
     var last: Bool = false
+    var damage: DamageNotice = DamageNotice()
     var reader = try field.reader()
     while let (number, field) = try reader.next() {
       switch number {
       case 1: differences.append(try field.form())
       case 2: last = try field.bool()
+      case 3: damage = try field.form()
       default: break
       }
     }
-    return .differences(differences, last: last)
+    return .differences(differences, last: last, damage: damage)
   }
 }

@@ -107,6 +107,9 @@ public struct KeepNote: Sendable {
       var words = members.string("text", of: item, in: "listContent")
       let formatted = HTMLText(members.string("textHtml", of: item, in: "listContent"))
       if words.isEmpty { words = formatted.text }
+      if !Self.isSame(words, formatted.text) {
+        members.reportOmission("the textHtml of its listContent, which is not its text: \(formatted.text.excerpt)")
+      }
       formats.formUnion(formatted.formats)
       addresses += formatted.addresses
       return "- [\(isChecked ? "x" : " ")] \(words)"
@@ -114,11 +117,24 @@ public struct KeepNote: Sendable {
     let list = items.joined(separator: "\n")
     plainText = Self.paragraphs([title, items.isEmpty ? plain : list])
     text = Self.paragraphs([title, plain.isEmpty ? formatted.text : plain, list])
+    if !plain.isEmpty, !Self.isSame(plain, formatted.text) {
+      members.reportOmission("its textContentHtml, which is not its textContent: \(formatted.text.excerpt)")
+    }
     addLinks(&members, addresses)
     if !formats.isEmpty {
       let names = HTMLText.Format.allCases.filter(formats.contains).map(\.rawValue)
       members.reportOmission("its formatting: \(names.joined(separator: ", "))")
     }
+  }
+
+  /// Whether formatted text has nothing that the plain text lacks: it has no letters, or the same. White space and the
+  /// marks of lists differ.
+  private static func isSame(_ plain: String, _ formatted: String) -> Bool {
+    func letters(_ text: String) -> [Unicode.Scalar] {
+      text.unicodeScalars.filter(\.properties.isAlphabetic)
+    }
+    let wanted = letters(formatted)
+    return wanted.isEmpty || wanted == letters(plain)
   }
 
   private static func paragraphs(_ parts: [String]) -> String {
@@ -146,37 +162,11 @@ public struct KeepNote: Sendable {
 
   /// Appends each saved link: its title, address and description, unless the text contains them.
   private mutating func addLinks(_ members: inout KeepMemberReader, _ addresses: [String]) {
+    var links = KeepLinks(besides: text)
     for link in members.objects("annotations") {
-      let pieces = ["title", "url", "description"].map { members.string($0, of: link, in: "annotations") }
-      addLink(pieces)
+      links.add(["title", "url", "description"].map { members.string($0, of: link, in: "annotations") })
     }
-    for address in addresses { addLink([address]) }
-  }
-
-  private mutating func addLink(_ pieces: [String]) {
-    var lines = [String]()
-    for piece in pieces where !piece.isEmpty {
-      let isThere = text.mentions(piece) || lines.contains { $0.mentions(piece) }
-      if !isThere { lines.append(piece) }
-    }
-    text = Self.paragraphs([text, lines.joined(separator: "\n")])
-  }
-}
-
-extension String {
-  /// Whether the text contains `piece`, other than as the beginning or end of a longer word or address.
-  fileprivate func mentions(_ piece: String) -> Bool {
-    func continues(_ character: Character?) -> Bool {
-      guard let character else { return false }
-      return character.isLetter || character.isNumber || "/?#&=%-_+~@".contains(character)
-    }
-    var rest = self[...]
-    while let range = rest.firstRange(of: piece) {
-      let before = range.lowerBound > startIndex ? self[index(before: range.lowerBound)] : nil
-      let after = range.upperBound < endIndex ? self[range.upperBound] : nil
-      if !continues(before), !continues(after) { return true }
-      rest = self[index(after: range.lowerBound)...]
-    }
-    return false
+    for address in addresses { links.add([address]) }
+    text = Self.paragraphs([text] + links.paragraphs)
   }
 }

@@ -96,7 +96,7 @@ public struct FolderChanges: Sendable {
     case gone
     /// The note was deleted, and the file was edited.
     case orphan
-    /// The file was written from another state; it is left unchanged.
+    /// The file was written from another state, or its note can't be read; it is left unchanged.
     case unknown
   }
 
@@ -115,6 +115,8 @@ public struct FolderChanges: Sendable {
   private(set) var matches = [UniqueID: Match]()
   /// The names of all files in the folder.
   let names: Set<ByteKey>
+  /// The listed notes that exist and can't be read.
+  let unreadable: Set<UniqueID>
 
   /// Compares a folder with the server's notes.
   /// - Parameters:
@@ -122,8 +124,12 @@ public struct FolderChanges: Sendable {
   ///   - list: the folder's list.
   ///   - notes: the notes of the board.
   ///   - elsewhere: listed notes that were moved to other boards.
-  public init(of files: [FolderFile], list: FolderManifest, notes: [NoteSnapshot], elsewhere: [NoteSnapshot]) {
-    self.list = list
+  ///   - unreadable: notes that exist and can't be read. Their files and entries stay as they are.
+  public init(
+    of files: [FolderFile], list: FolderManifest, notes: [NoteSnapshot], elsewhere: [NoteSnapshot],
+    unreadable: Set<UniqueID> = []
+  ) {
+    (self.list, self.unreadable) = (list, unreadable)
     names = Set(files.map { ByteKey($0.name) })
     let notes = Dictionary((notes + elsewhere).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     match(files, notes)
@@ -133,6 +139,11 @@ public struct FolderChanges: Sendable {
           let isUnchanged = theirs.revision == entry.revision && !entry.isDetached
           missing.append(DeletedFile(file: entry.file, theirs: theirs, isUnchanged: isUnchanged))
         }
+        continue
+      }
+      if unreadable.contains(entry.id) {
+        let unsent = Self.says(match.note, otherThan: entry) ? "; the edits of the file are not sent" : ""
+        skipped.append(SkippedFile(file: match.file, reason: "its note can't be read\(unsent)"))
         continue
       }
       compare(match, entry, notes[entry.id])

@@ -53,7 +53,7 @@ public struct FolderWritePlan: Sendable {
         }
       }
     }
-    for entry in changes.list.entries where !onBoard.contains(entry.id) {
+    for entry in changes.list.entries where !onBoard.contains(entry.id) && !changes.unreadable.contains(entry.id) {
       guard let match = changes.matches[entry.id] else {
         if !changes.names.contains(entry.file) { steps.append(.forget(entry: entry)) }
         continue

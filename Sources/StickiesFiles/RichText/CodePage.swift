@@ -1,7 +1,8 @@
 /// A character set of the bytes in a rich text, by its Windows number.
 ///
 /// macOS names one for the document (`\ansicpg`, the system's language) and one for each font (`\fcharset`). The C
-/// library converts them; the Western ones are decoded by two tables here, so that most texts need no converter.
+/// library converts them; the Western ones are decoded by two tables here, so that most texts need no converter, and
+/// the Macintosh sets that the library lacks by those of `MacCodePages`.
 struct CodePage: Hashable {
   /// The Windows number; 10,000 and above are Macintosh sets.
   let number: Int
@@ -29,7 +30,9 @@ struct CodePage: Hashable {
   /// The C library's name for the page; nil if none is known.
   var converter: String? {
     switch number {
-    case 437, 850, 852, 855, 857, 858, 860...866, 869, 874, 932, 949, 950, 1250...1258: "CP\(number)"
+    case 437, 737, 775, 850, 852, 855, 857, 858, 860...866, 869, 874, 932, 949, 950, 1250...1258: "CP\(number)"
+    case 708: "ISO-8859-6"
+    case 819: "ISO-8859-1"
     // GB18030 includes all of 936.
     case 936, 10_008, 54_936: "GB18030"
     // The Macintosh sets begin like those of Windows and differ in few characters.
@@ -37,10 +40,10 @@ struct CodePage: Hashable {
     case 10_002: "CP950"
     case 10_003: "CP949"
     case 10_021: "CP874"
-    case 10_007: "CP10007"
     case 10_029: "MAC-CENTRALEUROPE"
     case 1361: "JOHAB"
     case 20_866: "KOI8-R"
+    case 21_866: "KOI8-U"
     case 20_932, 51_932: "EUC-JP"
     case 51_936: "EUC-CN"
     case 51_949: "EUC-KR"
@@ -60,7 +63,9 @@ struct CodePage: Hashable {
   var exceptions: [UInt8: Unicode.Scalar] {
     switch number {
     case 936: [0x80: "€"]
-    case 10_001: [0x80: "\\", 0xA0: "\u{A0}", 0xFD: "©", 0xFE: "™", 0xFF: "…"]
+    case 10_001, 10_002: [0x80: "\\", 0xA0: "\u{A0}", 0xFD: "©", 0xFE: "™", 0xFF: "…"]
+    case 10_003: [0x80: "\u{A0}", 0x81: "₩", 0x82: "–", 0x83: "©", 0x84: "\\", 0xFF: "…"]
+    case 10_008: [0x80: "ü", 0xA0: "\u{A0}", 0xFD: "©", 0xFE: "™", 0xFF: "…"]
     default: [:]
     }
   }
@@ -70,9 +75,12 @@ struct CodePage: Hashable {
     switch self {
     case .windows1252: byte < 0xA0 ? Self.windowsLetters[Int(byte) - 0x80] : Unicode.Scalar(byte)
     case .macRoman: Self.macLetters[Int(byte) - 0x80]
-    default: nil
+    default: MacCodePages.scalar(byte, in: number)
     }
   }
+
+  /// The second scalar of a byte that represents two; nil for all others.
+  func second(_ byte: UInt8) -> Unicode.Scalar? { MacCodePages.second(byte, in: number) }
 
   /// From 0x80 to 0x9F.
   static let windowsLetters = Array(
@@ -80,7 +88,7 @@ struct CodePage: Hashable {
       .unicodeScalars)
 
   /// From 0x80 to 0xFF.
-  private static let macLetters = Array(
+  static let macLetters = Array(
     ("ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü"
       + "†°¢£§•¶ß®©™´¨≠ÆØ∞±≤≥¥µ∂∑∏π∫ªºΩæø"
       + "¿¡¬√ƒ≈∆«»…\u{A0}ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄€‹›ﬁﬂ"

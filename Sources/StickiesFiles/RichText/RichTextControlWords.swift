@@ -8,6 +8,11 @@ enum RichTextControlWords {
     "qmspace": "\u{2005}", "zwj": "\u{200D}", "zwnj": "\u{200C}", "ltrmark": "\u{200E}", "rtlmark": "\u{200F}",
   ]
 
+  /// Whether a control word represents a visible character, and not the end of a line or a tab.
+  static func isVisible(_ word: String) -> Bool {
+    if let letter = letters[word] { !["\n", "\t"].contains(letter) } else { false }
+  }
+
   /// Destinations whose groups contain no visible text.
   static let ignored: Set<String> = [
     "stylesheet", "info", "pict", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",

@@ -158,6 +158,7 @@ struct RichTextReader {
       } else if let scalar = byte < 0x80 ? nil : page.scalar(byte) {
         try endRun()
         try put(scalar)
+        if let second = page.second(byte) { try put(second) }
       } else {
         if run.page != page { try endRun() }
         run.append(byte, isEscaped, page)
@@ -221,9 +222,10 @@ struct RichTextReader {
 
   /// Handles a UTF-16 code unit.
   private mutating func unicode(_ number: Int) throws(RichText.ParseError) {
-    // The value is a signed 16-bit number, but some programs write it unsigned.
-    guard (-32_768...65_535).contains(number) else { throw parseError("\\u\(number) is not a character") }
-    let unit = UInt32(number < 0 ? number + 65_536 : number)
+    // The value is a signed 16-bit number, but some programs write it unsigned, or a character beyond 16 bits at once.
+    guard number >= -32_768, let unit = UInt32(exactly: number < 0 ? number + 65_536 : number) else {
+      return try put(unreadable())
+    }
     if (0xD800..<0xDC00).contains(unit) {
       try endPair()
       highSurrogate = unit
@@ -235,6 +237,8 @@ struct RichTextReader {
     } else if let scalar = Unicode.Scalar(unit) {
       guard case .symbols(let font) = fonts.letters(of: group.font) else { return try put(scalar) }
       try put(font.scalar(privateUse: unit) ?? scalar)
+    } else {
+      try put(unreadable())
     }
   }
 
@@ -257,9 +261,11 @@ struct RichTextReader {
     let number = try self.number()
     if position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
     if word == "bin" { return try passOver(Self.parameter(number)) }
-    guard skipping == 0 else {
+    // A substitute never is another `\u`. Any other word counts as one substitute; it applies unless it is a visible
+    // character, so that no end of a line and no change of the font is lost.
+    if skipping > 0, word != "u" {
       skipping -= 1
-      return
+      if RichTextControlWords.isVisible(word) { return }
     }
     if isOptional {
       isOptional = false
@@ -294,7 +300,7 @@ struct RichTextReader {
     if byte == UInt8(ascii: "'") {
       guard position + 1 < bytes.count, bytes[position] != UInt8(ascii: "+"),
         let code = UInt8(String(decoding: bytes[position...position + 1], as: UTF8.self), radix: 16)
-      else { throw parseError("two hexadecimal digits are missing after \\'") }
+      else { return try incompleteEscape() }
       position += 2
       return try character(code, isEscaped: true)
     }
@@ -305,9 +311,9 @@ struct RichTextReader {
     try endRun()
     // A backslash before a line break is a line break in the text, for every kind of line ending.
     if byte == 0x0D, position < bytes.count, bytes[position] == 0x0A { position += 1 }
-    guard skipping == 0 else {
+    if skipping > 0 {
       skipping -= 1
-      return
+      if ![0x09, 0x0A, 0x0D].contains(byte) { return }
     }
     switch byte {
     case UInt8(ascii: "*"): isOptional = true
@@ -317,6 +323,13 @@ struct RichTextReader {
     case UInt8(ascii: "_"): try put("\u{2011}")
     default: break
     }
+  }
+
+  /// Handles `\'` without two hexadecimal digits: it costs one character, not the text.
+  private mutating func incompleteEscape() throws(RichText.ParseError) {
+    try endRun()
+    guard skipping == 0 else { return skipping -= 1 }
+    if group.destination == .text { try put(unreadable()) }
   }
 
   /// The parameter of a control word, which may be omitted.
@@ -330,9 +343,9 @@ struct RichTextReader {
     }
     switch (word, group.destination) {
     case (_, .ignored): break
-    case ("u", _):
+    case ("u", let use):
       skipping = group.substitutes
-      try unicode(Self.parameter(number))
+      if use != .fonts, use != .colors { try unicode(Self.parameter(number)) }
     case ("uc", _): group.substitutes = min(max(0, Self.parameter(number, omitted: 1)), 100)
     case ("mac", _): page = .macRoman
     case ("pc", _), ("pca", _): page = CodePage(number: word == "pc" ? 437 : 850)

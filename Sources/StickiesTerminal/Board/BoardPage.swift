@@ -2,6 +2,7 @@ import GraphControllers
 import GraphModel
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 
 /// A board that is shown: its notes, live, with a window for each. Position and stacking order belong to the notes;

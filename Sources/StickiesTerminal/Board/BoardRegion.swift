@@ -1,6 +1,7 @@
 import GraphModel
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalCells
 
 /// The region of a large board that is followed. It is the visible area and as much again on every side, so that a

@@ -181,7 +181,7 @@ final class BoardRenderer: BoardPart {
   var statusState: StatusState {
     let shown: StatusState.Connection =
       switch connection.state {
-      case .connected: connection.isSilent ? .silent : .connected
+      case .connected: connection.isSilent ? .silent : connection.isUnprotected ? .unprotected : .connected
       case .reconnecting: .reconnecting
       case .closed(let reason): .disconnected(reason: reason)
       }

@@ -167,6 +167,12 @@ final class BoardWindow {
     return keepsOthers && shown != nil
   }
 
+  /// Keeps a note from now on, until a call of `look` without it. The piece that is being loaded can arrive before that
+  /// call; it was requested before the note was in use, so it may lack it.
+  func keep(_ id: ObjectID) {
+    if kept.insert(id).inserted, shown != nil, let object = context.fault(id) { held.append(object) }
+  }
+
   /// Moves the list's window so that it contains the rows at these positions.
   func showInList(_ rows: Range<Int>) {
     let here = list.offset..<list.offset + list.count

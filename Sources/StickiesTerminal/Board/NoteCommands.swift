@@ -155,8 +155,8 @@ final class NoteCommands: BoardPart {
 
   /// Gives all target notes the color that follows the color of the first one.
   func changeColor() {
-    let colors = StickiesKit.Color.allCases
-    func next(_ note: Note) -> StickiesKit.Color {
+    let colors = NoteColor.allCases
+    func next(_ note: Note) -> NoteColor {
       guard let place = colors.firstIndex(of: note.color) else { preconditionFailure("allCases has every color") }
       return colors[(place + 1) % colors.count]
     }
@@ -166,7 +166,7 @@ final class NoteCommands: BoardPart {
         .set(color, .string(next($0).rawValue))
       }
     }
-    var color: StickiesKit.Color?
+    var color: NoteColor?
     change("Color") { note in
       let new = color ?? next(note)
       color = new

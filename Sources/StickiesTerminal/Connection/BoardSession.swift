@@ -1,12 +1,18 @@
-import Glibc
 import FreedMemory
 import GraphClient
 import GraphControllers
 import GraphModel
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalApplication
 import TerminalCells
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Runs `stickies open`: the terminal's driver, the client and the application. Keys arrive from the driver's thread
 /// through a stream, commits and events of the connection on the main actor; all of them are handled in turns of the
@@ -68,7 +74,7 @@ public final class BoardSession {
     launcher: ApplicationLauncher, editor: ExternalEditor, keepTexts: @escaping ([String]) -> String?
   ) throws {
     try self.init(
-      client, board: board, depth: depth, user: ProcessEnvironment.current.author, configuration: configuration,
+      client, board: board, depth: depth, user: client.author, configuration: configuration,
       launcher: launcher, editor: editor, keepTexts: keepTexts
     ) { sink in
       try TerminalDriver(depth: depth, sink: sink)
@@ -103,6 +109,7 @@ public final class BoardSession {
     let screen = BoardScreen(
       application, in: client.context, board: board, scope: client.undoScope(), link: link)
     screen.services.appearance.theme = Theme(depth: depth)
+    screen.connection.isUnprotected = client.address.isUnprotected
     self.screen = screen
     application.delegate = screen
     application.turnIsNeeded = { [weak self] in self?.askForTurn() }
@@ -351,17 +358,22 @@ extension GraphClient {
     var notes = [ObjectImage]()
     let stream = images(
       of: noteEntity, where: search.predicate, sort: search.sort, limit: search.limit, after: search.after)
+    stream.omitsDamage = true
     for try await chunk in stream { notes += chunk }
+    report(stream.damage)
     return notes
   }
 
   private func links(where predicate: GraphPredicate, limit: Int) async throws -> [ObjectImage] {
     var links = [ObjectImage]()
-    for try await chunk in images(of: context.model.builtIn(Link.self), where: predicate, limit: limit) {
-      links += chunk
-    }
+    let stream = images(of: context.model.builtIn(Link.self), where: predicate, limit: limit)
+    stream.omitsDamage = true
+    for try await chunk in stream { links += chunk }
+    report(stream.damage)
     return links
   }
+
+  private func report(_ damage: DamageNotice) { if !damage.isEmpty { damageDidAppear?(damage) } }
 
   /// The revisions from the first commit, or from the oldest state that was not pruned.
   private func reach() async throws -> ClosedRange<Revision> {
@@ -375,8 +387,13 @@ extension GraphClient {
     let past = graph(at: request.revision)
     var found = try await notes(request, in: past)
     try await addLinks(to: &found, request, in: past)
-    if let board = try await past.object(Board.self, request.board) {
+    // A fetch that names a damaged board is refused.
+    let boards = try await past.fetchReadable(Board.self)
+    report(boards.damage)
+    if let board = boards.objects.first(where: { $0.id == request.board }) {
       (found.name, found.color) = (board.name, PaperColor(name: board.color.rawValue))
+    } else if boards.damage.objects.contains(where: { $0.key == request.board.key }) {
+      found.name = "damaged"
     }
     // The commit of the oldest state may have been pruned.
     if let commit = try? await log(after: request.revision - 1, through: request.revision, limit: 1, changes: 0).first {
@@ -390,27 +407,37 @@ extension GraphClient {
   private func notes(_ request: PastBoard, in past: PastGraph) async throws -> PastContents {
     let all = BoardPage.notes(of: request.board, in: context.model)
     if !request.isLarge {
-      let notes = try await past.fetch(
+      let (notes, damage) = try await past.fetchReadable(
         Note.self, where: all.predicate, sort: all.sort, limit: BoardPage.maximumNotes + 1)
-      if notes.count <= BoardPage.maximumNotes { return try await contents(notes, in: past) }
+      if notes.count + damage.objects.count <= BoardPage.maximumNotes {
+        report(damage)
+        return try await contents(notes, in: past)
+      }
     }
-    let notes = try await past.fetch(
+    let (notes, damage) = try await past.fetchReadable(
       Note.self, where: .all([all.predicate, request.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
       limit: BoardWindow.maximumNotes)
+    report(damage)
     var found = try await contents(notes, in: past)
     found.region = request.region
     return found
   }
 
   private func contents(_ notes: [Note], in past: PastGraph) async throws -> PastContents {
-    try await past.load([\.tags], of: notes)
+    do {
+      try await past.load([\.tags], of: notes)
+    } catch let refusal as Refusal where refusal.code == .unavailable {
+      // A damaged tag was named by its id. The notes are shown without it.
+      report(try await past.fetchReadable(Tag.self).damage)
+    }
     return PastContents(notes: notes.map { PastNote(id: $0.id, values: NoteValues($0)) })
   }
 
   private func addLinks(to found: inout PastContents, _ request: PastBoard, in past: PastGraph) async throws {
     let all = BoardPage.links(of: request.board, in: context.model).predicate
-    let links = try await past.fetch(
+    let (links, damage) = try await past.fetchReadable(
       Link.self, where: found.region.map { .all([all, $0.links]) } ?? all, limit: BoardPage.maximumLinks + 1)
+    report(damage)
     guard links.count <= BoardPage.maximumLinks else {
       return found.linksAreMissing = BoardPage.linksAreMissing(Replica.tooMany(BoardPage.maximumLinks))
     }

@@ -40,7 +40,7 @@ final class NoteBatches {
 
   func perform(_ batch: NoteBatch) async throws -> NoteBatchResult {
     let own = try await GraphClient.connect(
-      to: client.address, model: client.context.model, options: GraphClient.Options(author: user))
+      to: client.address, model: client.context.model, options: client.options(author: user))
     let result: Result<NoteBatchResult, any Error>
     do {
       result = .success(

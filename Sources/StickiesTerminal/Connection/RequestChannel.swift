@@ -2,6 +2,7 @@ import GraphControllers
 import GraphModel
 import GraphReplica
 import StickiesKit
+import StickiesModel
 
 /// A request that a view makes in the background.
 enum BoardRequest: Hashable, Sendable {

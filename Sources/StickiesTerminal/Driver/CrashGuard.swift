@@ -1,6 +1,11 @@
-import Glibc
 import Synchronization
 import TerminalCells
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Restores the terminal when the program dies, by a crash or by a call of `exit`.
 ///

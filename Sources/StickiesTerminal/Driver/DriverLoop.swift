@@ -1,5 +1,10 @@
-import Glibc
 import TerminalCells
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The state and steps of the driver's thread between two reads of its mailbox. Only that thread uses it.
 struct DriverLoop {

@@ -1,5 +1,10 @@
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Delivers signals as bytes of a pipe, in order with the driver's other events. Other threads also wake the driver
 /// through it.

@@ -1,6 +1,11 @@
-import Glibc
 import Synchronization
 import TerminalCells
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// An event of the terminal driver.
 public enum DriverEvent: Hashable, Sendable {

@@ -1,5 +1,10 @@
-import Glibc
 import TerminalCells
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The terminal as a file of this program.
 ///

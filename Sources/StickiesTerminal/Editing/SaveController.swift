@@ -2,6 +2,7 @@ import GraphModel
 import TerminalApplication
 import GraphReplica
 import StickiesKit
+import StickiesModel
 
 /// Takes part in saving: the open editor and the end of the program depend on it.
 protocol SaveControllerDelegate: AnyObject {

@@ -4,7 +4,7 @@ import StickiesKit
 /// Selects notes by color, by tag, or both. The filter belongs to this client and only hides notes from its screen.
 struct BoardFilter: Hashable {
   /// The colors that are shown; empty for all.
-  var colors = Set<StickiesKit.Color>()
+  var colors = Set<NoteColor>()
   /// The tags of which a note must have one; empty for no restriction.
   var tags = Set<ByteKey>()
 
@@ -13,7 +13,7 @@ struct BoardFilter: Hashable {
 
   /// The colors in the palette's order, then the tags by name.
   private var parts: [String] {
-    StickiesKit.Color.allCases.filter(colors.contains).map(\.rawValue) + tags.sorted().map { "#\($0.text)" }
+    NoteColor.allCases.filter(colors.contains).map(\.rawValue) + tags.sorted().map { "#\($0.text)" }
   }
 
   /// The description in the status line, as in "yellow, #work".
@@ -29,7 +29,7 @@ struct BoardFilter: Hashable {
   var predicate: GraphPredicate {
     var parts = [GraphPredicate]()
     if !colors.isEmpty {
-      let wanted = StickiesKit.Color.allCases.filter(colors.contains)
+      let wanted = NoteColor.allCases.filter(colors.contains)
       parts.append(GraphPredicate(Note.self) { $0.color.isIn(wanted) })
     }
     if !tags.isEmpty {
@@ -39,7 +39,7 @@ struct BoardFilter: Hashable {
     return .all(parts)
   }
 
-  mutating func toggle(_ color: StickiesKit.Color) {
+  mutating func toggle(_ color: NoteColor) {
     if colors.remove(color) == nil { colors.insert(color) }
   }
 

@@ -15,7 +15,7 @@ final class FilterController {
   /// Gives a new note a color and a tag that pass the filter, so that it stays visible.
   func apply(to note: Note) {
     if !filter.colors.isEmpty, !filter.colors.contains(note.color),
-      let color = StickiesKit.Color.allCases.first(where: filter.colors.contains)
+      let color = NoteColor.allCases.first(where: filter.colors.contains)
     {
       note.color = color
     }

@@ -1,4 +1,5 @@
 import GraphControllers
+import GraphModel
 import StickiesKit
 import TerminalApplication
 import TerminalCells
@@ -8,7 +9,7 @@ import TerminalCells
 final class FilterWindow: ModalWindow {
   private enum Choice: Hashable {
     case heading(String)
-    case color(StickiesKit.Color)
+    case color(NoteColor)
     case tag(String)
   }
 
@@ -26,7 +27,7 @@ final class FilterWindow: ModalWindow {
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   private var choices: [Choice] {
-    let colors = [.heading("Colors")] + StickiesKit.Color.allCases.map { Choice.color($0) }
+    let colors = [.heading("Colors")] + NoteColor.allCases.map { Choice.color($0) }
     // A deleted tag can still be removed from the filter.
     let names = tags.names.all
     let gone = filtering.filter.tags.subtracting(names.map(ByteKey.init)).sorted().map(\.text)
@@ -37,7 +38,7 @@ final class FilterWindow: ModalWindow {
   /// Keeps the focus on its tag after other clients have created, renamed or deleted tags.
   func tagsDidChange(by difference: ResultsDifference) {
     // Headings and colors precede the tags.
-    let first = 2 + StickiesKit.Color.allCases.count
+    let first = 2 + NoteColor.allCases.count
     guard focus >= first else { return }
     focus = min(first + difference.collectionDifference.offset(after: focus - first), choices.count - 1)
     top = ListPane.top(top, showing: focus, count: choices.count, rows: area.size.height)

@@ -1,6 +1,7 @@
 import GraphModel
 import GraphReplica
 import StickiesKit
+import StickiesModel
 import TerminalApplication
 import TerminalCells
 

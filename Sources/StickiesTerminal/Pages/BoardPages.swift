@@ -116,6 +116,7 @@ final class BoardPages: BoardPart {
 
   func focus(_ controller: NoteController) {
     page.windows.setFocus(controller.id)
+    page.part?.keep(controller.id)
     application.makeKey(controller.window)
     application.setNeedsDisplay()
   }

@@ -6,6 +6,8 @@ public struct StatusState: Hashable, Sendable {
   public enum Connection: Hashable, Sendable {
     /// Messages are exchanged.
     case connected
+    /// Messages are exchanged, and machines on the way can read and change them.
+    case unprotected
     /// The connection is open, but the server has not answered for a while.
     case silent
     /// The connection is lost and reconnection attempts continue.
@@ -113,6 +115,7 @@ public struct StatusLineView: Hashable, Sendable {
   private var connection: (Part?, String, Kind) {
     switch state.connection {
     case .connected: (nil, "connected", .good)
+    case .unprotected: (nil, "connected, not encrypted", .waiting)
     case .silent: (nil, "connected, no answer", .waiting)
     case .reconnecting: (nil, "reconnecting", .waiting)
     case .disconnected(let reason): (nil, reason, .wrong)

@@ -3,6 +3,7 @@ import CommandLineIO
 import GraphModel
 import GraphShell
 import StickiesKit
+import StickiesModel
 
 struct BoardCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import GraphModel
 import GraphShell
 import StickiesKit
+import StickiesModel
 
 /// The note and options of a command that changes one note in one commit and prints the stored note.
 struct NoteChangeArguments: ParsableArguments {

@@ -20,6 +20,7 @@ enum CommandExamples {
     "export": ["export", "export --board Notes --to notes"], "sync-folder": ["sync-folder notes"],
     "open": ["open", "open Work"], "status": ["status --json"],
     "doctor": ["doctor", "doctor --server tcp://127.0.0.1:7417"],
+    "login": ["login --server tcp://127.0.0.1:7417 < /dev/null"], "logout": ["logout"], "whoami": ["whoami --json"],
     "completion": ["completion bash"], "graph entities": ["graph entities Person"],
     "graph fetch": ["graph fetch Person --where 'department.code == \"ENG\"' --sort name --properties name,hired"],
     "graph show": ["graph show kx4a90qz"], "graph insert": ["graph insert Department code=ENG"],

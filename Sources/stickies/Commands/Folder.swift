@@ -1,9 +1,14 @@
 import ArgumentParser
-import Glibc
 import GraphModel
 import GraphShell
 import StickiesFiles
 import StickiesKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct SyncFolder: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -12,7 +17,7 @@ struct SyncFolder: AsyncParsableCommand {
     discussion:
       "Each file is a note, and a new .md file becomes a note. Edits of a text merge with those of others. If another "
       + "value was changed in the file and on the server, nothing is sent: the file keeps its value and gets a line "
-      + "with the server's value.")
+      + "with the server's value. The files of damaged notes stay as they are; the exit code is then 1.")
 
   @OptionGroup var options: CommonOptions
   @Argument(help: ArgumentHelp("A folder that export --to has written.", valueName: "DIR"))
@@ -28,6 +33,7 @@ struct SyncFolder: AsyncParsableCommand {
       let result = try await FolderSync(shell: shell, folder: folder, progress: progress).synchronize(deletes: delete)
       progress.end()
       FolderReport.show(result, on: shell.output)
+      try IncompleteResult.check(result.damage, shell.model)
     }
   }
 }

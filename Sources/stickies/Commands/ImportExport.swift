@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
@@ -7,12 +6,18 @@ import GraphShell
 import StickiesFiles
 import StickiesKit
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Import notes from Google Keep, from Stickies of macOS, or from the output of export.",
     discussion: """
-      Imports up to 8 MiB in one commit, and more in several commits that one undo takes back. Existing notes stay \
+      Up to 8 MiB are one commit, and more are several commits, which one undo reverts. Existing notes stay \
       unchanged, so an interrupted import can be run again.
       """)
 
@@ -81,16 +86,22 @@ struct Export: AsyncParsableCommand {
         let progress = ProgressLine(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
         let result = try await FolderSync(shell: shell, folder: folder, progress: progress).export(board.id.key)
         progress.end()
-        return FolderReport.show(result, isExport: true, on: shell.output)
+        FolderReport.show(result, isExport: true, on: shell.output)
+        return try IncompleteResult.check(result.damage, shell.model)
       }
       let entities = [
         BoardProperties.entity, TagProperties.entity, NoteProperties.entity, LinkProperties.entity,
       ]
+      var damage = DamageNotice()
       for entity in entities {
-        for try await chunk in shell.client.images(of: entity) {
+        let objects = shell.client.images(of: entity)
+        objects.omitsDamage = true
+        for try await chunk in objects {
           for image in chunk { shell.output.print(ObjectJSON.object(image, shell.model)) }
         }
+        damage.formUnion(objects.damage)
       }
+      try IncompleteResult.check(damage, shell.model)
     }
   }
 }

@@ -3,6 +3,7 @@ import GraphClient
 import GraphModel
 import GraphShell
 import StickiesKit
+import StickiesModel
 
 struct Add: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Add a note.")

@@ -1,7 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import FreedMemory
-import Glibc
 import GraphModel
 import GraphReplica
 import GraphShell
@@ -9,6 +8,12 @@ import StickiesKit
 import StickiesTerminal
 import TerminalApplication
 import TerminalCells
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -19,6 +19,7 @@ struct Status: AsyncParsableCommand {
       if shell.output.json {
         var members = [
           JSON.Member("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
+          .init("transport", .string(TransportDescription.text(shell.client))),
           .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
           .init("size", .integer(Int64(status.size))),
           .init("commitLogSize", .integer(Int64(status.commitLogSize))),
@@ -30,12 +31,14 @@ struct Status: AsyncParsableCommand {
           .init("sessions", .integer(Int64(status.sessions))),
           .init("registrations", .integer(Int64(status.registrations))),
         ]
+        if !status.exposures.isEmpty { members.append(.init("exposures", .array(status.exposures.map(JSON.string)))) }
         if !status.failure.isEmpty { members.append(.init("failure", .string(status.failure))) }
         shell.output.print(JSON.object(members))
       } else {
         shell.output.print(
           """
           server         \(status.server) (process \(status.process)) at \(shell.client.address)
+          transport      \(TransportDescription.text(shell.client))
           data           \(status.location)
           size           \(status.size) bytes
           commit log     \(status.commitLogSize == 0 ? "not in use" : "\(status.commitLogSize) bytes")
@@ -44,7 +47,8 @@ struct Status: AsyncParsableCommand {
           \(next.map { "next note      #\($0)\n" } ?? "")\
           sessions       \(Output.count(Int(status.sessions), "other")), \
           \(Output.count(Int(status.registrations), "live query", "live queries"))\
-          \(status.failure.isEmpty ? "" : "\ncommits        refused: \(status.failure)")
+          \(status.failure.isEmpty ? "" : "\ncommits        refused: \(status.failure)")\
+          \(status.exposures.map { "\nwarning        \($0)" }.joined())
           """)
       }
     }

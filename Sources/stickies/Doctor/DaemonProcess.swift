@@ -1,8 +1,13 @@
 import CommandLineIO
-import Glibc
 import GraphModel
 import GraphWire
 import StickiesKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A running `stickiesd` of this user, although no daemon answers at the expected address.
 ///
@@ -14,7 +19,7 @@ struct DaemonProcess {
   let words: [String]
 
   private static let program = "stickiesd"
-  private static let maintenance: Set = ["check", "backup", "restore", "migrate", "compact"]
+  private static let maintenance: Set = ["check", "backup", "restore", "migrate", "compact", "certificate"]
 
   /// Whether it runs a maintenance command, which locks the store and serves no clients.
   var isMaintenance: Bool { words.dropFirst().first.map { Self.maintenance.contains($0) } == true }
@@ -29,7 +34,7 @@ struct DaemonProcess {
       return word == "--listen" && index + 1 < words.count ? words[index + 1] : nil
     }
     return options.compactMap { try? ServerAddress(parsing: $0) }
-      .filter { if case .tcp(_, 0) = $0 { false } else { true } }
+      .filter { if case .tcp(_, 0) = $0.tcp { false } else { true } }
   }
 
   /// A message about the process, and advice.

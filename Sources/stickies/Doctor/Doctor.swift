@@ -4,6 +4,7 @@ import GraphModel
 import GraphShell
 import GraphWire
 import StickiesKit
+import StickiesModel
 
 /// `stickies doctor`: checks for common problems and advises how to fix them.
 struct Doctor: AsyncParsableCommand {
@@ -36,7 +37,7 @@ struct Doctor: AsyncParsableCommand {
       findings.append(
         CheckResult(
           "address", .problem, Self.sentence(error),
-          mend: "write it as unix:///PATH or tcp://HOST:PORT in --server or STICKIES_SERVER"))
+          mend: "write it as \(ServerAddress.forms) in --server or STICKIES_SERVER"))
     }
     findings += TerminalCheck.findings()
     show(findings)
@@ -65,15 +66,16 @@ struct Doctor: AsyncParsableCommand {
     if let refused = ConnectionProbe.connect(to: address) { return ([await choice.noDaemon(refused)], nil) }
     let client: GraphClient
     do {
-      client = try await options.connecting {
-        try await TimeLimit.run(
-          milliseconds: Self.maximumDelayMilliseconds,
-          late: { WelcomeTimeout() }
-        ) {
-          let client = try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false)
+      client = try await options.connecting { security in
+        try await TimeLimit.run(milliseconds: Self.maximumDelayMilliseconds, late: { WelcomeTimeout() }) {
+          let client = try await Stickies.connectToAnyModel(
+            at: address, program: "stickies doctor", reconnects: false, security: security)
           return Connection(client: client)
         }
       }.client
+    } catch let failure as SecurityFailure {
+      let mend = failure.key.map { "if its operator confirms the key, trust it with --pin \($0)" }
+      return ([CheckResult("encryption", .problem, failure.message, mend: mend)], nil)
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       return ([CheckResult("version", .problem, refusal.message, mend: Self.sameVersion)], nil)
     } catch {
@@ -115,12 +117,13 @@ struct Doctor: AsyncParsableCommand {
     guard let server = client.welcome?.server else { preconditionFailure("a client that connected was welcomed") }
     let version = server.split(separator: " ").last.map(String.init)
     findings.append(CheckResult("daemon", .fine, "\(server) answers"))
+    findings.append(Self.transport(client))
     findings.append(
       version == Stickies.version
         ? CheckResult("version", .fine, "stickies and stickiesd are \(Stickies.version)")
         : CheckResult(
           "version", .warning, "this is stickies \(Stickies.version), the daemon is \(server)", mend: Self.sameVersion))
-    findings.append(await model(client.context.model, at: client.address))
+    findings.append(await model(client.context.model, of: client))
     let answers = try? await TimeLimit.run(
       milliseconds: Self.maximumDelayMilliseconds, late: { ExitCode.failure },
       { (status: try await client.status(), newest: try await client.log(limit: 1, changes: 0).first?.time) })
@@ -133,6 +136,7 @@ struct Doctor: AsyncParsableCommand {
     }
     findings.append(
       CheckResult("store", .fine, "revision \(status.head.revision), \(status.size) bytes in \(status.location)"))
+    for exposure in status.exposures { findings.append(CheckResult("network", .warning, exposure)) }
     if !status.failure.isEmpty {
       findings.append(CheckResult("commits", .problem, "commits are refused: \(status.failure)"))
     }
@@ -142,7 +146,17 @@ struct Doctor: AsyncParsableCommand {
   }
 
   @MainActor
-  private func model(_ served: Model, at address: ServerAddress) async -> CheckResult {
+  private static func transport(_ client: GraphClient) -> CheckResult {
+    if client.address.isUnprotected {
+      return CheckResult(
+        "encryption", .warning, "the connection to another machine is not encrypted",
+        mend: "let the daemon listen on tls://, and give that address in --server or STICKIES_SERVER")
+    }
+    return CheckResult("encryption", .fine, TransportDescription.text(client))
+  }
+
+  @MainActor
+  private func model(_ served: Model, of connected: GraphClient) async -> CheckResult {
     let ours = StickiesModel.model
     if served.hash == ours.hash { return CheckResult("model", .fine, "\(served.name) \(served.version)") }
     guard served.name == ours.name else {
@@ -153,8 +167,8 @@ struct Doctor: AsyncParsableCommand {
     let mend = served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion
     do {
       // A daemon with a newer model may still serve older programs.
+      let (address, options) = (connected.address, connected.options(author: "doctor"))
       try await TimeLimit.run(milliseconds: Self.maximumDelayMilliseconds, late: { WelcomeTimeout() }) {
-        let options = GraphClient.Options(author: "doctor")
         await (try await GraphClient.connect(to: address, model: ours, options: options)).close()
       }
       return CheckResult(

@@ -1,7 +1,12 @@
 import FoundationEssentials
-import Glibc
 import GraphModel
 import StickiesKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Checks the disk with the data.
 enum DiskCheck {

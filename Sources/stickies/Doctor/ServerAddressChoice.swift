@@ -1,8 +1,14 @@
-import Glibc
 import GraphModel
 import GraphShell
 import GraphWire
 import StickiesKit
+import StickiesModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The address that commands use, and where it was specified.
 struct ServerAddressChoice {
@@ -24,14 +30,7 @@ struct ServerAddressChoice {
   }
 
   /// Whether the daemon runs on this machine, so that its files can be checked.
-  var isHere: Bool { Self.isHere(address) }
-
-  private static func isHere(_ address: ServerAddress) -> Bool {
-    switch address {
-    case .unix: true
-    case .tcp(let host, _): ["localhost", "127.0.0.1", "::1"].contains(host)
-    }
-  }
+  var isHere: Bool { address.isLoopback }
 
   /// Explains why the connection was refused.
   func noDaemon(_ code: Int32) async -> CheckResult {
@@ -104,20 +103,20 @@ struct ServerAddressChoice {
   /// The message of a command that found no daemon.
   static func sentence(_ address: ServerAddress) -> String {
     let noAnswer = "no stickiesd answers at \(address)"
-    if case .tcp(_, 0) = address {
+    if case .tcp(_, 0) = address.tcp {
       return "\(noAnswer): with port 0 stickiesd chooses a port; use the address that it printed"
     }
     if case .unix(let path) = address, isOtherFile(path) {
       return "\(noAnswer): \(path) is no socket; give another address"
     }
-    if case .tcp(let host, _) = address, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
+    if case .tcp(let host, _) = address.tcp, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
       return "\(noAnswer): there is no host \(host.excerpt); check the name in --server or STICKIES_SERVER"
     }
     if case .unix(let path) = address, let code = ConnectionProbe.connect(to: address), [EACCES, EPERM].contains(code) {
       return "\(noAnswer): this user may not use the socket \(path.excerpt); use the account of its daemon, or give "
         + "another address with --server"
     }
-    guard Self.isHere(address) else {
+    guard address.isLoopback else {
       return "\(noAnswer); check the name and the port, and whether a stickiesd listens on that machine"
     }
     if let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory) {
@@ -169,7 +168,7 @@ enum ConnectionProbe {
       guard bytes.count < MemoryLayout.size(ofValue: name.sun_path) else { return (-1, ENAMETOOLONG) }
       withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
       return withUnsafeBytes(of: &name) { open(AF_UNIX, $0) }
-    case .tcp(let host, let port):
+    case .tcp(let host, let port), .tls(let host, let port):
       var hints = addrinfo()
       hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
       var list: UnsafeMutablePointer<addrinfo>?

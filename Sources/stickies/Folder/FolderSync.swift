@@ -18,6 +18,8 @@ struct FolderSyncResult {
   /// Files with edits that an export does not send.
   var unsent = [String]()
   var skipped = [FolderChanges.SkippedFile]()
+  /// The damaged notes and tags that the files lack.
+  var damage = DamageNotice()
 }
 
 /// One run over a folder: sends the edits of the files and writes the notes into the files.
@@ -149,7 +151,9 @@ struct FolderSync {
 
   /// The result of a comparison. `old` are notes whose edits are merged with the present state because their history
   /// was pruned.
-  private typealias ComparisonResult = (changes: FolderChanges, notes: [NoteSnapshot], old: [UniqueID])
+  private typealias ComparisonResult = (
+    changes: FolderChanges, notes: [NoteSnapshot], old: [UniqueID], damage: DamageNotice
+  )
 
   private func compare(
     _ list: FolderManifest, _ notes: NoteFileConverter, revived: Set<UniqueID> = []
@@ -160,12 +164,17 @@ struct FolderSync {
       throw Refusal(.notFound, "the board of \(folder.path) has been deleted; undo brings it back")
     }
     let here = try await notes.notes(of: list.board)
-    let known = Set(here.map(\.id))
+    let known = here.unreadable.union(here.notes.map(\.id))
     let elsewhere = try await notes.notes(list.entries.map(\.id).filter { !known.contains($0) })
+    var damage = here.damage
+    damage.formUnion(elsewhere.damage)
     var list = list
     let oldest = try await shell.client.status().oldest
-    let old = list.detach(upTo: oldest, from: here + elsewhere, revived: revived)
-    return (FolderChanges(of: try folder.files(), list: list, notes: here, elsewhere: elsewhere), here, old)
+    let old = list.detach(upTo: oldest, from: here.notes + elsewhere.notes, revived: revived)
+    let changes = FolderChanges(
+      of: try folder.files(), list: list, notes: here.notes, elsewhere: elsewhere.notes,
+      unreadable: here.unreadable.union(elsewhere.unreadable))
+    return (changes, here.notes, old, damage)
   }
 
   private func write(_ found: ComparisonResult, isExport: Bool, _ result: inout FolderSyncResult) async throws {
@@ -174,6 +183,7 @@ struct FolderSync {
     var list = found.changes.list
     list.token = try await shell.client.status().head
     result.conflicts = found.changes.conflicts
+    result.damage.formUnion(found.damage)
     result.unsent = writing.unsent
     result.skipped += found.changes.skipped + writing.skipped
     do {
@@ -202,7 +212,10 @@ struct FolderSync {
     }
     // The commit was pruned, so that the past can't be compared; differences are merged with the present state.
     guard revision > status.oldest else { return }
-    let commit = try await shell.client.log(after: revision - 1, through: revision, limit: 1, changes: 0).first
+    // A damaged commit proves nothing.
+    let commit = try await shell.client.readableLog(
+      LogRequest(after: revision - 1, limit: 1, through: revision, changes: 0)
+    ).commits.first
     guard let commit, commit.revision == revision, commit.fingerprint != list.token.fingerprint else { return }
     throw Refusal(.denied, "the store was restored, and its history differs from that of \(folder.path); \(advice)")
   }

@@ -10,33 +10,70 @@ struct NoteFileConverter {
   private let tagNames: [ObjectID: String]
   /// Keyed by bytes: canonically equivalent names are different tags.
   private let tagIDs: [ByteKey: ObjectID]
+  /// The damaged tags. A note with one of them can't be read.
+  private let tagDamage: DamageNotice
+
+  /// Notes, and those that exist and can't be read.
+  struct ReadNotes {
+    var notes = [NoteSnapshot]()
+    var unreadable = Set<UniqueID>()
+    /// The damaged notes and tags.
+    var damage = DamageNotice()
+  }
 
   /// Reads the tags: notes refer to them by id, files by name.
   init(_ shell: CommandContext) async throws {
     self.shell = shell
     let name = TagProperties.name
-    let tags = try await shell.images(of: TagProperties.entity)
+    let (tags, damage) = try await shell.readableImages(of: TagProperties.entity)
+    tagDamage = damage
     tagNames = Dictionary(tags.map { ($0.id, $0.text(of: name)) }, uniquingKeysWith: { one, _ in one })
     tagIDs = Dictionary(tags.map { (ByteKey($0.text(of: name)), $0.id) }, uniquingKeysWith: { one, _ in one })
   }
 
   // MARK: Reading
 
-  func notes(of board: UniqueID) async throws -> [NoteSnapshot] {
+  func notes(of board: UniqueID) async throws -> ReadNotes {
     let board = ObjectID(key: board, entity: BoardProperties.entity.number)
-    return try await shell.images(of: NoteProperties.entity, where: .equal(NoteProperties.board, .object(board)))
-      .map(snapshot)
+    let isOnBoard = GraphPredicate.equal(NoteProperties.board, .object(board))
+    var found = ReadNotes()
+    add(try await shell.readableImages(of: NoteProperties.entity, where: isOnBoard), to: &found)
+    return found
   }
 
   /// The notes with these ids, as far as they exist.
-  func notes(_ ids: [UniqueID]) async throws -> [NoteSnapshot] {
-    var found = [NoteSnapshot]()
+  func notes(_ ids: [UniqueID]) async throws -> ReadNotes {
+    var found = ReadNotes()
     for start in stride(from: 0, to: ids.count, by: 1_000) {
       let part = ids[start..<min(start + 1_000, ids.count)]
         .map { ObjectID(key: $0, entity: NoteProperties.entity.number) }.sorted()
-      found += try await shell.images(of: NoteProperties.entity, where: .identifiers(part)).map(snapshot)
+      do {
+        let images = try await shell.images(of: NoteProperties.entity, where: .identifiers(part))
+        add((images, DamageNotice()), to: &found)
+      } catch let refusal as Refusal where refusal.code == .unavailable {
+        // A fetch that names objects is refused if one of them is damaged. A fetch of all notes names the damaged ones.
+        let wanted = Set(part)
+        var (images, damage) = try await shell.readableImages(of: NoteProperties.entity)
+        images.removeAll { !wanted.contains($0.id) }
+        damage.objects.removeAll { !wanted.contains($0) }
+        add((images, damage), to: &found)
+      }
     }
     return found
+  }
+
+  private func add(_ read: (images: [ObjectImage], damage: DamageNotice), to found: inout ReadNotes) {
+    let damagedTags = Set(tagDamage.objects)
+    for image in read.images {
+      if image[NoteProperties.tags].objectIDs.contains(where: damagedTags.contains) {
+        found.unreadable.insert(image.id.key)
+        found.damage.formUnion(tagDamage)
+      } else {
+        found.notes.append(snapshot(image))
+      }
+    }
+    found.unreadable.formUnion(read.damage.objects.map(\.key))
+    found.damage.formUnion(read.damage)
   }
 
   /// The notes with these origins.

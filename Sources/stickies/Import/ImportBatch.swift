@@ -22,6 +22,12 @@ struct ImportBatch {
     var place: String
     /// The note as Keep exported it, for identifying notes of earlier imports.
     var keep: KeepNote?
+
+    /// Whether another note has the same board, tags and values, all compared by bytes.
+    func hasContents(of other: Note) -> Bool {
+      ByteKey(board) == ByteKey(other.board) && Set(tags.map(ByteKey.init)) == Set(other.tags.map(ByteKey.init))
+        && values == other.values
+    }
   }
 
   /// A board or a tag, identified by its name, or by its id in the store that exported it.

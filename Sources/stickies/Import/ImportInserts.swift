@@ -22,7 +22,7 @@ struct ImportInserts {
 
   /// Inserts notes, and the links of which at least one end is among them.
   ///
-  /// A link follows its second note, in the same transaction: later runs assume that links between existing notes exist.
+  /// A link follows its second note, in the same transaction: later runs do not create links between existing notes.
   /// - Parameters:
   ///   - boards: the ids of the boards, by name.
   ///   - tags: the ids of the tags, by name.

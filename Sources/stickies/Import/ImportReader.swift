@@ -1,9 +1,14 @@
 import FoundationEssentials
-import Glibc
 import GraphModel
 import GraphShell
 import StickiesFiles
 import StickiesKit
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Reads files into a batch. Anything that can't be imported is reported with its reason and does not stop the
 /// import.
@@ -91,7 +96,7 @@ enum ImportReader {
     let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
     if let size, isTooLarge(size) { return }
     guard let contents = FileManager.default.contents(atPath: path) else {
-      return skip(unreachable(path, otherwise: "the file can't be read"))
+      return skip(unreachable(path, otherwise: "it can't be read: it is not a regular file"))
     }
     let bytes = Array(contents)
     if isTooLarge(bytes.count) { return }

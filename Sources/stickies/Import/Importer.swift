@@ -17,15 +17,34 @@ struct Importer {
     result.skipped = batch.skipped
     progress.show("comparing \(batch.notes.count) notes")
     let known = try await knownNotes(batch)
-    var seen = Set<ByteKey>()
-    let new = batch.notes.filter { known[$0.origin] == nil && seen.insert($0.origin).inserted }
-    result.unchanged = batch.notes.count - new.count
+    let new = firsts(of: batch.notes, &result).filter { known[$0.origin] == nil }
+    result.unchanged = batch.notes.count - new.count - (result.skipped.count - batch.skipped.count)
     result.imported = new.count
     let transaction = try await changes(placed(new, batch), batch, known, &result)
     guard !transaction.isEmpty else { return result }
     progress.show("writing \(new.count) notes")
     try await commit(ImportTransactions(transaction, largest: Self.largestPart, keeping: LinkProperties.entity.number))
     return result
+  }
+
+  /// The notes without those whose origin an earlier note of the batch has. Another note of that origin is the same
+  /// note if its contents are, as in two copies of a file; otherwise it is skipped and reported.
+  private func firsts(of notes: [ImportBatch.Note], _ result: inout ImportResult) -> [ImportBatch.Note] {
+    var places = [ByteKey: Int]()
+    var firsts = [ImportBatch.Note]()
+    for note in notes {
+      guard let place = places[note.origin] else {
+        places[note.origin] = firsts.count
+        firsts.append(note)
+        continue
+      }
+      guard !firsts[place].hasContents(of: note) else { continue }
+      result.skipped.append(
+        .init(
+          file: note.place,
+          reason: "\(firsts[place].place) is the same note with other contents, so this one was left out"))
+    }
+    return firsts
   }
 
   /// Half the maximum size of a frame.
@@ -74,9 +93,9 @@ struct Importer {
 
   /// Finds or inserts the boards or the tags of a batch.
   ///
-  /// Those exported from this store are identified by id, even if renamed. Those that a new note needs are inserted, and
-  /// unique keys merge them with existing ones. Those that no note of the file uses are inserted if the name does not
-  /// exist. Others are not inserted: their notes exist here, so they have been renamed or deleted since.
+  /// Those exported from this store are identified by id, even if renamed. Those that a new note needs are inserted,
+  /// and unique keys merge them with existing ones. Those that no note of the file uses are inserted if the name does
+  /// not exist. Others are not inserted: their notes exist here, so they have been renamed or deleted since.
   /// - Parameters:
   ///   - listed: the boards or tags that the file lists.
   ///   - new: the names that new notes use.

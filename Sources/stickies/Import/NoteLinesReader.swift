@@ -1,6 +1,7 @@
 import GraphModel
 import GraphShell
 import StickiesKit
+import StickiesModel
 
 /// Reads the project's own JSON Lines, as `export` writes them.
 enum NoteLinesReader {

@@ -1,6 +1,7 @@
 import GraphModel
 import GraphReplica
 import StickiesKit
+import StickiesModel
 
 /// The entity `Note` and its properties, by the paths of the class.
 enum NoteProperties {

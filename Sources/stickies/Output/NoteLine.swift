@@ -1,6 +1,7 @@
 import GraphModel
 import GraphShell
 import StickiesKit
+import StickiesModel
 
 /// The lines that identify notes, boards, tags and links.
 enum NoteLine {

@@ -16,26 +16,29 @@ struct OptionsFile: FileConfigSnapshot {
   }
 
   private enum Key: String, CaseIterable {
-    case data, schema, listen, logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery
+    case data, schema, listen, logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key
+    case insecure
 
     var expected: String {
       switch self {
       case .data: "a string, the data directory"
       case .schema: "a string, a folder of model files"
-      case .listen: "a list of addresses, each tcp://HOST:PORT or unix:///PATH"
+      case .listen: "a list of addresses, each \(ServerAddress.forms)"
       case .logLevel: "one of \(Logger.Level.names)"
       case .searchSeconds:
         "a number of seconds, \(Settings.searchSecondsRange.lowerBound) to \(Settings.searchSecondsRange.upperBound)"
       case .keepHistory: HistoryRetention.expected
       case .minimumRetention: DurationOption.expected
       case .pruneEvery: DurationOption.expectedPeriod
+      case .certificate, .key: "a string, a file in PEM"
+      case .insecure: "true or false"
       }
     }
 
     /// The value for lookups; nil when it is not valid for the option.
     func content(_ json: JSON) -> ConfigContent? {
       switch self {
-      case .data, .schema: json.stringValue.flatMap { $0.isEmpty ? nil : .string($0) }
+      case .data, .schema, .certificate, .key: json.stringValue.flatMap { $0.isEmpty ? nil : .string($0) }
       case .logLevel: json.stringValue.flatMap { Logger.Level(rawValue: $0) }.map { .string($0.rawValue) }
       case .searchSeconds:
         json.integerValue.flatMap { Int(exactly: $0) }
@@ -45,6 +48,7 @@ struct OptionsFile: FileConfigSnapshot {
           HistoryRetention($0) == nil ? nil : .string($0)
         }
       case .minimumRetention: json.stringValue.flatMap { DurationOption($0) == nil ? nil : .string($0) }
+      case .insecure: if case .bool(let value) = json { .string(value ? "true" : "false") } else { nil }
       case .pruneEvery: json.stringValue.flatMap { DurationOption($0)?.isPeriod == true ? .string($0) : nil }
       case .listen:
         json.arrayValue.flatMap { items in

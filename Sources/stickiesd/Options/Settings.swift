@@ -23,6 +23,7 @@ struct Settings {
   var history: HistoryPolicy?
   /// The interval of pruning.
   var pruning = DurationOption.hour
+  var network: NetworkSettings
 }
 
 extension Settings {
@@ -53,10 +54,11 @@ struct StoreFlags: ParsableArguments {
   /// Combines flags, environment and file for a daemon that serves, and creates the directories of the default
   /// sockets.
   func servingSettings(
-    listen: [String], logLevel: Logger.Level?, searchSeconds: Int?, history: HistoryFlags
+    listen: [String], logLevel: Logger.Level?, searchSeconds: Int?, history: HistoryFlags, network: NetworkFlags
   ) async throws -> Settings {
     var settings = try await settings(
-      listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
+      listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history,
+      files: network.files, isInsecure: network.insecure)
     guard settings.hasDefaultAddresses else { return settings }
     let places = ProcessEnvironment.current.listeningPlaces.map(\.address)
     // If no address is available, the first one remains, and its failure states the reason.
@@ -69,7 +71,7 @@ struct StoreFlags: ParsableArguments {
   /// Combines flags, environment and file.
   func settings(
     listen: [String] = [], logLevel: Logger.Level? = nil, searchSeconds: Int? = nil,
-    history: HistoryFlags? = nil
+    history: HistoryFlags? = nil, files: CertificateFileFlags? = nil, isInsecure: Bool = false
   ) async throws -> Settings {
     let environment = ProcessEnvironment.current
     let variables = EnvironmentVariablesProvider(environmentVariables: environment.variables(prefix: "STICKIESD_"))
@@ -79,13 +81,15 @@ struct StoreFlags: ParsableArguments {
     }
     let reader = ConfigReader(providers: providers)
     let given = try Self.addresses(listen, reader)
+    let data = data ?? reader.string(forKey: "data") ?? environment.dataDirectory
     return Settings(
-      data: data ?? reader.string(forKey: "data") ?? environment.dataDirectory,
+      data: data,
       schema: schema ?? reader.string(forKey: "schema"),
       addresses: given ?? [environment.defaultSocket], hasDefaultAddresses: given == nil,
       logLevel: try logLevel ?? Self.level(reader) ?? .info,
       searchSeconds: try Self.searchSeconds(searchSeconds, reader) ?? 60,
-      history: try history?.policy(reader), pruning: try history?.period(reader) ?? .hour)
+      history: try history?.policy(reader), pruning: try history?.period(reader) ?? .hour,
+      network: try NetworkSettings(files, isInsecure: isInsecure, reader, data: data))
   }
 
   /// The addresses to listen on, from the flags or else from the variable or the file; nil if none are given.
@@ -105,7 +109,7 @@ struct StoreFlags: ParsableArguments {
   private static func distinct(_ addresses: [ServerAddress]) throws -> [ServerAddress] {
     var seen = Set<ServerAddress>()
     for address in addresses {
-      if case .tcp(host: _, port: 0) = address { continue }
+      if case .tcp(host: _, port: 0) = address.tcp { continue }
       guard seen.insert(address).inserted else {
         throw OptionsError(description: "the address \(address) is given twice; name each address to listen on once")
       }

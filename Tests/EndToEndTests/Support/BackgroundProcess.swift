@@ -44,7 +44,7 @@ final class BackgroundProcess {
 }
 
 extension Daemon {
-  /// Returns when others follow so many live queries, and are so many.
+  /// Returns when this number of live queries is followed, by this number of other clients.
   func expectQueries(_ count: Int64, sessions: Int64 = 1, place: SourceLocation = #_sourceLocation) throws {
     var last = JSON.null
     for _ in 0..<200 {

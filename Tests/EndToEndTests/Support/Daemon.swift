@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// The programs as users run them: processes of their own, a folder of their own, nothing shared with the machine.
+/// The programs as users run them: as processes, with a temporary folder, independent of the user's own files.
 final class Daemon: @unchecked Sendable {  // `process` is replaced by one test at a time, between awaits of its own.
   let home: TemporaryDirectory
   let socket: ServerAddress
@@ -126,8 +126,8 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
     process.standardInput = stdin
     try process.run()
     let writer = stdin.fileHandleForWriting
-    // The input may be larger than a pipe, and so may the output meanwhile. A program that ends before it has read
-    // everything must not end the tests.
+    // Input and output may be larger than a pipe. A program that ends before it has read all input must not end the
+    // tests.
     signal(SIGPIPE, SIG_IGN)
     DispatchQueue.global().async {
       if let input { try? writer.write(contentsOf: Data(input.utf8)) }

@@ -79,7 +79,7 @@ final class DaemonFixture {
         + ".@count > 0")
   }
 
-  /// The bystander is answered, has heard nothing but deltas, and holds what a fetch gives.
+  /// The bystander is answered, has received only deltas, and holds the same objects as a fetch.
   func expectUndisturbed(_ place: SourceLocation = #_sourceLocation) async throws {
     guard case .pong = try await bystander.reply(to: bystander.send(.ping)) else {
       Issue.record("the bystander's ping has another answer", sourceLocation: place)
@@ -109,7 +109,7 @@ final class DaemonFixture {
     }
   }
 
-  /// The daemon ends as asked, and its store is sound.
+  /// The daemon ends as requested, and its store is sound.
   func end(_ place: SourceLocation = #_sourceLocation) throws {
     bystander.close()
     #expect(daemon.stop() == 0, "\(daemon.errorText)", sourceLocation: place)

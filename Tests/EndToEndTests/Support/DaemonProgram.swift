@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Daemon.Result {
-  /// All that a running program says until it ends.
+  /// The complete output of a running program.
   init(of process: Process, output: Pipe, errors: Pipe) {
     let text = output.fileHandleForReading.readDataToEndOfFile()
     let errorText = errors.fileHandleForReading.readDataToEndOfFile()

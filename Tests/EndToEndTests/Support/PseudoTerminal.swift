@@ -1,13 +1,17 @@
 import Foundation
 import Testing
 
-/// `stickies` at a terminal: its standard input and standard error are one, so that it asks as it asks a person.
+/// `stickies` at a terminal: its standard input and standard error are one, so it asks questions.
 enum PseudoTerminal {
   /// `TIOCSPTLCK` and `TIOCGPTN`.
   private static let (unlock, tellNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
 
-  /// - Parameter typing: what is typed before the program reads; "\u{4}" is Ctrl-D.
-  static func run(_ arguments: [String], typing: String, _ daemon: Daemon) throws -> Daemon.Result {
+  /// - Parameters:
+  ///   - typing: what is typed before the program reads; "\u{4}" is Ctrl-D.
+  ///   - environment: variables besides those that tests have.
+  static func run(
+    _ arguments: [String], typing: String, _ daemon: Daemon, environment: [String: String] = [:]
+  ) throws -> Daemon.Result {
     // By hand: Glibc's module has none of the functions of pty.h.
     let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     try #require(master >= 0)
@@ -23,7 +27,7 @@ enum PseudoTerminal {
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging([
       "STICKIES_SERVER": daemon.socket.description, "STICKIES_AUTHOR": "ann@test", "NO_COLOR": "1",
-    ]) { $1 }
+    ]) { $1 }.merging(environment) { $1 }
     process.standardInput = theirs
     process.standardError = theirs
     process.standardOutput = output

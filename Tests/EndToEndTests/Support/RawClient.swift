@@ -7,9 +7,9 @@ import Testing
 /// A client that sends exactly the messages that a test gives it, legal or not, over a plain socket. No call blocks its
 /// thread: it waits for an idle socket asynchronously, for `patience` at most.
 final class RawClient {
-  /// Nothing came for so long that nothing will.
+  /// No message arrived within `patience`.
   struct ReadTimeout: Error {}
-  /// The server ended the stream where an answer was awaited.
+  /// The server ended the stream although an answer was expected.
   struct StreamClosed: Error { let goodbye: CloseMessage? }
 
   /// The server's last message.
@@ -37,7 +37,7 @@ final class RawClient {
 
   deinit { close() }
 
-  /// Ends the connection without a word; over TCP with a reset, as a killed process on a busy socket does.
+  /// Drops the connection; over TCP with a reset, as the kernel does for a killed process.
   func close() {
     guard descriptor >= 0 else { return }
     PlainSocket.abort(descriptor)

@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// A model with one attribute of every type and a relationship of either kind, and a value of every kind to try on each.
+/// A model with one attribute of every type and a relationship of either kind, and values of every kind to try on them.
 enum SampleValues {
   static let source = """
     {"format": 1, "name": "Specimens", "version": 1,

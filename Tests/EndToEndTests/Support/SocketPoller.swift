@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// A socket has something to give, or takes something.
+/// A socket that can be read or written.
 enum SocketPoller {
   case read, write
 
   private static let queue = DispatchQueue(label: "sockets of tests")
 
-  /// Waits for it without a thread; false when the deadline comes first.
+  /// Waits for it without a thread; returns false if the deadline comes first.
   func happens(on descriptor: Int32, by deadline: ContinuousClock.Instant) async -> Bool {
     let left = deadline - ContinuousClock.now
     guard left > .zero else { return false }

@@ -14,30 +14,40 @@ final class Project: ManagedObject {
   override class var entityName: String { "Project" }
 }
 
-/// A real store that a real server of this process serves on a Unix socket.
+/// A real store that a real server of this process serves, by default on a Unix socket.
 @MainActor
 final class ServedGraph {
   let model: Model
   let directory: TemporaryDirectory
-  let address: ServerAddress
+  private(set) var address: ServerAddress
+  private let certificate: ServerCertificate?
   let project: Entity
   let title: Property
   let year: Property
   private var running: Task<Void, any Error>?
   private let probe = Mutex<ServerProbe?>(nil)
+  /// Verifies credentials; nil for a server without accounts.
+  private let authenticator: (any Authenticating)?
 
-  private init() throws {
+  private init(
+    _ address: ServerAddress?, _ certificate: ServerCertificate?, _ authenticator: (any Authenticating)?
+  ) throws {
+    self.authenticator = authenticator
     model = try Fixtures.company()
     directory = try TemporaryDirectory()
-    address = .unix(path: directory.path + "/socket")
+    self.address = address ?? .unix(path: directory.path + "/socket")
+    self.certificate = certificate
     project = try #require(model.entity(named: "Project"))
     title = try #require(project.property(named: "title"))
     year = try #require(project.property(named: "year"))
   }
 
   /// Serves an empty graph while `body` runs.
-  static func serve(_ body: (ServedGraph) async throws -> Void) async throws {
-    let graph = try ServedGraph()
+  static func serve(
+    at address: ServerAddress? = nil, _ certificate: ServerCertificate? = nil,
+    authenticator: (any Authenticating)? = nil, _ body: (ServedGraph) async throws -> Void
+  ) async throws {
+    let graph = try ServedGraph(address, certificate, authenticator)
     try await graph.start()
     do {
       try await body(graph)
@@ -51,10 +61,16 @@ final class ServedGraph {
   /// Opens the store and returns when the server listens.
   func start() async throws {
     let store = try SQLiteStore(directory: directory.path, model: model)
-    let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+    let (listening, listens) = AsyncStream.makeStream(of: ServerAddress.self)
+    var configuration = GraphServer.Configuration(addresses: [address], name: "tests")
+    configuration.certificate = certificate
+    configuration.authenticator = authenticator
     var server = GraphServer(
-      store: store, configuration: GraphServer.Configuration(addresses: [address], name: "tests"),
-      log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }, ready: { _ in listens.finish() })
+      store: store, configuration: configuration, log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
+      ready: { addresses in
+        for address in addresses { listens.yield(address) }
+        listens.finish()
+      })
     server.started = { [self] started in probe.withLock { $0 = started } }
     let serving = server
     running = Task.detached {
@@ -62,7 +78,8 @@ final class ServedGraph {
       defer { listens.finish() }
       try await serving.run()
     }
-    for await _ in listening {}
+    // A further start listens on the same port.
+    for await bound in listening { address = bound }
   }
 
   /// Shuts the server down and returns when the store is closed.

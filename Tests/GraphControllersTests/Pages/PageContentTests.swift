@@ -1,7 +1,7 @@
 import GraphControllers
 import Testing
 
-/// When pages ask for their content, and what they show meanwhile.
+/// The times at which pages request their content, and what they show until it arrives.
 @Suite struct PageContentTests {
   @Test func offscreenPageRequestsNothingUntilItAppears() {
     let script = PagerTranscript(10)
@@ -83,7 +83,7 @@ import Testing
     script.now = 300
     #expect(script.pageContents == ["Loading…"])
     script.pager.sourceDidChange(pages: [0], at: 300)
-    // It goes on waiting: the overlay does not blink.
+    // The page continues to wait; the overlay does not flicker.
     #expect(script.pageContents == ["Loading…"])
     #expect(!script.pager.deliver("old", for: script.source.asked[0]))
     #expect(script.pager.deliver("new", for: script.source.asked[1]))

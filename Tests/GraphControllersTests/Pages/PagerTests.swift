@@ -2,7 +2,7 @@ import GraphControllers
 import GraphTesting
 import Testing
 
-/// Two page controllers that leap ahead of the scroll.
+/// Two page controllers that take turns during a scroll.
 @Suite struct PagerTests {
   @Test func nextIsConfiguredForVisibleNeighbor() {
     let script = PagerTranscript(10, at: 4)
@@ -98,7 +98,7 @@ import Testing
 
   // MARK: - Random scrolls
 
-  /// The twin knows nothing of controllers: at every offset the pages that show are the whole ones left and right of it.
+  /// The twin uses no controllers: at every offset, the visible pages are the whole ones to its left and right.
   @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
   func visiblePagesAreConfiguredAtEveryOffset(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

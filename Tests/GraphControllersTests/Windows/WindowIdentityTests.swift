@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// A window lives through the moment in which the server names its object.
+/// A window stays open when the server assigns the permanent id of its object.
 @Suite struct WindowIdentityTests {
   private typealias Script = WindowTranscript
 

@@ -2,7 +2,7 @@ import GraphControllers
 import GraphModel
 import Testing
 
-/// All clients share place and pile; the focus belongs to one client.
+/// All clients share positions and stacking order; each client has its own focus.
 @Suite struct WindowLocalStateTests {
   private struct Shapes: WindowShapeSource {
     var shapes = [ObjectID: WindowShape]()

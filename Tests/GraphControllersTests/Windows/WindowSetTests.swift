@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// One window for each arranged object, made and closed by reconciling; nothing that happens to a window happens to its
+/// One window for each arranged object, opened and closed by reconciling; operations on a window never change its
 /// object.
 @Suite struct WindowSetTests {
   private typealias Script = WindowTranscript

@@ -1,7 +1,7 @@
 import GraphControllers
 import GraphModel
 
-/// A controller as a face has one, without the face.
+/// A window controller of a front end, without a screen.
 final class FakeWindow: WindowControlling {
   private(set) var id: ObjectID
   let serial: Int
@@ -25,7 +25,7 @@ final class FakeWindow: WindowControlling {
   }
 }
 
-/// A window set whose doings are lines to read: `opened #1 for 7` is the first controller that was made.
+/// A window set whose calls are lines: `opened #1 for 7` is the first controller, made for object 7.
 final class WindowTranscript {
   private(set) var made = 0
   lazy var windows = WindowSet<FakeWindow> { [unowned self] id in

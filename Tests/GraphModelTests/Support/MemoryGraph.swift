@@ -1,6 +1,6 @@
 import GraphModel
 
-/// A graph in a dictionary, for the rules to work on: every question is answered by looking at everything.
+/// A graph in a dictionary, as the reader of the rules: it answers every question by a search of all objects.
 final class MemoryGraph: PlannerReader {
   let model: Model
   private(set) var images = [ObjectID: ObjectImage]()
@@ -14,7 +14,7 @@ final class MemoryGraph: PlannerReader {
 
   init(_ model: Model) { self.model = model }
 
-  // MARK: - What tests do
+  // MARK: - Helpers of tests
 
   /// Plans a transaction and carries the plan out.
   @discardableResult
@@ -31,7 +31,7 @@ final class MemoryGraph: PlannerReader {
       transaction, reader: self, revision: revision + 1, now: now, isUndo: isUndo
     ) { entity in
       lastID += 1
-      // Ids that do not rise: nothing may lean on the order in which objects were made.
+      // Ids that do not rise, so that nothing can depend on the order of inserts.
       return ObjectID(key: UniqueID(high: 1 + (lastID &* 0x9E37_79B9_7F4A_7C15) >> 1, low: lastID), entity: entity)
     }
     revision += 1

@@ -11,9 +11,9 @@ struct OrderedTwin<Random: RandomNumberGenerator> {
   private var projects = [ObjectID]()
   private var chapters = [ObjectID]()
   private var steps = [ObjectID]()
-  /// How many transactions the rules took.
+  /// The number of transactions that the rules accepted.
   private(set) var accepted = 0
-  /// Members that moved only to make room.
+  /// Members that moved only to make space.
   private(set) var spaced = 0
 
   init(random: Random) throws {

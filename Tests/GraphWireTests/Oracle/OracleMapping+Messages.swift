@@ -68,6 +68,7 @@ extension OracleMapping {
       $0.author = hello.author
       $0.program = hello.program
       if let token = hello.token { $0.token = self.token(token) }
+      $0.credential = hello.credential
     }
   }
 
@@ -203,18 +204,20 @@ extension OracleMapping {
               $0.head = token(found.head)
             })
         case .why(let origin): .valueOrigin(self.origin(origin))
-        case .followed(let commits, let at, let head):
+        case .followed(let commits, let at, let head, let damage):
           .followed(
             make {
               $0.commits = commits.map(entry)
               $0.at = token(at)
               $0.head = token(head)
+              if !damage.isEmpty { $0.damage = self.damage(damage) }
             })
-        case .differences(let differences, let last):
+        case .differences(let differences, let last, let damage):
           .differences(
             make {
               $0.differences = differences.map(difference)
               $0.last = last
+              if !damage.isEmpty { $0.damage = self.damage(damage) }
             })
         case .exportHead(let head):
           .exportHead(
@@ -259,6 +262,9 @@ extension OracleMapping {
       }
       $0.maximumFrame = welcome.maximumFrameSize
       $0.heartbeatMilliseconds = welcome.heartbeatMilliseconds
+      $0.lastSequence = welcome.lastSequence
+      $0.author = welcome.author
+      $0.principal = welcome.principal
     }
   }
 
@@ -374,6 +380,7 @@ extension OracleMapping {
       $0.processID = status.process
       $0.failure = status.failure
       $0.commitLogSize = status.commitLogSize
+      $0.exposures = status.exposures
       $0.oldest = status.oldest
     }
   }

@@ -41,13 +41,13 @@ extension RandomMessages {
   mutating func fromHistory() -> [ToClient.Body] {
     [
       .why(origin()),
-      .followed(list { $0.entry() }, at: token(), head: token()),
+      .followed(list { $0.entry() }, at: token(), head: token(), damage: damage()),
       .differences(
         list {
           ObjectDifference(
             kind: $0.random.pick([.inserted, .updated, .deleted]) ?? .inserted, object: $0.object(),
             properties: $0.list { .init($0.number(), was: $0.value()) })
-        }, last: bool()),
+        }, last: bool(), damage: damage()),
     ]
   }
 

@@ -140,7 +140,7 @@ struct RandomMessages {
         .hello(
           Hello(
             protocolVersion: number(), model: bool() ? hash : nil, replica: key(), author: string(), program: string(),
-            token: maybe { $0.token() })),
+            token: maybe { $0.token() }, credential: string())),
         .model,
         .fetch(
           Fetch(
@@ -235,7 +235,7 @@ struct RandomMessages {
     return bodies.map { ToClient(unsigned(), $0) }
   }
 
-  private mutating func damage() -> DamageNotice {
+  mutating func damage() -> DamageNotice {
     DamageNotice(objects: list { $0.id() }, commits: list { $0.integer() })
   }
 
@@ -261,6 +261,8 @@ struct RandomMessages {
     }
     welcome.maximumFrameSize = unsigned()
     welcome.heartbeatMilliseconds = unsigned()
+    welcome.lastSequence = unsigned()
+    (welcome.author, welcome.principal) = (string(), string())
     return welcome
   }
 
@@ -312,6 +314,7 @@ struct RandomMessages {
     status.oldest = integer()
     status.failure = string()
     status.commitLogSize = unsigned()
+    status.exposures = list { $0.string() }
     return status
   }
 }

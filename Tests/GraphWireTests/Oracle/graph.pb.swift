@@ -1167,6 +1167,9 @@ nonisolated struct Graph_Hello: Sendable {
   /// Clears the value of `token`. Subsequent reads from it will return its default value.
   mutating func clearToken() {self._token = nil}
 
+  /// a token of a user; empty for none
+  var credential: String = String()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -2239,6 +2242,15 @@ nonisolated struct Graph_Welcome: Sendable {
 
   var heartbeatMilliseconds: UInt64 = 0
 
+  /// the highest sequence in history of the hello's replica; 0 for none
+  var lastSequence: UInt64 = 0
+
+  /// the name of the session's principal
+  var author: String = String()
+
+  /// its id
+  var principal: String = String()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -2797,6 +2809,9 @@ nonisolated struct Graph_StatusReply: Sendable {
   /// the bytes of the commit log on disk; 0 if each commit is synced in the store itself
   var commitLogSize: UInt64 = 0
 
+  /// The addresses that other machines reach without encryption or without accounts, as sentences for people.
+  var exposures: [String] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -3117,12 +3132,23 @@ nonisolated struct Graph_Followed: Sendable {
   /// Clears the value of `head`. Subsequent reads from it will return its default value.
   mutating func clearHead() {self._head = nil}
 
+  /// commits that are omitted, and objects whose changes have no values
+  var damage: Graph_DamageNotice {
+    get {_damage ?? Graph_DamageNotice()}
+    set {_damage = newValue}
+  }
+  /// Returns true if `damage` has been explicitly set.
+  var hasDamage: Bool {self._damage != nil}
+  /// Clears the value of `damage`. Subsequent reads from it will return its default value.
+  mutating func clearDamage() {self._damage = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _at: Graph_Token? = nil
   fileprivate var _head: Graph_Token? = nil
+  fileprivate var _damage: Graph_DamageNotice? = nil
 }
 
 nonisolated struct Graph_DifferenceChunk: Sendable {
@@ -3134,9 +3160,21 @@ nonisolated struct Graph_DifferenceChunk: Sendable {
 
   var last: Bool = false
 
+  /// on the last chunk: objects that are omitted, and commits whose changes are
+  var damage: Graph_DamageNotice {
+    get {_damage ?? Graph_DamageNotice()}
+    set {_damage = newValue}
+  }
+  /// Returns true if `damage` has been explicitly set.
+  var hasDamage: Bool {self._damage != nil}
+  /// Clears the value of `damage`. Subsequent reads from it will return its default value.
+  mutating func clearDamage() {self._damage = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _damage: Graph_DamageNotice? = nil
 }
 
 nonisolated struct Graph_Difference: Sendable {
@@ -4781,7 +4819,7 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Hello"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}replica\0\u{1}author\0\u{1}program\0\u{1}token\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}replica\0\u{1}author\0\u{1}program\0\u{1}token\0\u{1}credential\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4795,6 +4833,7 @@ nonisolated extension Graph_Hello: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 4: try { try decoder.decodeSingularStringField(value: &self.author) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.program) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._token) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.credential) }()
       default: break
       }
     }
@@ -4823,6 +4862,9 @@ nonisolated extension Graph_Hello: SwiftProtobuf.Message, SwiftProtobuf._Message
     try { if let v = self._token {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if !self.credential.isEmpty {
+      try visitor.visitSingularStringField(value: self.credential, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4833,6 +4875,7 @@ nonisolated extension Graph_Hello: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.author != rhs.author {return false}
     if lhs.program != rhs.program {return false}
     if lhs._token != rhs._token {return false}
+    if lhs.credential != rhs.credential {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6746,7 +6789,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}last_sequence\0\u{1}author\0\u{1}principal\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6763,6 +6806,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.maximumFrame) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.lastSequence) }()
+      case 11: try { try decoder.decodeSingularStringField(value: &self.author) }()
+      case 12: try { try decoder.decodeSingularStringField(value: &self.principal) }()
       default: break
       }
     }
@@ -6800,6 +6846,15 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.heartbeatMilliseconds != 0 {
       try visitor.visitSingularUInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 9)
     }
+    if self.lastSequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.lastSequence, fieldNumber: 10)
+    }
+    if !self.author.isEmpty {
+      try visitor.visitSingularStringField(value: self.author, fieldNumber: 11)
+    }
+    if !self.principal.isEmpty {
+      try visitor.visitSingularStringField(value: self.principal, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6813,6 +6868,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.entities != rhs.entities {return false}
     if lhs.maximumFrame != rhs.maximumFrame {return false}
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
+    if lhs.lastSequence != rhs.lastSequence {return false}
+    if lhs.author != rhs.author {return false}
+    if lhs.principal != rhs.principal {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7792,7 +7850,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".StatusReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0\u{3}commit_log_size\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0\u{3}commit_log_size\0\u{2}\u{6}exposures\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7811,6 +7869,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
       case 40: try { try decoder.decodeSingularInt64Field(value: &self.oldest) }()
       case 41: try { try decoder.decodeSingularStringField(value: &self.failure) }()
       case 42: try { try decoder.decodeSingularUInt64Field(value: &self.commitLogSize) }()
+      case 48: try { try decoder.decodeRepeatedStringField(value: &self.exposures) }()
       default: break
       }
     }
@@ -7854,6 +7913,9 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.commitLogSize != 0 {
       try visitor.visitSingularUInt64Field(value: self.commitLogSize, fieldNumber: 42)
     }
+    if !self.exposures.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.exposures, fieldNumber: 48)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7869,6 +7931,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.oldest != rhs.oldest {return false}
     if lhs.failure != rhs.failure {return false}
     if lhs.commitLogSize != rhs.commitLogSize {return false}
+    if lhs.exposures != rhs.exposures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8370,7 +8433,7 @@ nonisolated extension Graph_OverwrittenValue: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Followed"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}commits\0\u{1}at\0\u{1}head\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}commits\0\u{1}at\0\u{1}head\0\u{1}damage\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8381,6 +8444,7 @@ nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.commits) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._at) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._head) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._damage) }()
       default: break
       }
     }
@@ -8400,6 +8464,9 @@ nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try { if let v = self._head {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    try { if let v = self._damage {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8407,6 +8474,7 @@ nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.commits != rhs.commits {return false}
     if lhs._at != rhs._at {return false}
     if lhs._head != rhs._head {return false}
+    if lhs._damage != rhs._damage {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8414,7 +8482,7 @@ nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_DifferenceChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DifferenceChunk"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}differences\0\u{1}last\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}differences\0\u{1}last\0\u{1}damage\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8424,24 +8492,33 @@ nonisolated extension Graph_DifferenceChunk: SwiftProtobuf.Message, SwiftProtobu
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.differences) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.last) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._damage) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.differences.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.differences, fieldNumber: 1)
     }
     if self.last != false {
       try visitor.visitSingularBoolField(value: self.last, fieldNumber: 2)
     }
+    try { if let v = self._damage {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_DifferenceChunk, rhs: Graph_DifferenceChunk) -> Bool {
     if lhs.differences != rhs.differences {return false}
     if lhs.last != rhs.last {return false}
+    if lhs._damage != rhs._damage {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

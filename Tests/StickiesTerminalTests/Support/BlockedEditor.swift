@@ -1,4 +1,4 @@
-/// Another program that edits a text, and goes on until the test ends it.
+/// An external editor of a text, which runs until the test ends it.
 @MainActor
 final class BlockedEditor {
   private let (begun, begin) = AsyncStream.makeStream(of: Void.self)
@@ -16,10 +16,10 @@ final class BlockedEditor {
   /// Returns when it has the terminal.
   func begins() async { for await _ in begun { break } }
 
-  /// Ends it; returns when the session has what it ended with.
+  /// Ends it; returns when the session has its result.
   func end(on terminal: GridTerminal) async {
     leave.yield()
-    // Behind that the session does all of it in one go.
+    // After this the session handles everything in one turn.
     for await _ in terminal.resumes { break }
   }
 }

@@ -10,20 +10,20 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// A real daemon with one board, and people who have the board open, each with a client and a grid of their own.
+/// A real daemon with one board, and users who have the board open, each with a client and a grid.
 @MainActor
 final class BoardFixture {
   private let home: TemporaryDirectory
   private let address: ServerAddress
   private var daemon = Process()
-  /// A client that changes the graph from elsewhere, as the shell does.
+  /// Another client that changes the graph, as the shell does.
   private(set) var other: GraphClient
   private var clients = [GraphClient]()
-  /// The text that another program returns.
+  /// The text that the external editor returns.
   var outside: (String) async throws -> String = { $0 + " (edited outside)" }
-  /// The text that the other program has saved so far.
+  /// The text that the external editor has saved so far.
   var savedOutside: String?
-  /// How often a text of that one was taken care of.
+  /// The number of times that the file of the editor was discarded.
   private(set) var discards = 0
 
   init(boards: [String] = ["Work"]) async throws {
@@ -54,7 +54,7 @@ final class BoardFixture {
     daemon.standardError = FileHandle.nullDevice
     daemon.standardInput = FileHandle.nullDevice
     try daemon.run()
-    // It says so when it listens.
+    // The daemon prints a line when it listens.
     var text = ""
     while !text.contains("listening ") {
       let bytes = output.fileHandleForReading.availableData
@@ -83,6 +83,27 @@ final class BoardFixture {
     launcher: ApplicationLauncher = ApplicationLauncher(), through proxy: CuttingProxy? = nil
   ) async throws -> TestUser {
     let client = try await Self.connect(proxy?.address ?? address, author)
+    let (session, terminal) = try await session(client, author, size, configuration, launcher)
+    if let patience { session.screen?.quitting.maximumDelayMilliseconds = patience }
+    if let pause { session.screen?.questions.pauseMilliseconds = pause }
+    let end = Task { await session.run() }
+    await terminal.expects("connected")
+    return TestUser(terminal: terminal, client: client, session: session, end: end)
+  }
+
+  /// Opens the first board without ever running a turn, for tests of what happens between two turns.
+  func openWithoutTurns() async throws -> (session: BoardSession, client: GraphClient) {
+    let client = try await Self.connect(address, "ann@test")
+    let (session, _) = try await session(
+      client, "ann@test", Size(width: 80, height: 24), .board(), ApplicationLauncher())
+    session.screen?.open()
+    return (session, client)
+  }
+
+  private func session(
+    _ client: GraphClient, _ author: String, _ size: Size, _ configuration: ApplicationConfiguration,
+    _ launcher: ApplicationLauncher
+  ) async throws -> (BoardSession, GridTerminal) {
     clients.append(client)
     let board = try #require(try await client.fetch(Board.self, sort: [\.created.ascending]).first)
     var made: GridTerminal?
@@ -101,12 +122,7 @@ final class BoardFixture {
         made = terminal
         return terminal
       })
-    if let patience { session.screen?.quitting.maximumDelayMilliseconds = patience }
-    if let pause { session.screen?.questions.pauseMilliseconds = pause }
-    let terminal = try #require(made)
-    let end = Task { await session.run() }
-    await terminal.expects("connected")
-    return TestUser(terminal: terminal, client: client, session: session, end: end)
+    return (session, try #require(made))
   }
 
   /// A user who has changed a note, before a frozen daemon.
@@ -124,7 +140,7 @@ final class BoardFixture {
   /// A proxy between a user and the daemon.
   func proxy() throws -> CuttingProxy { try CuttingProxy(to: address, cutAfter: nil) }
 
-  /// After a restart the others are back at a moment of their own.
+  /// After a restart, other clients reconnect at a later moment.
   private func awaitOther() async {
     guard other.state != .connected else { return }
     await withCheckedContinuation { back in
@@ -136,8 +152,8 @@ final class BoardFixture {
     }
   }
 
-  /// A note from elsewhere.
-  func note(_ text: String, x: Double = 16, y: Double = 32, color: StickiesKit.Color = .yellow) async throws -> Note {
+  /// A note of another client.
+  func note(_ text: String, x: Double = 16, y: Double = 32, color: NoteColor = .yellow) async throws -> Note {
     await awaitOther()
     let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
     let note = Note(in: other.context)
@@ -175,7 +191,7 @@ final class BoardFixture {
   /// Stops the daemon's answers until it thaws; its connections stay.
   func freeze() {
     Foundation.kill(daemon.processIdentifier, SIGSTOP)
-    // Until the first of its threads has taken the signal the others go on.
+    // Until its first thread has taken the signal, the other threads continue.
     var stopped = siginfo_t()
     while waitid(P_PID, id_t(daemon.processIdentifier), &stopped, WSTOPPED) == -1, errno == EINTR {}
   }
@@ -192,10 +208,10 @@ final class BoardFixture {
     kill()
   }
 
-  /// Between `kill` and `restart`: keeps the store as it is now.
+  /// Between `kill` and `restart`: keeps a copy of the store.
   func keepStore() throws { try FileManager.default.copyItem(atPath: home.path + "/data", toPath: home.path + "/kept") }
 
-  /// Between `kill` and `restart`: the store is as it was kept.
+  /// Between `kill` and `restart`: restores the copy of the store.
   func bringBackStore() throws {
     try FileManager.default.removeItem(atPath: home.path + "/data")
     try FileManager.default.moveItem(atPath: home.path + "/kept", toPath: home.path + "/data")

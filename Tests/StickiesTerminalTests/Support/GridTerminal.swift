@@ -4,7 +4,7 @@ import Testing
 
 @testable import StickiesTerminal
 
-/// A terminal that is a grid: a test types into it and waits for what it shows. It draws nothing and has no size but its own.
+/// A terminal that is a grid: a test types into it and waits for its contents. It draws nothing and has a fixed size.
 final class GridTerminal: BoardTerminal {
   private struct State {
     var grid: Grid
@@ -23,7 +23,7 @@ final class GridTerminal: BoardTerminal {
   private let state: Mutex<State>
   private let sink: @Sendable ([DriverEvent]) -> Void
   private let didResume: AsyncStream<Void>.Continuation
-  /// Each time that another program gives the terminal back.
+  /// The times at which an external editor has returned the terminal.
   let resumes: AsyncStream<Void>
 
   init(_ size: Size, sink: @escaping @Sendable ([DriverEvent]) -> Void) {
@@ -62,7 +62,7 @@ final class GridTerminal: BoardTerminal {
 
   /// The contents.
   var grid: Grid { state.withLock { $0.grid } }
-  /// How many grids were shown.
+  /// The number of grids that were shown.
   var frames: Int { state.withLock { $0.frames } }
   /// Sequences that were sent, such as for the clipboard.
   var sent: [[UInt8]] { state.withLock { $0.sent } }
@@ -78,13 +78,13 @@ final class GridTerminal: BoardTerminal {
     sink([.terminal(.paste(PasteEvent(text: text, isCut: isCut, isOpen: isOpen)))])
   }
 
-  /// The terminal says something by itself, such as an answer.
+  /// The terminal sends something unrequested, such as an answer.
   func says(_ sequence: String) {
     var decoder = TerminalDecoder()
     sink(decoder.feed(sequence.utf8).map { .terminal($0) })
   }
 
-  /// The window has another size; what is drawn goes by it.
+  /// The window changes its size, which later drawings use.
   func resize(_ size: Size) { sink([.terminal(.resize(size))]) }
 
   /// The program is asked to end.
@@ -94,7 +94,7 @@ final class GridTerminal: BoardTerminal {
     sink([.terminal(.mouse(MouseEvent(kind, at: Point(x: x, y: y))))])
   }
 
-  /// Clicks quickly, however busy the machine is: all of it comes at once.
+  /// Clicks quickly, even on a busy machine: all events arrive at once.
   func click(_ x: Int, _ y: Int, times: Int = 1) {
     let at = Point(x: x, y: y)
     sink(
@@ -112,7 +112,7 @@ final class GridTerminal: BoardTerminal {
     await shown(what, place, fits).grid
   }
 
-  /// Waits until a text is to be seen, and says the how many-th grid it was that showed it first.
+  /// Waits until a text is visible, and returns the number of the first grid that showed it.
   func frame(showing text: String, place: SourceLocation = #_sourceLocation) async -> Int {
     await shown(text, place) { $0.text.contains(text) }.frame
   }
@@ -148,7 +148,7 @@ final class GridTerminal: BoardTerminal {
     continuation.resume(returning: (grid, frame))
   }
 
-  /// Waits until a text is to be seen.
+  /// Waits until a text is visible.
   @discardableResult
   func expects(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
     await expects(text, place: place) { $0.text.contains(text) }

@@ -13,6 +13,8 @@ import Testing
 
   @Test func statusLineShowsStates() {
     #expect(line(StatusState(connection: .connected, board: "Plans")) == " connected │ Plans")
+    let unprotected = StatusState(connection: .unprotected, board: "Plans")
+    #expect(line(unprotected) == " connected, not encrypted │ Plans")
     #expect(line(StatusState(connection: .silent)) == " connected, no answer")
     #expect(
       line(StatusState(connection: .reconnecting, unsent: 12)) == " reconnecting │ 12 changes not yet on the server")
@@ -55,7 +57,7 @@ import Testing
     #expect(line(state, 70) == " connected │ Plans                Anna   Bob   日本   Ünal␛[2J   Eve")
     #expect(line(state, 44) == " connected │ Plans           Anna   Bob  +3")
     #expect(line(state, 24) == " connected │ Plans")
-    // How things stand is the last to go.
+    // The state of the connection is omitted last.
     #expect(line(state, 9) == " connec…")
   }
 
@@ -63,7 +65,7 @@ import Testing
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
       let connections: [StatusState.Connection] = [
-        .connected, .silent, .reconnecting, .disconnected(reason: random.text(random.below(9))),
+        .connected, .unprotected, .silent, .reconnecting, .disconnected(reason: random.text(random.below(9))),
       ]
       let state = StatusState(
         connection: connections[random.below(connections.count)], unsent: random.below(3),

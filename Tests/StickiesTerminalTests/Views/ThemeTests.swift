@@ -12,7 +12,7 @@ import Testing
   private func expectLegible(_ style: Style, _ least: Double, _ name: String, _ theme: Theme) {
     let place = "\(name) in \(theme.isDark ? "dark" : "light") \(theme.depth)"
     guard style.background != .standard else {
-      // On the terminal's own background the terminal's own color is the one to be read.
+      // On the terminal's own background, the terminal's own text color is used.
       #expect(style.foreground == .standard, "\(place)")
       return
     }

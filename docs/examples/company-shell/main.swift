@@ -8,8 +8,11 @@ struct CompanyShell: ShellProgram {
   var command: any ParsableCommand.Type { CompanyCommand.self }
   var examples: [String: [String]] { ["graph fetch": ["graph fetch Person --where 'remote == TRUE'"]] }
 
-  func connect(to address: ServerAddress?, reconnects: Bool) async throws -> GraphClient {
+  func connect(
+    to address: ServerAddress?, security: TransportSecurity, reconnects: Bool
+  ) async throws -> GraphClient {
     var options = GraphClient.Options(author: "ann@example")
+    options.security = security
     options.reconnects = reconnects
     return try await GraphClient.connect(to: address ?? .unix(path: "/run/company.sock"), options: options)
   }

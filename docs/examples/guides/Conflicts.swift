@@ -22,21 +22,21 @@ func conflicts(at server: ServerAddress) async throws {
   his.plan = "Dig deep. Build."
   try await bob.save()
 
-  // Ann has not heard of it. Only the title is a conflict: she leaves the weight alone, and both have typed in the plan.
+  // Ann has not received it. Only the title is a conflict: she does not set the weight, and both texts are merged.
   hers.title = "Footbridge"
   hers.plan = "Dig. Build well."
   do {
     try await ann.save()
   } catch let refusal as Refusal {
-    tell("refused", refusal.conflicts)
+    report("refused", refusal.conflicts)
   }
-  // Her edits are unsaved again. Now the last word counts.
-  if let saved = try await ann.save(policy: .objectTrump) { tell("decided", saved.committed.conflicts) }
+  // Her edits are unsaved again. With another merge policy, hers win.
+  if let saved = try await ann.save(policy: .objectTrump) { report("decided", saved.committed.conflicts) }
   print(hers.title, hers.weight, hers.plan)
   await bob.close()
   await ann.close()
 
-  func tell(_ what: String, _ conflicts: [Conflict]) {
+  func report(_ what: String, _ conflicts: [Conflict]) {
     for conflict in conflicts {
       let property = ann.context.model.property(conflict.property)?.name ?? ""
       let (mine, theirs) = (conflict.mine.json(kind: nil).text, conflict.theirs.json(kind: nil).text)

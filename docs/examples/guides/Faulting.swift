@@ -23,25 +23,25 @@ func faulting(at server: ServerAddress) async throws {
   try await writer.save()
   await writer.close()
 
-  // Without a word about relationships, what they lead to is a fault: an id, and no values yet.
+  // A fetch that names no relationships returns their targets as faults: an id, and no values yet.
   let client = try await connect("bob@example")
   let people = try await client.fetch(Person.self, sort: [\.name.ascending])
   print("a fault:", people[0].department?.isFault ?? false)
 
-  // Loading it for one loads it for all that came with the same fetch: this loop asks once.
+  // To load it for one object loads it for all objects of the same fetch: this loop sends one request.
   for person in people {
     let department = try await person.load(\.department)
     print(person.name, "works in", department?.code ?? "")
   }
 
-  // Or say at once what will be needed: a request for each step.
+  // Prefetching loads it with the fetch: one request for each step of the path.
   let projects = try await client.fetch(
     Project.self, sort: [\.title.ascending], prefetch: [\.department.staff, \.members])
   for project in projects {
     print(project.title, project.members.map(\.name), project.department?.staff.count ?? 0)
   }
 
-  // A scratch pad: its edits are nobody else's, until they are saved into the context, or dropped.
+  // A child context keeps its edits to itself until it saves them into the parent or drops them.
   let sheet = client.context.makeChild()
   if let draft = sheet.object(for: projects[0]) {
     draft.title = "Draft"

@@ -21,29 +21,29 @@ func fetching(at server: ServerAddress) async throws {
   }
   try await client.save()
 
-  // Objects: the typed form, which the compiler checks, and the text that the shell takes.
+  // Objects, by the typed form, which the compiler checks, or by the text that the shell takes.
   let typed = try await client.fetch(
     Person.self, where: { $0.department.code == "ENG" && $0.vacationDays > 25 }, sort: [\.name.ascending], limit: 10)
-  let told = try await client.fetch(
+  let parsed = try await client.fetch(
     Person.self, where: "department.code == \"ENG\" AND vacationDays > 25", sort: "name", limit: 10)
-  print(typed.map(\.name), told.map(\.name))
+  print(typed.map(\.name), parsed.map(\.name))
 
-  // Neither sends an object.
+  // These send no objects.
   let remote = try await client.count(of: Person.self, where: "remote == TRUE")
   let ids = try await client.identifiers(of: Person.self, where: "remote == TRUE", sort: "-name", limit: 2)
   print("\(remote) work elsewhere; two of them: \(ids.count) ids")
 
-  // One object, and whether there is any.
+  // One object, and whether one exists.
   let newest = try await client.fetchOne(Person.self, sort: [\.hired.descending])
   let isRested = try await client.exists(Person.self, where: { $0.vacationDays > 40 })
   print("newest:", newest?.name ?? "", "more than 40 days:", isRested)
 
-  // A page begins behind the last object of the one before it, whatever has happened there meanwhile.
+  // A page begins after the last object of the previous page, even if that object has changed since.
   for try await page in try client.pages(of: Person.self, sort: "-hired,name", size: 2) {
     print("page:", page.objects.map(\.name))
   }
 
-  // Values, and values of groups: the server calculates. The model gives each column its type.
+  // The server calculates values of objects and of groups. The model gives each column its type.
   let rows = try await client.rows(of: Person.self, where: { $0.remote.isTrue }, sort: [\.name.ascending]) {
     $0.name
     $0.department.code
@@ -57,7 +57,7 @@ func fetching(at server: ServerAddress) async throws {
   }
   for (code, people, days) in groups { print(code, people, days ?? 0) }
 
-  // The same as structs, by the names of columns.
+  // The same rows as structs, whose properties have the names of the columns.
   struct Leave: Decodable {
     var name: String
     var hours: Int
@@ -66,7 +66,7 @@ func fetching(at server: ServerAddress) async throws {
     Person.self, "name, vacationDays * 8 AS hours", as: Leave.self, where: { $0.remote.isTrue }, sort: "-name")
   print(leaves.map { "\($0.name) \($0.hours)" })
 
-  // A question that the model names: its variables are the parameters.
+  // A fetch request that the model declares; its variables are the parameters.
   let (bridge, acme) = (Project(in: client.context), Client(in: client.context))
   (bridge.title, bridge.department) = ("Bridge", departments[0])
   bridge.due = try Date("2026-05-01T00:00:00Z", strategy: .iso8601)
@@ -77,7 +77,7 @@ func fetching(at server: ServerAddress) async throws {
   let large = try await client.fetch(Department.largeDepartments())
   print("overdue:", overdue.map(\.title), "large:", large.map(\.code))
 
-  // What can't be read is refused, with its place.
+  // A predicate that can't be parsed is refused with the position of the error.
   do {
     _ = try await client.count(of: Person.self, where: "salary >> 3")
   } catch let mistake as PredicateSyntaxError {

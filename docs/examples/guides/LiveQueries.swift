@@ -19,7 +19,7 @@ func liveQueries(at server: ServerAddress) async throws {
     project.weight = 3
   }
 
-  // The colleague's edit after each snapshot.
+  // A colleague's edit after each snapshot.
   var edits: [() -> Void] = [
     {},
     { bridge.title = "Drawbridge" },

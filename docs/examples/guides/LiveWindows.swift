@@ -28,7 +28,7 @@ func liveWindows(at server: ServerAddress) async throws {
   }
   show("at first")
 
-  // What a list on the screen has to be told: one difference for each move and for each commit that touches it.
+  // A list on the screen needs one difference for each move and for each commit that touches the window.
   let (differences, sink) = AsyncStream.makeStream(of: WindowDifference.self)
   let token = context.observe { change in if let difference = change.windows[list.id] { sink.yield(difference) } }
   var following = differences.makeAsyncIterator()
@@ -43,7 +43,7 @@ func liveWindows(at server: ServerAddress) async throws {
     show("now")
   }
 
-  // Before the window: its rows slide.
+  // A delete before the window shifts its rows.
   let first = try await colleague.fetch(Project.self, where: { $0.title == "Project 1" })
   first.forEach(colleague.context.delete)
   try await colleague.save()

@@ -19,7 +19,7 @@ func modelling(at server: ServerAddress) async throws {
   bob.agency = "Lend & Co"
   bob.hired = try Date("2026-09-01T00:00:00Z", strategy: .iso8601)
   bob.department = engineering
-  bob.manager = ann  // the inverse is kept: Ann's reports have him
+  bob.manager = ann  // the inverse follows: Ann's reports include him
   bridge.title = "Bridge"
   bridge.department = engineering
   bridge.members.insert(ann)
@@ -32,12 +32,12 @@ func modelling(at server: ServerAddress) async throws {
     sort: [\.opened.descending, \.title.localized.ascending])
   print("planned: \(crowded.map(\.title))")
 
-  // All mistakes come at once, and nothing was written.
+  // The error has all violations, and nothing was written.
   bob.vacationDays = 90
   bridge.title = ""
   await attempt()
   context.delete(ann)
-  print("foreseen: \(context.forecast().violations.map(\.rule))")  // nobody was asked
+  print("foreseen: \(context.forecast().violations.map(\.rule))")  // without a request
   await attempt()
   await client.close()
 

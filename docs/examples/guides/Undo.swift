@@ -17,7 +17,7 @@ func undo(at server: ServerAddress) async throws {
   }
   try await ann.save()
 
-  // A stack of its own for what this window does. All that the body changes is one step of it.
+  // An undo stack for this window. All changes of the body are one step on it.
   ann.context.undoScope = ann.undoScope()
   try await ann.undoable("Weigh in") {
     bridge.weight = 5
@@ -25,7 +25,7 @@ func undo(at server: ServerAddress) async throws {
     tunnel.weight = 7
   }
 
-  // Somebody else weighs one of them anew.
+  // Another client changes one of the weights.
   let bob = try await connect("bob@example")
   guard let his = try await bob.fetch(Project.self, where: { $0.title == "Bridge" }).first else { return }
   his.weight = 6
@@ -40,7 +40,7 @@ func undo(at server: ServerAddress) async throws {
   await bob.close()
   await ann.close()
 
-  // What others have changed since stays, and is named.
+  // Later changes of other clients stay, and the result names them.
   func report(_ saved: SaveResult) {
     for conflict in saved.committed.conflicts {
       let property = ann.context.model.property(conflict.property)?.name ?? ""

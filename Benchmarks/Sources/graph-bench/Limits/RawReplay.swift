@@ -5,10 +5,10 @@ import GraphModel
 /// The limit of `apply`: writes the rows that a store has written from its entries, through the C functions into a copy
 /// of the earlier store, in the same order and in transactions of the same size.
 ///
-/// A commit inserts notes, all columns and indexes, or updates the columns of a moved note; and it inserts its history row
-/// and the marks of keyframes. The store updates the full-text index behind the commits, at the end of each transaction in
-/// which enough changes have gathered; the limit writes the same texts at the same ends. All values, and the terms of the
-/// texts, are known beforehand; nothing is decoded, read or checked.
+/// A commit inserts notes, all columns and indexes, or updates the columns of a moved note; and it inserts its history
+/// row and the marks of keyframes. The store updates the full-text index behind the commits, at the end of each
+/// transaction in which enough changes have gathered; the limit writes the same texts at the same ends. All values, and
+/// the terms of the texts, are known beforehand; nothing is decoded, read or checked.
 final class RawReplay {
   /// The entries that `SQLiteStore.apply` puts into one transaction.
   private static let transactionEntries = 512

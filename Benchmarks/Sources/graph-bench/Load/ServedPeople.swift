@@ -1,17 +1,19 @@
 import GraphModel
 import GraphReplica
+import GraphTesting
 import GraphWire
 
 /// A context with people, together with its server, without a socket or a store. It isolates the client's work for a
 /// result and for a commit.
-final class ServedPeople: ContextOwner {
+final class ServedPeople {
   private static let store = UniqueID(high: 7, low: 7)
   /// The maximum number of objects that the server sends at once.
   private static let chunk = 1_000
 
   let model: Model
   let entity: Entity
-  let context: ObjectContext
+  var context: ObjectContext { connection.context }
+  private let connection: ScriptedContext
   private var images: [ObjectImage]
   private var revision: Revision = 1
   private var query: UInt64 = 0
@@ -34,11 +36,9 @@ final class ServedPeople: ContextOwner {
       }
       return image
     }
-    context = ObjectContext(
-      model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "bench", model: model.hash))
-    context.owner = self
-    context.handle(.connected)
-    perform()
+    connection = ScriptedContext(model: model, author: "bench")
+    connection.answer = { [unowned self] in answer($0) }
+    connection.connect()
   }
 
   /// Returns all people in an order, each with its sort values.
@@ -48,26 +48,19 @@ final class ServedPeople: ContextOwner {
 
   private var head: Token { Token(store: Self.store, revision: revision, fingerprint: UInt64(revision)) }
 
-  func contextHasWork() { perform() }
-
-  nonisolated(nonsending) func fill(_ load: LoadID) async throws {}
-
   /// Answers the context's requests.
-  func perform() {
-    for action in context.takeActions() {
-      guard case .send(let message) = action else { continue }
-      switch message.body {
-      case .hello:
-        let welcome = Welcome(
-          model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-          heartbeatMilliseconds: 15_000)
-        hear(.welcome(welcome), message.request)
-      case .subscribe:
-        query = message.request
-        hear(.subscribed(query: query, resumed: false), message.request)
-        load(message.request)
-      default: break
-      }
+  private func answer(_ message: ToServer) {
+    switch message.body {
+    case .hello:
+      let welcome = Welcome(
+        model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
+        heartbeatMilliseconds: 15_000)
+      connection.receive(.welcome(welcome), answering: message.request)
+    case .subscribe:
+      query = message.request
+      connection.receive(.subscribed(query: query, resumed: false), answering: message.request)
+      load(message.request)
+    default: break
     }
   }
 
@@ -75,9 +68,10 @@ final class ServedPeople: ContextOwner {
     for start in stride(from: 0, to: images.count, by: Self.chunk) {
       let part = Array(images[start..<min(start + Self.chunk, images.count)])
       let isLast = start + Self.chunk >= images.count
-      hear(.chunk(Chunk(objects: part, end: isLast ? (at: head, count: UInt64(images.count)) : nil)), request)
+      let chunk = Chunk(objects: part, end: isLast ? (at: head, count: UInt64(images.count)) : nil)
+      connection.receive(.chunk(chunk), answering: request)
     }
-    hear(.advance(revision: revision, fingerprint: UInt64(revision)))
+    connection.receive(.advance(revision: revision, fingerprint: UInt64(revision)))
   }
 
   /// Commits another client's change of one person's score.
@@ -92,12 +86,7 @@ final class ServedPeople: ContextOwner {
       transaction: TransactionID(replica: .zero, sequence: 0), fingerprint: UInt64(revision), changes: [])
     let change = Delta.Change(
       kind: .updated, id: images[index].id, previous: before, edits: [Edit(score.number, .set(value))])
-    hear(.delta(Delta(query: query, commit: record, changes: [change])))
-    hear(.advance(revision: revision, fingerprint: UInt64(revision)))
-  }
-
-  private func hear(_ body: ToClient.Body, _ request: UInt64 = 0) {
-    context.handle(.received(ToClient(request, body)))
-    perform()
+    connection.receive(.delta(Delta(query: query, commit: record, changes: [change])))
+    connection.receive(.advance(revision: revision, fingerprint: UInt64(revision)))
   }
 }

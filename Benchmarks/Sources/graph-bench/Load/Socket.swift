@@ -19,7 +19,7 @@ final class Socket: @unchecked Sendable {
     case .unix(let path):
       descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       code = Self.connect(descriptor, Self.unixAddress(path))
-    case .tcp(_, let port):
+    case .tcp(_, let port), .tls(_, let port):
       descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       var one: Int32 = 1
       setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)

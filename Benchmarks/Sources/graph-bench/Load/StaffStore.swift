@@ -43,7 +43,7 @@ final class StaffStore {
   func transaction(_ changes: [Change]) -> WriteRequest {
     sequence += 1
     let id = TransactionID(replica: Self.replica, sequence: sequence)
-    return .transaction(Transaction(id: id, policy: .overwrite, changes: changes), author: "bench")
+    return .transaction(Transaction(id: id, policy: .overwrite, changes: changes), author: Principal(author: "bench"))
   }
 
   /// Performs a write that must succeed and returns its outcome.

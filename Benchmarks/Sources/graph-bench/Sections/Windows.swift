@@ -137,6 +137,7 @@ private struct WindowedHub {
         case .send(let bytes, let id):
           try read(bytes)
           events.append(.drained(id, bytes: bytes.count))
+        case .findReplica(_, let session): events.append(.foundReplica(.success(nil), session: session))
         case .broadcast(let bytes, let ids):
           for id in ids { events.append(.drained(id, bytes: bytes.count)) }
         case .collect(let ticket, _, _):

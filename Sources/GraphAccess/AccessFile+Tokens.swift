@@ -1,0 +1,117 @@
+// Tests: AccessFileTests.swift
+import Foundation
+import GRDB
+import GraphModel
+
+/// The tokens of the file.
+extension AccessFile {
+  /// The exactness of a token's time of last use, in microseconds: not every login writes.
+  private static let useInterval: Timestamp = 60_000_000
+
+  private static let columns = """
+    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, u.id, u.name, u.created, u.removed \
+    FROM token AS t JOIN user AS u ON u.id = t.user
+    """
+
+  /// The tokens, the newest first; those that can no longer be used are included on request.
+  /// - Parameter user: the name of their user; nil for all users.
+  public func tokens(of user: String? = nil, withEnded: Bool = false, now: Timestamp) throws -> [TokenRecord] {
+    try read { database in
+      if let user { _ = try Self.user(named: user, database) }
+      return try Row.fetchAll(database, sql: Self.columns + " ORDER BY t.created DESC, t.selector")
+        .compactMap { try record($0) }
+        .filter { token in
+          (withEnded || token.end(at: now) == nil)
+            && user.map { UTF8Comparison.equal($0, token.user.name) && !token.user.isRemoved } != false
+        }
+    }
+  }
+
+  /// Makes a token, whose secret is not stored.
+  /// - Parameters:
+  ///   - user: the name of its user.
+  ///   - label: what it is for; at most 256 bytes.
+  ///   - expires: the time at which it expires; nil for never.
+  ///   - random: returns random bits of a cryptographic generator.
+  public func createToken(
+    of user: String, label: String, expires: Timestamp?, now: Timestamp, random: () -> UInt64
+  ) throws -> AccessToken {
+    guard label.utf8.count <= AccessUser.maximumNameSize else {
+      throw Refusal(
+        .invalid, "the label has \(label.utf8.count) bytes; at most \(AccessUser.maximumNameSize) are allowed")
+    }
+    let token = AccessToken(random: random)
+    try write { database in
+      let user = try Self.user(named: user, database)
+      try database.execute(
+        sql: "INSERT INTO token (selector, digest, user, label, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
+        arguments: [token.selector.description, Data(token.digest), user.id, label, now, expires])
+      try Self.log("token create", user: user.id, token.selector.description, now, database)
+    }
+    return token
+  }
+
+  /// Revokes a token; sessions that use it end within a second.
+  /// - Returns: false if it could no longer be used.
+  public func revokeToken(_ selector: TokenSelector, now: Timestamp) throws -> Bool {
+    try write { database in
+      guard let token = try find(selector, database) else {
+        throw Refusal(.notFound, "there is no token \(selector); stickiesd token list shows the tokens")
+      }
+      guard token.revoked == nil else { return false }
+      try database.execute(
+        sql: "UPDATE token SET revoked = ? WHERE selector = ?", arguments: [now, selector.description])
+      try Self.log("token revoke", user: token.user.id, selector.description, now, database)
+      return true
+    }
+  }
+
+  // MARK: - Verifying
+
+  /// Verifies a token that a client has sent, and records the use.
+  /// - Throws: `Refusal` if it is not valid, `StoreFailure` if the file can't be read.
+  public func authenticate(_ token: AccessToken, now: Timestamp) throws -> TokenRecord {
+    let record = try TokenRecord.verify(token, read { try find(token.selector, $0) }, now: now)
+    let isRecorded = record.lastUsed.map { now >= $0 && now - $0 < Self.useInterval } == true
+    if !isRecorded {
+      // A full disk must not keep users out.
+      try? write { database in
+        try database.execute(
+          sql: "UPDATE token SET used = ? WHERE selector = ?", arguments: [now, token.selector.description])
+      }
+    }
+    return record
+  }
+
+  /// The tokens among these that can no longer be used, with the reason.
+  public func ended(among selectors: Set<TokenSelector>, now: Timestamp) throws -> [TokenSelector: Refusal] {
+    try read { database in
+      var ended = [TokenSelector: Refusal]()
+      for selector in selectors.sorted() {
+        guard let token = try find(selector, database) else {
+          ended[selector] = Refusal(.notAllowed, "the token no longer exists; log in with a new one")
+          continue
+        }
+        if let end = token.end(at: now) { ended[selector] = end }
+      }
+      return ended
+    }
+  }
+
+  private func find(_ selector: TokenSelector, _ database: Database) throws -> TokenRecord? {
+    try Row.fetchOne(database, sql: Self.columns + " WHERE t.selector = ?", arguments: [selector.description])
+      .flatMap { try record($0) }
+  }
+
+  private func record(_ row: Row) throws -> TokenRecord {
+    guard let selector = TokenSelector(row[0] as String) else {
+      throw StoreFailure(
+        .corrupt, "\(path) is damaged", cause: "a token has the selector \(row[0] as String)",
+        advice: "Restore it from a copy, or move it away and make users and tokens again.")
+    }
+    return TokenRecord(
+      selector: selector, digest: Array(row[1] as Data),
+      user: AccessUser(id: row[7], name: row[8], created: row[9], isRemoved: (row[10] as Int64?) != nil),
+      label: row[2], created: row[3], expires: row[4], lastUsed: row[5], revoked: row[6])
+  }
+}

@@ -1,0 +1,186 @@
+// Tests: AccessFileTests.swift
+import Foundation
+import GRDB
+import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The file `access.sqlite` beside a graph: its users, their tokens, and a log of what was changed.
+///
+/// Several processes use it: a daemon that verifies tokens, and `stickiesd user` and `stickiesd token`. A user who can
+/// write the file can act as everyone, so it must belong to this process's user, and no other user may have any access.
+/// It is not part of the graph: no undo, restore, backup, export or import contains or changes it.
+public final class AccessFile: Sendable {
+  /// The path of the file.
+  public let path: String
+  let queue: DatabaseQueue
+  /// The device and inode of the file when it was opened.
+  private let identity: FileIdentity
+
+  /// The name of the file in the data directory.
+  public static let name = "access.sqlite"
+  /// "StkA", big-endian.
+  private static let applicationID: Int32 = 0x5374_6B41
+  private static let version: Int32 = 1
+
+  struct FileIdentity: Hashable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  private static let creation = """
+    CREATE TABLE user (id TEXT PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL, removed INTEGER);
+    CREATE UNIQUE INDEX user_name ON user (name) WHERE removed IS NULL;
+    CREATE TABLE token (selector TEXT PRIMARY KEY, digest BLOB NOT NULL, user TEXT NOT NULL REFERENCES user (id),
+      label TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, used INTEGER, revoked INTEGER);
+    CREATE INDEX token_user ON token (user);
+    CREATE TABLE log (number INTEGER PRIMARY KEY, time INTEGER NOT NULL, action TEXT NOT NULL, user TEXT NOT NULL,
+      subject TEXT NOT NULL);
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(version);
+    """
+
+  // MARK: - Opening
+
+  /// Opens the file of a data directory.
+  /// - Returns: nil if there is none: the graph has no accounts.
+  /// - Throws: `StoreFailure` if the file is damaged, or if other users have access to it.
+  public static func open(directory: String) throws -> AccessFile? {
+    let path = directory + "/" + name
+    guard let identity = try identity(of: path) else { return nil }
+    return try AccessFile(path, identity)
+  }
+
+  /// Opens the file of a data directory, or creates one without users.
+  public static func create(directory: String) throws -> AccessFile {
+    let path = directory + "/" + name
+    let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0o600)
+    if descriptor >= 0 {
+      close(descriptor)
+    } else if errno != EEXIST {
+      throw StoreFailure(
+        .inputOutput, "\(path) can't be created", cause: String(cString: strerror(errno)),
+        advice: "Name the data directory of the daemon with --data.")
+    }
+    guard let identity = try identity(of: path) else {
+      throw StoreFailure(.moved, "\(path) was removed while it was created", advice: "Try again.")
+    }
+    return try AccessFile(path, identity)
+  }
+
+  private init(_ path: String, _ identity: FileIdentity) throws {
+    (self.path, self.identity) = (path, identity)
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    configuration.foreignKeysEnabled = true
+    do {
+      queue = try DatabaseQueue(path: path, configuration: configuration)
+      try queue.write { try Self.prepare($0, path) }
+    } catch let error as DatabaseError {
+      throw Self.failure(error, path)
+    }
+  }
+
+  /// Creates the tables in an empty file, and checks those of any other.
+  private static func prepare(_ database: Database, _ path: String) throws {
+    let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
+    if isEmpty { return try database.execute(sql: creation) }
+    let application = try Int32.fetchOne(database, sql: "PRAGMA application_id")
+    guard application == applicationID else {
+      throw StoreFailure(
+        .notAStore, "\(path) is not a file of accounts", advice: "Move it away, or restore it from a copy.")
+    }
+    guard let version = try Int32.fetchOne(database, sql: "PRAGMA user_version"), version <= Self.version else {
+      throw StoreFailure(
+        .newerVersion, "\(path) was written by a newer program", advice: "Use programs of the newer release.")
+    }
+    guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else { throw damage(path, "") }
+  }
+
+  /// The identity of the file, of which no other user may read or write anything; nil if there is no file.
+  private static func identity(of path: String) throws -> FileIdentity? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw StoreFailure(
+        .inputOutput, "\(path) can't be read", cause: String(cString: strerror(errno)),
+        advice: "Check the rights of the data directory.")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw StoreFailure(.readOnly, "\(path) is not a regular file", advice: "Move it away.")
+    }
+    guard status.st_uid == geteuid() else {
+      throw StoreFailure(
+        .readOnly, "\(path) belongs to another user (number \(status.st_uid))",
+        advice: "Run this as that user, or give the file to the daemon's user with chown.")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw StoreFailure(
+        .readOnly, "other users have access to \(path) (its mode is \(String(status.st_mode & 0o777, radix: 8)))",
+        advice: "Run chmod 600 on it. If they could write it, revoke all tokens (stickiesd token list), and make new "
+          + "ones.")
+    }
+    return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  static func failure(_ error: DatabaseError, _ path: String) -> StoreFailure {
+    switch error.resultCode {
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB: damage(path, error.message ?? "")
+    case .SQLITE_BUSY, .SQLITE_LOCKED:
+      StoreFailure(.inUse, "another program writes to \(path)", advice: "Try again.")
+    case .SQLITE_FULL:
+      StoreFailure(.full, "\(path) can't be written: the disk is full", advice: "Free some space and try again.")
+    default:
+      StoreFailure(
+        .inputOutput, "\(path) can't be read or written", cause: error.message ?? "\(error.resultCode)",
+        advice: "Check the disk and the rights of the data directory.")
+    }
+  }
+
+  private static func damage(_ path: String, _ cause: String) -> StoreFailure {
+    StoreFailure(
+      .corrupt, "\(path) is damaged", cause: cause,
+      advice: "Restore it from a copy, or move it away and make users and tokens again.")
+  }
+
+  // MARK: - Changes by other processes
+
+  /// Whether the name still refers to the opened file, and no other user has got access to it.
+  /// - Throws: `StoreFailure` with the reason why it does not.
+  public func verify() throws {
+    guard try Self.identity(of: path) == identity else {
+      throw StoreFailure(
+        .moved, "\(path) was moved, replaced or removed", advice: "Put it back, or restart the daemon.")
+    }
+  }
+
+  /// A number that changes when another process has changed the file.
+  public func dataVersion() throws -> Int64 {
+    try read { database in
+      guard let version = try Int64.fetchOne(database, sql: "PRAGMA data_version") else {
+        preconditionFailure("SQLite has a version of the data of each connection")
+      }
+      return version
+    }
+  }
+
+  func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    do {
+      return try queue.read(body)
+    } catch let error as DatabaseError {
+      throw Self.failure(error, path)
+    }
+  }
+
+  func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    do {
+      return try queue.write(body)
+    } catch let error as DatabaseError {
+      throw Self.failure(error, path)
+    }
+  }
+}

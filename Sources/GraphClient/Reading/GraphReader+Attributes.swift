@@ -1,0 +1,42 @@
+// Tests: TypedFetchTests.swift
+import GraphModel
+import GraphReplica
+
+/// Fetches whose predicate is one attribute that is true or false: `client.fetch(Note.self, where: { $0.pinned })`.
+extension GraphReader {
+  /// Reads the objects of a class for which an attribute is true into the context.
+  /// - Parameters:
+  ///   - sort: the most significant key first.
+  ///   - prefetch: relationships to load with them: `[\.board.owner, \.tags]`.
+  /// - Throws: `Refusal`.
+  public func fetch<Object: ManagedObject, Cardinality: SingleCardinality>(
+    _ type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> [Object] {
+    try await fetch(type, where: { attribute($0).isTrue }, sort: sort, limit: limit, prefetch: prefetch)
+  }
+
+  /// Reads the first object for which an attribute is true into the context; nil if there is none.
+  public func fetchOne<Object: ManagedObject, Cardinality: SingleCardinality>(
+    _ type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [],
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> Object? {
+    try await fetchOne(type, where: { attribute($0).isTrue }, sort: sort, prefetch: prefetch)
+  }
+
+  /// The number of objects of a class for which an attribute is true.
+  public func count<Object: ManagedObject, Cardinality: SingleCardinality>(
+    of type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>
+  ) async throws -> Int {
+    try await count(of: type, where: { attribute($0).isTrue })
+  }
+
+  /// Whether an attribute is true for an object of a class. The server stops at the first one.
+  public func exists<Object: ManagedObject, Cardinality: SingleCardinality>(
+    _ type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>
+  ) async throws -> Bool {
+    try await exists(type, where: { attribute($0).isTrue })
+  }
+}

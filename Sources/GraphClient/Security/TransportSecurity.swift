@@ -1,0 +1,83 @@
+// Tests: EncryptedConnectionTests.swift
+import GraphWire
+
+/// How a client verifies servers, and what it refuses.
+///
+/// A server at a `tls://` address is accepted if it has the pinned key; else, if it has the key that this client
+/// accepted before; else, if an authority has signed its certificate for this host; else, if the closure accepts its
+/// key. Nothing of this concerns Unix-domain sockets and the machine's own TCP addresses.
+public struct TransportSecurity: Sendable {
+  /// The authorities that may sign the certificates of servers.
+  public enum Authorities: Hashable, Sendable {
+    /// Those that the operating system trusts.
+    case system
+    /// Those in a file with certificates in PEM, and no others.
+    case file(String)
+  }
+
+  /// The hash of the public key that the server must have. It replaces a key that was accepted before, and the
+  /// certificate's name, issuer and dates are not verified.
+  public var pin: PublicKeyHash?
+  /// The authorities that may sign the certificates of servers.
+  public var authorities = Authorities.system
+  /// The file that remembers servers; nil remembers none, and then an unknown key is asked about in each connection of
+  /// a new client.
+  public var knownServers: KnownServers?
+  /// Decides about a server that no authority has signed, at the first connection to it. Without it, such a server is
+  /// refused, with its hash in the error.
+  public var acceptsUnknownKey: (@Sendable (UnknownServerKey) async -> Bool)?
+  /// Whether connections to other machines may be unencrypted. Every machine on the way can then read and change what
+  /// is sent.
+  public var allowsUnencrypted = false
+
+  /// Verification by the system's authorities, without a memory of servers.
+  public init() {}
+
+  /// The settings for a further connection of a client: the server must be the same.
+  func requiring(_ verification: ServerVerification?) -> TransportSecurity {
+    guard let verification else { return self }
+    var settings = self
+    settings.acceptsUnknownKey = nil
+    if let key = verification.key { settings.pin = key }
+    return settings
+  }
+}
+
+/// A server's key that was not seen before, and why no authority vouches for it.
+public struct UnknownServerKey: Hashable, Sendable {
+  /// The address of the server.
+  public let address: ServerAddress
+  /// The hash of its public key. Compare it with the one that the server's operator names.
+  public let key: PublicKeyHash
+  /// Why its certificate alone is not enough.
+  public let reason: String
+}
+
+/// How a server's identity was verified.
+public enum ServerVerification: Hashable, Sendable, CustomStringConvertible {
+  /// An authority signed its certificate for this host.
+  case authority
+  /// It has the pinned key.
+  case pin(PublicKeyHash)
+  /// It has the key that was accepted at an earlier connection.
+  case known(PublicKeyHash)
+  /// Its key was accepted at this, the first, connection.
+  case firstUse(PublicKeyHash)
+
+  /// The hash of the key by which it was verified; nil for an authority.
+  public var key: PublicKeyHash? {
+    switch self {
+    case .authority: nil
+    case .pin(let key), .known(let key), .firstUse(let key): key
+    }
+  }
+
+  public var description: String {
+    switch self {
+    case .authority: "verified by a certificate authority"
+    case .pin(let key): "verified by the pinned key \(key)"
+    case .known(let key): "verified by the known key \(key)"
+    case .firstUse(let key): "verified by the key \(key), accepted now"
+    }
+  }
+}

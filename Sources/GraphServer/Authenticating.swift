@@ -1,0 +1,13 @@
+import GraphHub
+import GraphModel
+
+/// Verifies the credentials of clients. The server calls it on a thread that may wait for a disk.
+public protocol Authenticating: Sendable {
+  /// The identity behind a credential.
+  /// - Parameter credential: nil for a client of the network that sends none.
+  func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal>
+
+  /// The tokens among these that can no longer be used, with the reasons. The server asks once a second, and ends the
+  /// sessions of these tokens.
+  func ended(among tokens: Set<UInt64>) -> [UInt64: Refusal]
+}

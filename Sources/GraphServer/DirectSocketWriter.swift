@@ -1,0 +1,46 @@
+// Tests: DirectSocketWriterTests.swift
+import NIOCore
+import NIOSSL
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Writes to the socket of a connection directly, bypassing the channel's write queue, if that queue is empty. For a
+/// delta to a thousand connections, the queue costs as much as all our own work; docs/decisions/0008 has the figures.
+///
+/// It does not exist for a connection with a TLS handler, because it looks for one in the pipeline itself: bytes that
+/// bypass that handler would cross the network unencrypted.
+///
+/// The channel closes its descriptor and becomes inactive in one step, on its loop and without calling out in between,
+/// so the descriptor is valid while the channel is active. Errors are left to the channel, which encounters them with
+/// the rest.
+struct DirectSocketWriter {
+  private let channel: any Channel
+  /// Cached, because looking them up costs casts.
+  private let options: any NIOSynchronousChannelOptions
+  private let descriptor: NIOBSDSocket.Handle
+
+  /// - Returns: nil for a channel with a TLS handler, or without a socket.
+  init?(_ channel: any Channel) {
+    let pipeline = channel.pipeline.syncOperations
+    // `context` throws if there is no such handler.
+    let isEncrypted = (try? pipeline.context(handlerType: NIOSSLServerHandler.self)) != nil
+    guard !isEncrypted, let options = channel.syncOptions,
+      let descriptor = try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self, { $0 })
+    else { return nil }
+    (self.channel, self.options, self.descriptor) = (channel, options, descriptor)
+  }
+
+  /// Writes what the socket accepts now; the channel's queue sends what remains in the buffer.
+  func write(_ buffer: inout ByteBuffer) {
+    if channel.isActive, (try? options.getOption(.bufferedWritableBytes)) == 0 {
+      let sent = buffer.withUnsafeReadableBytes { bytes in
+        send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+      }
+      if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
+    }
+  }
+}

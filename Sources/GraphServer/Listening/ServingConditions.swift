@@ -1,0 +1,15 @@
+// Tests: ListeningPolicyTests.swift
+
+/// The decisions about connections that follow from a server's configuration and its machine, for its whole run.
+struct ServingConditions: Sendable {
+  /// The maximum number of connections.
+  let maximumConnections: Int
+  /// The addresses that lack encryption or accounts, which the operator has accepted.
+  let exposures: [AddressExposure]
+
+  init(_ configuration: GraphServer.Configuration) {
+    maximumConnections = DescriptorLimit.connections(configuration.maximumConnections)
+    exposures = AddressExposure.find(
+      in: configuration.addresses + configuration.optionalAddresses, hasAccounts: configuration.hasAccounts)
+  }
+}

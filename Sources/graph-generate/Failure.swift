@@ -1,7 +1,0 @@
-import Foundation
-
-/// Prints a message and ends the program with 1.
-func fail(_ message: String) -> Never {
-  FileHandle.standardError.write(Data("graph-generate: error: \(message)\n".utf8))
-  exit(1)
-}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import CommandLineIO
+import FoundationEssentials
+import GraphClient
+import GraphModel
+import GraphShell
+import GraphWire
+import StickiesKit
+import StickiesModel
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+struct Login: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Log in to a daemon with a token.",
+    discussion: """
+      Reads the token, which the daemon's owner makes with "stickiesd token create", from standard input: no option takes \
+      it, because other users can see the options of a program. The daemon verifies it; then it is kept in \
+      $XDG_STATE_HOME/stickies/tokens, where only you can read it, and used for each connection to this daemon.
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  @Option(help: ArgumentHelp("Read the token from a file instead.", valueName: "file"))
+  var file: String?
+
+  @MainActor
+  func run() async throws {
+    let token = try read()
+    let address = try options.address
+    let client = try await options.connecting { security in
+      try await Stickies.connectToAnyModel(at: address, token: token, security: security)
+    }
+    try await options.run(client) { shell in
+      let login = LoginFile(for: client.address)
+      try login.write(token)
+      let name = client.welcome?.author ?? ""
+      if shell.output.json {
+        shell.output.print(JSON.object([.init("address", .string("\(client.address)")), .init("name", .string(name))]))
+      } else {
+        shell.output.print("logged in to \(client.address) as \(name)")
+      }
+    }
+  }
+
+  private func read() throws -> String {
+    let bytes: [UInt8]?
+    if let file {
+      bytes = FileManager.default.contents(atPath: file).map(Array.init)
+    } else {
+      if isatty(0) == 1 { StandardError.write("Paste the token, then press Enter and Ctrl-D:") }
+      bytes = Descriptor.readToEnd(0)
+    }
+    guard let bytes else {
+      throw Refusal(.unavailable, file.map { "\($0) can't be read" } ?? "standard input can't be read")
+    }
+    let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    guard words.count == 1, let word = words.first, word.utf8.count <= ProtocolLimits.maximumCredentialSize else {
+      throw Refusal(.invalid, "the input is no token, which is one word that begins with stk_")
+    }
+    return String(word)
+  }
+}
+
+struct Logout: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Forget the token for a daemon.",
+    discussion: """
+      The token stays valid until it expires or the daemon's owner revokes it (stickiesd token revoke). No daemon needs \
+      to run.
+      """)
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let environment = ProcessEnvironment.current
+    var addresses = environment.daemonPlaces.map(\.address)
+    if let address = try options.address ?? environment.server { addresses = [address] }
+    if addresses.isEmpty { addresses = [environment.defaultSocket] }
+    var removed = [ServerAddress]()
+    for address in addresses where try LoginFile(for: address).remove() { removed.append(address) }
+    if options.json {
+      let list = JSON.array(removed.map { .string("\($0)") })
+      StandardOutput.write(JSON.object([.init("loggedOut", list)]).text) { _ in }
+    } else if removed.isEmpty {
+      StandardOutput.write("no token was kept for \(addresses.map { "\($0)" }.joined(separator: ", "))") { _ in }
+    } else {
+      for address in removed { StandardOutput.write("logged out of \(address)") { _ in } }
+    }
+  }
+}
+
+struct Whoami: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show the name under which your changes are kept, and how the daemon knows it.")
+
+  @OptionGroup var options: CommonOptions
+
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      guard let welcome = shell.client.welcome else {
+        preconditionFailure("a command has a connection that was welcomed")
+      }
+      let isAccount = welcome.principal.hasPrefix(Principal.accountPrefix)
+      let isLocalUser = welcome.principal.hasPrefix(Principal.localUserPrefix)
+      if shell.output.json {
+        shell.output.print(
+          JSON.object([
+            .init("name", .string(welcome.author)), .init("principal", .string(welcome.principal)),
+            .init("established", .string(isAccount ? "token" : isLocalUser ? "system" : "owner")),
+            .init("address", .string("\(shell.client.address)")),
+          ]))
+      } else {
+        let reason =
+          isAccount
+          ? "by the token that you logged in with"
+          : isLocalUser
+            ? "by your user id, as the system names it"
+            : "as the daemon's own user, under the name of STICKIES_AUTHOR or of your account"
+        shell.output.print("\(welcome.author)\n\(reason), at \(shell.client.address)")
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import GraphAccess
+import GraphHub
+import GraphModel
+import GraphServer
+import Logging
+import Synchronization
+
+/// Verifies tokens with the accounts beside the store.
+///
+/// The file is opened when it first exists, so that accounts can be made while the daemon runs. If the file is moved,
+/// replaced, damaged or open to other users later, every login is refused, and the sessions of all tokens end.
+final class AccountAuthenticator: Authenticating {
+  private let directory: String
+  private let log: Logger
+  /// The opened file; guarded by its mutex, because the server may call from any thread.
+  private let opened = Mutex<AccessFile?>(nil)
+
+  /// - Throws: `StoreFailure` if there is a file that can't be used.
+  init(directory: String, log: Logger) throws {
+    (self.directory, self.log) = (directory, log)
+    let file = try AccessFile.open(directory: directory)
+    opened.withLock { $0 = file }
+  }
+
+  private var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+
+  func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal> {
+    do {
+      return .success(try identity(credential))
+    } catch let refusal as Refusal {
+      return .failure(refusal)
+    } catch {
+      return .failure(report(error))
+    }
+  }
+
+  /// Whether clients on TCP must log in. A removed user counts: to remove the last one must not open the server to
+  /// everyone.
+  var hasUsers: Bool { get throws { try file()?.users(withRemoved: true).isEmpty == false } }
+
+  private func identity(_ credential: String?) throws -> ClientIdentity {
+    guard let file = try file() else {
+      guard credential == nil else {
+        throw Refusal(.notAllowed, "this server has no accounts, and needs no token: log out of it")
+      }
+      return .owner
+    }
+    guard let credential else {
+      if try !hasUsers { return .owner }
+      throw Refusal(.notAllowed, "this server needs a token: get one from its owner, and log in with it")
+    }
+    let token = try file.authenticate(AccessToken(parsing: credential), now: now)
+    return .user(token.user.principal, token: token.selector.number)
+  }
+
+  func ended(among tokens: Set<UInt64>) -> [UInt64: Refusal] {
+    do {
+      guard let file = try file() else { return [:] }
+      let ended = try file.ended(among: Set(tokens.map { TokenSelector($0) }), now: now)
+      return Dictionary(uniqueKeysWithValues: ended.map { ($0.number, $1) })
+    } catch {
+      let refusal = report(error)
+      return Dictionary(uniqueKeysWithValues: tokens.map { ($0, refusal) })
+    }
+  }
+
+  private func file() throws -> AccessFile? {
+    try opened.withLock { opened in
+      if let file = opened {
+        try file.verify()
+      } else {
+        opened = try AccessFile.open(directory: directory)
+      }
+      return opened
+    }
+  }
+
+  /// The refusal for clients, who do not see the path.
+  private func report(_ error: any Error) -> Refusal {
+    log.error("the accounts can't be used: logins are refused", metadata: ["failure": "\(error)"])
+    return Refusal(.unavailable, "the server can't read its accounts; its owner finds the reason in its log")
+  }
+}

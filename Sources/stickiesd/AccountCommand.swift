@@ -1,0 +1,126 @@
+import ArgumentParser
+import Foundation
+import GraphAccess
+import GraphModel
+
+/// The common part of the commands for users and tokens, which change `access.sqlite` themselves. A running daemon sees
+/// the change within a second.
+enum AccountCommand {
+  /// Opens the file and runs the command.
+  /// - Parameter creates: whether a file without users is created if there is none.
+  static func run(
+    _ flags: StoreFlags, json: Bool, creates: Bool = false, _ body: (AccessFile) throws -> Void
+  ) async throws {
+    umask(0o077)
+    try await StoreCommand.reportingFailures(json: json) {
+      let directory = try await flags.settings().data
+      let file = creates ? try AccessFile.create(directory: directory) : try AccessFile.open(directory: directory)
+      guard let file else {
+        throw Refusal(.notFound, "there are no accounts in \(directory); stickiesd user add NAME makes the first one")
+      }
+      try body(file)
+    }
+  }
+
+  static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+
+  /// Random bits of the system's cryptographic generator.
+  static func random() -> UInt64 {
+    var generator = SystemRandomNumberGenerator()
+    return generator.next()
+  }
+
+  static func text(_ time: Timestamp?) -> String { time.map { RFC3339.text($0) } ?? "never" }
+
+  static func json(_ time: Timestamp?) -> JSON { time.map { .string(RFC3339.text($0)) } ?? .null }
+}
+
+/// `stickiesd user`
+struct UserCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "user", abstract: "Add, list, rename and remove the users of a store.",
+    discussion: """
+      Users log in with tokens (stickiesd token create). Once a store has a user, connections over TCP need a token; \
+      programs of the daemon's own user need none on its Unix-domain socket. A running daemon sees each change within a \
+      second.
+      """,
+    subcommands: [Add.self, List.self, Rename.self, Remove.self])
+
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Add a user, and print its id.")
+
+    @OptionGroup var store: StoreFlags
+    @Argument(help: "The name, which others see beside the user's changes.") var name: String
+    @Flag(help: "Print the result as one line of JSON.") var json = false
+
+    mutating func run() async throws {
+      try await AccountCommand.run(store, json: json, creates: true) { file in
+        let user = try file.addUser(name, now: AccountCommand.now, random: AccountCommand.random)
+        Console.print(json ? user.json.text : user.principal.id)
+      }
+    }
+  }
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the users.")
+
+    @OptionGroup var store: StoreFlags
+    @Flag(help: "Include removed users.") var all = false
+    @Flag(help: "Print the result as one line of JSON.") var json = false
+
+    mutating func run() async throws {
+      try await AccountCommand.run(store, json: json) { file in
+        let users = try file.users(withRemoved: all)
+        if json { return Console.print(JSON.array(users.map(\.json)).text) }
+        for user in users {
+          let note = user.isRemoved ? "  removed" : ""
+          Console.print("\(user.principal.id)  \(AccountCommand.text(user.created))  \(user.name)\(note)")
+        }
+      }
+    }
+  }
+
+  struct Rename: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Give a user another name.",
+      discussion: "History shows it from the user's next change on, for earlier changes as well.")
+
+    @OptionGroup var store: StoreFlags
+    @Argument(help: "The present name.") var name: String
+    @Argument(help: "The new name.") var newName: String
+    @Flag(help: "Print the result as one line of JSON.") var json = false
+
+    mutating func run() async throws {
+      try await AccountCommand.run(store, json: json) { file in
+        let user = try file.renameUser(name, to: newName, now: AccountCommand.now)
+        if json { Console.print(user.json.text) }
+      }
+    }
+  }
+
+  struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Remove a user, and end the user's sessions.",
+      discussion: "The user's changes and their author stay in history. The name may be used again, for another user.")
+
+    @OptionGroup var store: StoreFlags
+    @Argument(help: "The name.") var name: String
+    @Flag(help: "Print the result as one line of JSON.") var json = false
+
+    mutating func run() async throws {
+      try await AccountCommand.run(store, json: json) { file in
+        try file.removeUser(name, now: AccountCommand.now)
+        if json { Console.print(JSON.object([.init("removed", .string(name))]).text) }
+      }
+    }
+  }
+}
+
+extension AccessUser {
+  fileprivate var json: JSON {
+    .object([
+      .init("id", .string(principal.id)), .init("name", .string(name)), .init("created", AccountCommand.json(created)),
+      .init("removed", .bool(isRemoved)),
+    ])
+  }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import GraphModel
+import GraphServer
+import StickiesModel
+
+/// `stickiesd certificate`: creates the key and the certificate of a daemon without an authority.
+struct CertificateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "certificate",
+    abstract: "Create a private key and a self-signed certificate for tls:// addresses, or show the key's hash.",
+    discussion: """
+      Prints the hash of the key, which clients give to --pin. A running daemon uses the new files within two seconds. \
+      Existing files are kept unless --replace is given: clients that trust the former key refuse another one.
+      """)
+
+  @OptionGroup var store: StoreFlags
+
+  @Option(
+    help: ArgumentHelp(
+      "A host name or IP address of this server, may be repeated; default: the name of this machine and localhost.",
+      valueName: "host"))
+  var name: [String] = []
+
+  @Option(help: ArgumentHelp("The validity in days, 1 to 36500; default: 3650.", valueName: "days"))
+  var days = 3_650
+
+  @OptionGroup var files: CertificateFileFlags
+
+  @Flag(help: "Replace existing files by a new key and its certificate.")
+  var replace = false
+
+  @Flag(help: "Only print the hash of the key of the existing certificate.")
+  var show = false
+
+  @Flag(help: "Print the result as one line of JSON.")
+  var json = false
+
+  mutating func run() async throws {
+    umask(0o077)
+    try await StoreCommand.reportingFailures(json: json) {
+      let settings = try await store.settings(files: files)
+      let (certificate, key) = (settings.network.certificate, settings.network.key)
+      if show {
+        return print(
+          try ServerCertificate(certificate: certificate, key: key).keyHash.description, [], certificate, key, nil)
+      }
+      guard (1...36_500).contains(days) else {
+        throw OptionsError(description: "--days: \(days); it must be a number of days, 1 to 36500")
+      }
+      let names = try (name.isEmpty ? Self.defaultNames : name).map { text in
+        guard let name = HostName(text) else {
+          throw OptionsError(description: "--name: \"\(text)\"; it must be \(HostName.expected)")
+        }
+        return name
+      }
+      // An hour in the past, for clients whose clocks are behind.
+      let created = try SelfSignedCertificate(names: names, begin: Date().addingTimeInterval(-3_600), days: days)
+      let writer = PrivateFileWriter(replaces: replace)
+      try writer.check([certificate, key])
+      try writer.write(created.key, to: key)
+      try writer.write(created.certificate, to: certificate)
+      print(created.keyHash.description, names.map(\.text), certificate, key, created.end)
+    }
+  }
+
+  private static var defaultNames: [String] {
+    let host = ProcessInfo.processInfo.hostName
+    return HostName(host) == nil || host == "localhost" ? ["localhost"] : [host, "localhost"]
+  }
+
+  private func print(_ hash: String, _ names: [String], _ certificate: String, _ key: String, _ end: Date?) {
+    let until = end.map { RFC3339.text(Int64($0.timeIntervalSince1970) * RFC3339.microsecondsPerSecond) }
+    if json {
+      var members = [
+        JSON.Member("pin", .string(hash)), .init("certificate", .string(certificate)), .init("key", .string(key)),
+      ]
+      if !names.isEmpty { members.append(.init("names", .array(names.map(JSON.string)))) }
+      if let until { members.append(.init("validUntil", .string(until))) }
+      return Console.print(JSON.object(members).text)
+    }
+    if show { return Console.print(hash) }
+    Console.print("certificate    \(certificate)")
+    Console.print("private key    \(key)")
+    Console.print("names          \(names.joined(separator: ", "))")
+    if let until { Console.print("valid until    \(until)") }
+    Console.print("pin            \(hash)")
+  }
+}

@@ -1,0 +1,212 @@
+import GraphHub
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+/// The opening of a session, whose welcome waits until the store has looked the client's replica up.
+@Suite struct HelloTests {
+  private func hello(_ script: HubTranscript, _ replica: UInt64 = 1, author: String = "ann") -> ToServer.Body {
+    .hello(Hello(model: script.model.hash, replica: UniqueID(high: 1, low: replica), author: author))
+  }
+
+  @Test func welcomeHasHighestSequenceOfReplica() throws {
+    var script = try HubTranscript()
+    script.answersLookups = false
+    #expect(try script.handle(.opened(1)) == [])
+    #expect(try script.send(hello(script), 1) == ["find the replica of 1"])
+    var hub = script.hub
+    let actions = hub.handle(.foundReplica(.success(KnownReplica(lastSequence: 12)), session: 1))
+    let welcomes = try actions.compactMap { action -> Welcome? in
+      guard case .send(let frame, 1) = action else { return nil }
+      var reader = BinaryReader(Array(frame.dropFirst(ProtocolLimits.headerSize)))
+      guard case .welcome(let welcome) = try ToClient(from: &reader).body else { return nil }
+      return welcome
+    }
+    #expect(welcomes.map(\.lastSequence) == [12])
+    #expect(actions.count == 1)
+  }
+
+  @Test func messagesBeforeWelcomeAreHandledAfterIt() throws {
+    var script = try HubTranscript()
+    script.answersLookups = false
+    _ = try script.handle(.opened(1))
+    _ = try script.send(hello(script), 1)
+    #expect(try script.send(.ping, 1) == ["pause reading from 1"])
+    #expect(try script.save(1, sequence: 1) == [])
+    #expect(
+      try script.handle(.foundReplica(.success(nil), session: 1))
+        == ["1 < welcome", "1 < pong", "commit #1", "read on from 1"])
+  }
+
+  @Test func tooManyMessagesBeforeWelcomeEndTheSession() throws {
+    var limits = HubLimits()
+    limits.waitingRequests = 2
+    var script = try HubTranscript(limits: limits)
+    script.answersLookups = false
+    _ = try script.handle(.opened(1))
+    _ = try script.send(hello(script), 1)
+    #expect(try script.send(.ping, 1) == ["pause reading from 1"])
+    #expect(try script.send(.ping, 1) == [])
+    #expect(try script.send(.ping, 1) == ["1 < goodbye: limit", "close 1"])
+    #expect(try script.handle(.foundReplica(.success(nil), session: 1)) == [])
+  }
+
+  /// The store answers a session that has ended, and one that has been closed by its client.
+  @Test func lateAnswerIsIgnored() throws {
+    var script = try HubTranscript()
+    script.answersLookups = false
+    _ = try script.handle(.opened(1))
+    _ = try script.send(hello(script), 1)
+    #expect(try script.handle(.closed(1)) == [])
+    #expect(try script.handle(.foundReplica(.success(nil), session: 1)) == [])
+    #expect(script.hub.census.sessions == 0)
+  }
+
+  /// The client may read what can be read. Its commits could repeat numbers that history has.
+  @Test func sessionWithoutLookupCommitsNothing() throws {
+    var script = try HubTranscript()
+    script.answersLookups = false
+    _ = try script.handle(.opened(1))
+    _ = try script.send(hello(script), 1)
+    let refusal = Refusal(.unavailable, "the disk failed")
+    #expect(try script.handle(.foundReplica(.failure(refusal), session: 1)) == ["1 < welcome"])
+    #expect(try script.save(1, sequence: 1) == ["1 < refused: unavailable"])
+    #expect(try script.send(.ping, 1) == ["1 < pong"])
+  }
+
+  // MARK: - Principals
+
+  /// A client with the id of another one would receive that one's outcomes.
+  @Test func replicaOfAnotherAuthorInHistoryIsRefused() throws {
+    var script = try HubTranscript()
+    script.replicas[UniqueID(high: 1, low: 1)] = KnownReplica(lastSequence: 3, author: "bob")
+    _ = try script.handle(.opened(1))
+    #expect(try script.send(hello(script), 1) == ["1 < goodbye: notAllowed", "close 1"])
+    _ = try script.handle(.opened(2))
+    #expect(try script.send(hello(script, author: "bob"), 2) == ["2 < welcome"])
+  }
+
+  @Test func replicaOfAnotherSessionIsRefusedWhileThatSessionLasts() throws {
+    var script = try HubTranscript()
+    for session in 1...4 as ClosedRange<SessionID> { _ = try script.handle(.opened(session)) }
+    #expect(try script.send(hello(script), 1) == ["1 < welcome"])
+    // The same client connects again before its old connection is known to be lost.
+    #expect(try script.send(hello(script), 2) == ["2 < welcome"])
+    #expect(try script.handle(.closed(1)) == [])
+    #expect(try script.send(hello(script, author: "bob"), 3) == ["3 < goodbye: notAllowed", "close 3"])
+    #expect(try script.handle(.closed(3)) == [])
+    #expect(try script.handle(.closed(2)) == [])
+    #expect(try script.send(hello(script, author: "bob"), 4) == ["4 < welcome"])
+  }
+
+  @Test func localUserActsUnderTheNameOfTheSystem() throws {
+    var script = try HubTranscript()
+    let bob = Principal(id: "uid:1001", name: "bob")
+    _ = try script.handle(.opened(1, of: .user(bob)))
+    #expect(try script.send(hello(script, author: "ann"), 1) == ["1 < welcome"])
+    #expect(script.hub.principal(of: 1) == bob)
+    let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1)
+    var hub = script.hub
+    let authors = hub.handle(.received(ToServer(100, .commit(Transaction(id: id, changes: []))), from: 1))
+      .compactMap { action -> Principal? in
+        if case .commit(_, .transaction(_, let author)) = action { author } else { nil }
+      }
+    #expect(authors == [bob])
+  }
+
+  @Test func presenceHasTheNameOfThePrincipal() throws {
+    var script = try HubTranscript()
+    for (session, peer) in [(1, .user(Principal(id: "uid:1001", name: "bob"))), (2, .owner)] as [(SessionID, Peer)] {
+      _ = try script.handle(.opened(session, of: peer))
+      #expect(try script.send(hello(script, session, author: "ann"), session) == ["\(session) < welcome"])
+    }
+    _ = try script.send(.presence([1]), 2)
+    var hub = script.hub
+    let names = try hub.handle(.received(ToServer(100, .presence([2])), from: 1)).compactMap { action -> String? in
+      guard case .send(let frame, 2) = action else { return nil }
+      var reader = BinaryReader(Array(frame.dropFirst(ProtocolLimits.headerSize)))
+      guard case .presence(_, let author, _, _) = try ToClient(from: &reader).body else { return nil }
+      return author
+    }
+    #expect(names == ["bob"])
+  }
+
+  @Test(arguments: ["user:1", "uid:0", "user:"]) func reservedNameIsRefused(author: String) throws {
+    var script = try HubTranscript()
+    _ = try script.handle(.opened(1))
+    #expect(try script.send(hello(script, author: author), 1) == ["1 < goodbye: notAllowed", "close 1"])
+  }
+
+  // MARK: - Credentials
+
+  private func authenticating() throws -> HubTranscript {
+    var script = try HubTranscript()
+    script.hub = Hub(model: script.model, head: script.token(0), authenticates: true)
+    return script
+  }
+
+  private func hello(_ script: HubTranscript, credential: String) -> ToServer.Body {
+    .hello(
+      Hello(
+        model: script.model.hash, replica: UniqueID(high: 1, low: 1), author: "eve", credential: credential))
+  }
+
+  @Test func userOfTokenActsUnderTheNameOfTheAccount() throws {
+    var script = try authenticating()
+    let ann = Principal(id: "user:a", name: "ann")
+    _ = try script.handle(.opened(1, of: .network))
+    #expect(try script.send(hello(script, credential: "secret"), 1) == ["authenticate 1 by secret"])
+    #expect(try script.send(.ping, 1) == ["pause reading from 1"])
+    #expect(
+      try script.handle(.authenticated(.success(.user(ann, token: 7)), session: 1))
+        == ["1 < welcome", "1 < pong", "read on from 1"])
+    #expect(script.hub.principal(of: 1) == ann && script.hub.tokensInUse == [7])
+  }
+
+  @Test func clientOfNetworkWithoutTokenIsDecidedByTheServer() throws {
+    var script = try authenticating()
+    for session in [1, 2] as [SessionID] {
+      _ = try script.handle(.opened(session, of: .network))
+      #expect(try script.send(hello(script, credential: ""), session) == ["authenticate \(session) by nothing"])
+    }
+    #expect(try script.handle(.authenticated(.success(.owner), session: 1)) == ["1 < welcome"])
+    #expect(script.hub.principal(of: 1) == Principal(author: "eve"))
+    let refusal = Refusal(.notAllowed, "a token is needed")
+    #expect(try script.handle(.authenticated(.failure(refusal), session: 2)) == ["2 < goodbye: notAllowed", "close 2"])
+    // Neither a late nor a second answer has an effect.
+    #expect(try script.handle(.authenticated(.success(.owner), session: 2)) == [])
+    #expect(try script.handle(.authenticated(.success(.owner), session: 1)) == [])
+    // The owner's own programs need no token.
+    _ = try script.handle(.opened(3))
+    #expect(try script.send(hello(script, 3, author: "eve"), 3) == ["3 < welcome"])
+  }
+
+  @Test func endOfTokenEndsItsSessionsOnly() throws {
+    var script = try authenticating()
+    for (session, token) in [(1, 7), (2, 8), (3, 7)] as [(SessionID, UInt64)] {
+      _ = try script.handle(.opened(session, of: .network))
+      _ = try script.send(
+        .hello(
+          Hello(model: nil, replica: UniqueID(high: 1, low: session), author: "eve", credential: "t")), session)
+      let identity = ClientIdentity.user(Principal(id: "user:\(token)", name: "ann"), token: token)
+      #expect(try script.handle(.authenticated(.success(identity), session: session)) == ["\(session) < welcome"])
+    }
+    #expect(try script.save(1, sequence: 1) == ["commit #1"])
+    #expect(
+      try script.handle(.tokensEnded([7: Refusal(.notAllowed, "revoked"), 9: Refusal(.notAllowed, "revoked")]))
+        == ["1 < goodbye: notAllowed", "close 1", "3 < goodbye: notAllowed", "close 3"])
+    #expect(try script.send(.ping, 2) == ["2 < pong"])
+    #expect(try script.send(.ping, 1) == [])
+  }
+
+  @Test func credentialWithoutAccountsAndLongCredentialAreRefused() throws {
+    var script = try HubTranscript()
+    _ = try script.handle(.opened(1, of: .network))
+    #expect(try script.send(hello(script, credential: "t"), 1) == ["1 < goodbye: notAllowed", "close 1"])
+    script = try authenticating()
+    _ = try script.handle(.opened(1, of: .network))
+    let long = String(repeating: "t", count: ProtocolLimits.maximumCredentialSize + 1)
+    #expect(try script.send(hello(script, credential: long), 1) == ["1 < goodbye: malformed", "close 1"])
+  }
+}

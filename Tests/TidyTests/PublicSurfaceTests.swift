@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// The interface of StickiesKit: docs/api.txt lists it, so that a change of it is noticed and reviewed.
+@Suite struct PublicSurfaceTests {
+  /// Names that programs and their other modules also use.
+  private static let common: Set<String> = [
+    "Model", "Value", "Change", "Color", "Link", "Frame", "Entity", "Property", "Attribute", "Transaction", "Edit",
+  ]
+
+  @Test func interfaceIsThatOfList() throws {
+    let current = Set(try PublicDeclarations(root: LayeringTests.root).lines)
+    let listed = Set(try LayeringTests.file("docs/api.txt").split(separator: "\n").map(String.init))
+    #expect(listed.count > 500, "docs/api.txt has only \(listed.count) declarations")
+    let changes =
+      current.subtracting(listed).sorted().map { "+ \($0)" } + listed.subtracting(current).sorted().map { "- \($0)" }
+    #expect(
+      changes.isEmpty,
+      """
+      the public declarations of StickiesKit have changed; run scripts/list-api and review the difference of docs/api.txt
+      \(changes.joined(separator: "\n"))
+      """)
+  }
+
+  @Test func importBringsFewNames() throws {
+    let types = try PublicDeclarations(root: LayeringTests.root).types
+    #expect(types.count > 80, "only \(types.count) types were found")
+    #expect(types.count <= 120, "import StickiesKit brings \(types.count) types: \(types.sorted())")
+    #expect(types.isDisjoint(with: Self.common), "other modules use \(types.intersection(Self.common).sorted())")
+  }
+
+  /// There is a C library of each system; the one of Linux is called Glibc.
+  @Test func librariesOfOneSystemAreImportedConditionally() throws {
+    for (_, path, text) in try LayeringTests.sources("Sources") {
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      for (index, line) in lines.enumerated() where ["import Glibc", "import Darwin"].contains(line.trimmed) {
+        let module = line.trimmed.dropFirst("import ".count)
+        #expect(
+          index > 0 && lines[index - 1].hasSuffix("if canImport(\(module))"),
+          "\(path):\(index + 1) imports \(module) on every system")
+      }
+    }
+  }
+
+  @Test func publicDeclarationsAreFound() throws {
+    let texts = [
+      "Kit": """
+      /// A type.
+      @MainActor
+      public final class Shelf<Item>: Sendable where Item: Sendable {
+        public private(set) var items: [Item] = { [] }()
+        var hidden = 1
+        public enum State { case empty, full(Int) }
+        public init(_ items: [Item]) { self.items = items }
+        public static func == (
+          left: Shelf, right: Shelf
+        ) -> Bool { left === right }
+        func body() { struct Inner { public var x = 1 } }
+      }
+      struct Internal { public var count = 1 }
+      public protocol Named { var name: String { get } }
+      extension Shelf where Item == String {
+        public var joined: String { "{" }
+      }
+      public typealias Number = Int
+      """,
+      "Base": "public struct Used { public var id: Int }\npublic struct Unused { public var id: Int }",
+    ]
+    let exports = "@_exported import Kit\n@_exported import struct Base.Used\nimport Base"
+    let found = PublicDeclarations(exports: exports) { texts[$0].map { [$0] } ?? [] }
+    #expect(found.types == ["Shelf", "Shelf.State", "Named", "Number", "Used"])
+    #expect(
+      found.lines == [
+        "Base", "  Used: var id: Int", "  struct Used",
+        "Kit", "  @MainActor final class Shelf<Item>: Sendable where Item: Sendable", "  Named: var name: String",
+        "  Shelf where Item == String: var joined: String", "  Shelf.State: case empty, full(Int)",
+        "  Shelf: enum State", "  Shelf: init(_ items: [Item])",
+        "  Shelf: static func == (left: Shelf, right: Shelf) -> Bool", "  Shelf: var items: [Item]",
+        "  protocol Named", "  typealias Number = Int",
+        "StickiesKit",
+      ])
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
+}
