@@ -96,8 +96,7 @@ let package = Package(
       name: "GraphClient",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents,
-      ]
-        + nio,
+      ] + nio,
       // A client belongs to the actor that made it: its methods run on the actor of their caller.
       swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // A client as a service of swift-service-lifecycle, which other clients need not link.

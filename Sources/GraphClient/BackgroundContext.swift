@@ -87,15 +87,8 @@ extension GraphClient {
   public func makeBackgroundContext() async throws -> BackgroundContext {
     var options = options
     options.security = options.security.requiring(verification)
-    let server = try await options.localServer?.forAnotherClient()
-    options.localServer = server
-    do {
-      return try await BackgroundContext.connect(
-        to: address, model: context.model, classes: context.registeredClasses, options: options)
-    } catch {
-      await server?.clientDidClose()
-      throw error
-    }
+    return try await BackgroundContext.connect(
+      to: address, model: context.model, classes: context.registeredClasses, options: options)
   }
 }
 

@@ -182,7 +182,7 @@ public final class GraphClient {
 
   private init(address: ServerAddress, model: Model, classes: [ManagedObject.Type], options: Options) {
     self.address = address
-    self.options = options
+    self.options = options.forNewClient()
     observers = ConnectionObservers(options, address: address)
     reconnection = Reconnection(firstPauseMilliseconds: options.firstPauseMilliseconds)
     context = ObjectContext(model: model, replica: Self.replica(options, model: model.hash), classes: classes)

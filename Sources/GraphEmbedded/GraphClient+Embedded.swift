@@ -22,11 +22,15 @@ extension GraphClient {
     options: GraphClient.Options = GraphClient.Options(author: "embedded"),
     graph: EmbeddedGraph.Options = EmbeddedGraph.Options(), actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
-    let lease = try await GraphLease.open(folder, model: model, options: graph, log: options.logger)
+    let source = try await GraphSource(folder, model: model, options: graph, log: options.logger)
+    // Opened before the client connects, whose error would only be that there is no connection.
+    let lease = GraphLease(source)
+    try await lease.open()
     var options = options
     options.localServer = lease.server
     do {
-      return try await connect(to: .unix(path: lease.folder), model: model, classes: classes, options: options, actor: actor)
+      return try await connect(
+        to: .unix(path: source.folder), model: model, classes: classes, options: options, actor: actor)
     } catch {
       await lease.end()
       throw error

@@ -5,78 +5,122 @@ import GraphStore
 import Logging
 import Synchronization
 
-/// One client's part in an open graph. The graph closes with its last lease.
-final class GraphLease: Sendable {
-  /// The folder of the graph, with links resolved.
+/// The parameters of an embedded graph.
+struct GraphSource: Sendable {
+  /// The folder, with links resolved.
   let folder: String
-  private let graph: EmbeddedServer
-  /// Opens the graph again for a further client, if it is closed by then.
-  private let start: @Sendable () async throws -> EmbeddedServer
-  /// Guards the end of this lease, which several callers may wait for.
-  private let ending = Mutex<Task<Void, Never>?>(nil)
-
-  /// Counts a client of a folder.
-  private init(_ folder: String, start: @escaping @Sendable () async throws -> EmbeddedServer) async throws {
-    graph = try await OpenGraphs.shared.acquire(folder, start)
-    (self.folder, self.start) = (folder, start)
-  }
-
-  /// Opens the graph in a folder, or joins the clients that have it open.
-  static func open(
-    _ url: URL, model: Model, options: EmbeddedGraph.Options, log: Logger
-  ) async throws -> GraphLease {
-    try await advising {
-      let folder = try location(of: url)
-      return try await GraphLease(folder) {
-        try await EmbeddedServer.start(in: folder, model: model, options: options, log: log)
-      }
-    }
-  }
-
-  private static func advising(_ body: () async throws -> GraphLease) async throws -> GraphLease {
-    do { return try await body() } catch let failure as StoreFailure { throw failure.withAdviceForPrograms }
-  }
+  let model: Model
+  let options: EmbeddedGraph.Options
+  let log: Logger
 
   /// Creates the folder and resolves links, so that a folder has one path.
-  private static func location(of url: URL) throws -> String {
+  init(_ url: URL, model: Model, options: EmbeddedGraph.Options, log: Logger) async throws {
     let path = url.path
     guard url.isFileURL, !path.isEmpty, !path.utf8.contains(0), !url.absoluteString.contains("%00") else {
       throw StoreFailure(
         .inputOutput, "\(url) is not a folder of this computer", advice: "Give the file URL of a folder.")
     }
-    try StoreFiles.prepare(directory: path)
-    return StoreFiles.real(path)
+    do {
+      try StoreFiles.prepare(directory: path)
+    } catch let failure as StoreFailure {
+      throw failure.withAdviceForPrograms
+    }
+    folder = StoreFiles.real(path)
+    (self.model, self.options, self.log) = (model, options, log)
+  }
+}
+
+/// One client's part in an open graph, from its first connection until it is closed. The graph closes with its last
+/// lease.
+final class GraphLease: Sendable {
+  private struct State {
+    /// The graph; nil before the first connection, and after it could not be opened.
+    var opening: Task<EmbeddedServer, any Error>?
+    /// The end of this lease, which several callers may wait for.
+    var ending: Task<Void, Never>?
+    /// Whether a client has this lease.
+    var isTaken: Bool
+  }
+
+  private let source: GraphSource
+  private let state: Mutex<State>
+
+  /// - Parameter isTaken: whether the lease is made for a client that asks for it.
+  init(_ source: GraphSource, isTaken: Bool = false) {
+    self.source = source
+    state = Mutex(State(isTaken: isTaken))
+  }
+
+  /// Opens the graph, or joins the clients that have it open.
+  /// - Throws: `StoreFailure` or `MigrationRefusal`; the next call tries again.
+  @discardableResult
+  func open() async throws -> EmbeddedServer {
+    let opening = state.withLock { state in
+      if state.ending != nil { return nil as Task<EmbeddedServer, any Error>? }
+      let opening = state.opening ?? Self.opening(source)
+      state.opening = opening
+      return opening
+    }
+    guard let opening else { throw Refusal(.unavailable, "the client is closed") }
+    do {
+      return try await opening.value
+    } catch {
+      state.withLock { state in
+        if state.opening == opening { state.opening = nil }
+      }
+      throw (error as? StoreFailure)?.withAdviceForPrograms ?? error
+    }
+  }
+
+  private static func opening(_ source: GraphSource) -> Task<EmbeddedServer, any Error> {
+    Task.detached {
+      try await OpenGraphs.shared.acquire(source.folder) {
+        try await EmbeddedServer.start(
+          in: source.folder, model: source.model, options: source.options, log: source.log)
+      }
+    }
   }
 
   /// The server that the client connects to.
   var server: LocalServer {
     LocalServer(
-      connect: { [graph] in try await graph.connect() },
       // The client keeps the lease alive, which ends with it.
+      connect: { try await self.open().connect() },
       clientDidClose: { await self.end() },
-      forAnotherClient: { [folder, start] in
-        try await Self.advising { try await GraphLease(folder, start: start) }.server
-      })
+      forNewClient: { self.take().server })
+  }
+
+  /// This lease for the first client, a further one for each other client that has the options of the first.
+  private func take() -> GraphLease {
+    let isTaken = state.withLock { state in
+      defer { state.isTaken = true }
+      return state.isTaken
+    }
+    return isTaken ? GraphLease(source, isTaken: true) : self
   }
 
   /// Returns when the client no longer counts; if it was the last one, when the store is closed.
   func end() async {
-    let ended = ending.withLock { ending in
-      if let ending { return ending }
-      let task = Self.release(folder)
-      ending = task
-      return task
+    let ended = state.withLock { state in
+      let ending = state.ending ?? Self.release(state.opening, source.folder)
+      state.ending = ending
+      return ending
     }
     await ended.value
   }
 
   /// A client that was never closed ends with its program's last reference to it.
   deinit {
-    if ending.withLock({ $0 == nil }) { _ = Self.release(folder) }
+    state.withLock { state in
+      if state.ending == nil, state.opening != nil { state.ending = Self.release(state.opening, source.folder) }
+    }
   }
 
-  private static func release(_ folder: String) -> Task<Void, Never> {
-    Task.detached { await OpenGraphs.shared.release(folder) }
+  private static func release(_ opening: Task<EmbeddedServer, any Error>?, _ folder: String) -> Task<Void, Never> {
+    Task.detached {
+      // A graph that could not be opened has no clients.
+      if let opening, (try? await opening.value) != nil { await OpenGraphs.shared.release(folder) }
+    }
   }
 }
 

@@ -23,8 +23,12 @@ import Testing
     }
 
     func connect(to address: ServerAddress, author: String = "worker") async throws {
+      try await connect(to: address, options: GraphClient.Options(author: author))
+    }
+
+    func connect(to address: ServerAddress, options: GraphClient.Options) async throws {
       client = try await GraphClient.connect(
-        to: address, model: FixtureModel.model, classes: [Project.self], options: GraphClient.Options(author: author))
+        to: address, model: FixtureModel.model, classes: [Project.self], options: options)
     }
 
     /// Connects without a model of the program's own.
@@ -151,6 +155,25 @@ import Testing
         await reader.close()
         await writer.close()
       }
+    }
+  }
+
+  @Test func metricsNeedNoMainActor() async throws {
+    try await Self.serve { address in
+      let metrics = RecordedMetrics()
+      try await Self.whileMainActorIsBusy {
+        let worker = Worker()
+        var options = GraphClient.Options(author: "worker")
+        options.metricsFactory = metrics
+        try await worker.connect(to: address, options: options)
+        let id = try await worker.insert("one")
+        #expect(try await worker.title(of: id) == "one")
+        await worker.close()
+      }
+      for operation in ["connect", "save", "fetch"] {
+        #expect(metrics["graph.client.\(operation).duration ok"].count == 1)
+      }
+      #expect(metrics["graph.client.connections"] == [1, -1])
     }
   }
 

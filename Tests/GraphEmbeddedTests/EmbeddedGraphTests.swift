@@ -130,6 +130,20 @@ import Testing
     #expect(try await folder.titles() == ["one"])
   }
 
+  @Test func clientWithOptionsOfAnotherIsCountedApart() async throws {
+    let folder = try EmbeddedFolder()
+    let ann = try await folder.open()
+    let second = try await GraphClient.connect(to: ann.address, model: folder.model, options: ann.options)
+    await second.close()
+    _ = try await ann.commit([folder.insertion("one")], policy: .error)
+    let third = try await GraphClient.connect(to: ann.address, model: folder.model, options: ann.options)
+    await ann.close()
+    #expect(folder.failureOfOtherStore()?.code == .inUse)
+    #expect(try await third.count(of: folder.project) == 1)
+    await third.close()
+    #expect(folder.failureOfOtherStore() == nil)
+  }
+
   @Test func clientThatIsDroppedReleasesGraph() async throws {
     let folder = try EmbeddedFolder()
     do {
@@ -150,11 +164,16 @@ import Testing
     #expect(refusal?.code == .unavailable)
   }
 
+  /// A client as the result of a task: it stays on the main actor.
+  @MainActor private struct Opened {
+    let client: GraphClient
+  }
+
   @Test func clientsThatOpenTogetherShareOneStore() async throws {
     let folder = try EmbeddedFolder()
-    let opening = (0..<8).map { number in Task { try await folder.open(as: "client \(number)") } }
+    let opening = (0..<8).map { number in Task { Opened(client: try await folder.open(as: "client \(number)")) } }
     var clients = [GraphClient]()
-    for task in opening { clients.append(try await task.value) }
+    for task in opening { clients.append(try await task.value.client) }
     _ = try await clients[0].commit([folder.insertion("one")], policy: .error)
     for client in clients {
       #expect(try await client.titles == ["one"])

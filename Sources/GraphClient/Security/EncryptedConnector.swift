@@ -27,7 +27,10 @@ struct EncryptedConnector {
       try? security.knownServers?.record(.key(pin), host: host, port: port)
       return transport
     }
-    if case .key(let key)? = known { return try await connect(requiring: key, .known(key)) }
+    // A file of authorities is as explicit as a pin, and takes precedence over the memory.
+    if case .key(let key)? = known, security.authorities == .system {
+      return try await connect(requiring: key, .known(key))
+    }
     do {
       let transport = try await handshake.run(.authorities, verification: .authority)
       try? security.knownServers?.record(.authority, host: host, port: port)
