@@ -80,18 +80,6 @@ private actor ContextActor {
   }
 }
 
-extension GraphClient {
-  /// Connects a background context to this client's server, with the same model, classes and options. It counts as a
-  /// further client of an embedded graph, which is closed with its last client.
-  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
-  public func makeBackgroundContext() async throws -> BackgroundContext {
-    var options = options
-    options.security = options.security.requiring(verification)
-    return try await BackgroundContext.connect(
-      to: address, model: context.model, classes: context.registeredClasses, options: options)
-  }
-}
-
 extension ServedModel {
   /// Connects a background context to a server of this model, from any actor or none.
   /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.

@@ -1,4 +1,4 @@
-// Tests: GraphClientTests.swift
+// Tests: GraphClientTests.swift, AnyActorTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire
@@ -13,6 +13,47 @@ extension GraphClient: ContextOwner {
       $0.perform()
     }
   }
+
+  // MARK: - The client's actor
+
+  /// Begins to make the calls that other threads post.
+  func begin(on actor: isolated any Actor) {
+    precondition(home.actor == nil, "a client belongs to one actor")
+    home.actor = actor
+    mailbox.run(for: self, on: actor)
+  }
+
+  /// Asserts that the caller is on the client's actor. The compiler has checked it, in programs of language mode 6.
+  func assertIsolation() {
+    assert(
+      {
+        home.actor?.assertIsolated("a client is used on the actor that made it")
+        return true
+      }())
+  }
+
+  /// The client as code on other actors has it.
+  package var link: ClientLink { ClientLink(states: observers.states, mailbox: mailbox) }
+
+  /// Starts a task on the client's actor, at the end of the turn. It may use the client and what belongs to it, which a
+  /// `Task` of a method can't: the method's actor is known only at run time. Without effect once the client is closed.
+  func spawn(_ body: @escaping () async -> Void) {
+    home.unstartedTasks.append(body)
+    mailbox.postStart { client, actor in client.startTasks(on: actor) }
+  }
+
+  private func startTasks(on actor: isolated any Actor) {
+    let bodies = home.unstartedTasks
+    home.unstartedTasks = []
+    for body in bodies {
+      Task {
+        _ = actor
+        await body()
+      }
+    }
+  }
+
+  // MARK: - Requests
 
   /// Sends a request that is answered by one message.
   /// - Parameter content: the content of a reply of the requested kind; nil for any other kind.

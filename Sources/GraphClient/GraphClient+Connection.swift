@@ -17,6 +17,16 @@ extension GraphClient {
     return options
   }
 
+  /// Connects a background context to this client's server, with the same model, classes and options. It counts as a
+  /// further client of an embedded graph, which is closed with its last client.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
+  public func makeBackgroundContext() async throws -> BackgroundContext {
+    var options = options
+    options.security = options.security.requiring(verification)
+    return try await BackgroundContext.connect(
+      to: address, model: context.model, classes: context.registeredClasses, options: options)
+  }
+
   func open() async throws {
     do {
       try await attach()
