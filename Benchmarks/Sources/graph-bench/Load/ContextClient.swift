@@ -2,8 +2,8 @@ import GraphClient
 import GraphModel
 import GraphWire
 
-/// Commits notes with a client on the main actor and with a background context, in turns, in its own process. Prints the
-/// seconds of a commit of both.
+/// Commits notes with a client on the main actor and with a background context, in turns, in its own process. Prints
+/// the seconds of a commit of both.
 @MainActor
 enum ContextClient {
   private static let turns = 5
