@@ -10,10 +10,11 @@ extension GraphClient {
   /// How the server was verified; nil for a connection without encryption, and before the first one.
   public var verification: ServerVerification? { reconnection.verification }
 
-  /// The options for another client of the same server, with the same security.
+  /// The options for another client of the same server, with the same security and credentials.
   public func options(author: String) -> Options {
     var options = Options(author: author)
     options.security = self.options.security.requiring(verification)
+    options.credentials = self.options.credentials
     return options
   }
 
