@@ -145,12 +145,14 @@ extension GraphClient {
   ///
   /// The step is the newest one of `context.undoScope`; without a scope, the author's newest one.
   /// - Throws: as `undo(scope:)`.
+  @discardableResult
   public func undo() async throws -> SaveResult { try await undo(scope: ownScope) }
 
   /// Undoes the newest step of a scope that is not undone.
   /// - Parameter scope: nil for all of the author's scopes as if they were one.
   /// - Throws: `Refusal`, `notFound` when there is nothing to undo, `conflict` with all conflicts when they prevent
   ///   the entire step; the next undo attempts that step again.
+  @discardableResult
   public func undo(scope: UniqueID?) async throws -> SaveResult {
     try await undo { UndoRequest($0, scope: scope) }
   }
@@ -159,6 +161,7 @@ extension GraphClient {
 
   /// Undoes the step that a commit of this author belongs to; undoing an undo is a redo.
   /// - Throws: `Refusal`, `conflict` when it is already undone or nothing of it can be reverted.
+  @discardableResult
   public func undo(revision: Revision) async throws -> SaveResult {
     try await undo { UndoRequest($0, revision: revision) }
   }
@@ -167,12 +170,14 @@ extension GraphClient {
   ///
   /// The step is one of `context.undoScope`; without a scope, of the author.
   /// - Throws: as `redo(scope:)`.
+  @discardableResult
   public func redo() async throws -> SaveResult { try await redo(scope: ownScope) }
 
   /// Redoes what the newest undo of a scope reverted, unless something else was saved since.
   /// - Parameter scope: nil for all of the author's scopes as if they were one.
   /// - Throws: `Refusal`, `notFound` when there is nothing to redo, `conflict` with all conflicts when they prevent
   ///   the entire step.
+  @discardableResult
   public func redo(scope: UniqueID?) async throws -> SaveResult {
     try await undo { UndoRequest($0, scope: scope, redo: true) }
   }
@@ -185,9 +190,14 @@ extension GraphClient {
 
   /// The next undo and redo steps, for a menu.
   ///
-  /// They are those of `context.undoScope`; without a scope, the author's.
+  /// They are those of `context.undoScope`; without a scope, the author's. `undoStack` shows them too when this returns.
   /// - Throws: `Refusal` when there is no connection.
-  public func undoState() async throws -> UndoState { try await undoState(scope: ownScope) }
+  public func undoState() async throws -> UndoState {
+    let scope = ownScope
+    let state = try await undoState(scope: scope)
+    if scope == ownScope { usedUndoStack?.receive(state) }
+    return state
+  }
 
   /// The next undo and redo steps of a scope.
   /// - Parameter scope: nil for all of the author's scopes as if they were one.

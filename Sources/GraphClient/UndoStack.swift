@@ -46,6 +46,9 @@ public final class UndoStack {
     client?.spawn { [weak self] in await self?.ask() }
   }
 
+  /// Shows an answer that the program has asked for. Answers arrive in the order of their requests.
+  func receive(_ answer: UndoState) { state = answer }
+
   private func ask() async {
     while isOutdated {
       isOutdated = false

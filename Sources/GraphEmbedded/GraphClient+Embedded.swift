@@ -12,6 +12,7 @@ extension GraphClient {
   /// another process can open it.
   /// - Parameters:
   ///   - folder: the URL of a folder on a local disk; it is created if it does not exist, readable by this user only.
+  ///   - classes: the generated classes, `CompanyModel.classes`; without them objects are read by names of properties.
   ///   - options: the client's options. Their logger receives the log of the store, too.
   ///   - graph: the settings of the store, if no other client has opened it.
   ///   - actor: the actor that the client belongs to: the caller's.
@@ -58,8 +59,27 @@ extension ServedModel {
     at folder: URL, author: String, graph: EmbeddedGraph.Options = EmbeddedGraph.Options(),
     actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
+    try await embedded(at: folder, options: GraphClient.Options(author: author), graph: graph, actor: actor)
+  }
+
+  /// Opens the graph in a folder, or creates one, with other options of the client, such as a logger.
+  /// - Throws: the errors of `GraphClient.embedded`.
+  public static func embedded(
+    at folder: URL, options: GraphClient.Options, graph: EmbeddedGraph.Options = EmbeddedGraph.Options(),
+    actor: isolated any Actor = #isolation
+  ) async throws -> GraphClient {
     try await GraphClient.embedded(
-      at: folder, model: model, classes: classes, options: GraphClient.Options(author: author), graph: graph,
-      actor: actor)
+      at: folder, model: model, classes: classes, options: options, graph: graph, actor: actor)
+  }
+
+  /// Opens the graph in a folder as an author, and closes the client when the body returns or throws, or its task is
+  /// cancelled.
+  /// - Throws: the errors of `GraphClient.embedded`, and any error of the body.
+  public static func withEmbedded<Result>(
+    at folder: URL, author: String, graph: EmbeddedGraph.Options = EmbeddedGraph.Options(),
+    actor: isolated any Actor = #isolation,
+    _ body: nonisolated(nonsending) (GraphClient) async throws -> Result
+  ) async throws -> Result {
+    try await embedded(at: folder, author: author, graph: graph, actor: actor).closeAfter(body)
   }
 }

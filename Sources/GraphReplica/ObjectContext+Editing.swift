@@ -18,7 +18,9 @@ extension ObjectContext {
     }
     if entity.isAbstract { fatalError("\(type) can't be inserted: its entity is abstract; insert a subentity") }
     guard let known = registeredClass(of: entity), known == type else {
-      fatalError("\(type) can't be inserted: it is not the context's class of \(entity.name); connect with this class")
+      fatalError(
+        "\(type) can't be inserted: it is not the context's class of \(entity.name); connect with it, by "
+          + "connect(to:) or embedded(at:) of the generated model, or by classes:")
     }
     guard !refusesEdit(Self.noInsert(entity)) else {
       let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)

@@ -1,4 +1,5 @@
 import Foundation
+import GraphModel
 import GraphTesting
 import Testing
 
@@ -45,6 +46,18 @@ import Testing
     let result = try process.result()
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output == expected)
+  }
+
+  @Test func shortModelOfGuideIsValid() throws {
+    let blocks = blocks(try file("docs/guides/modelling.md"))
+    let source = try #require(blocks.first { $0.language == "json" }).text
+    let model = try Model(parsing: source.utf8)
+    #expect(model.name == "ReadingList")
+    let book = try #require(model.entity(named: "Book"))
+    let author = try #require(model.entity(named: "Author"))
+    // The guide says what is required.
+    #expect(book.property(named: "author")?.isOptional == false && book.property(named: "pages")?.isOptional == false)
+    #expect(book.property(named: "finished")?.isOptional == true && author.property(named: "books") != nil)
   }
 
   @Test func embeddedProgramPrintsDocumentedOutput() throws {

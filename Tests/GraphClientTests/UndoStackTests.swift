@@ -36,6 +36,20 @@ import Testing
     }
   }
 
+  @Test func stackShowsTheStateThatTheProgramHasAskedFor() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      #expect(!client.canUndo)
+      try await client.undoable("Plan") { _ = graph.insert("one", into: client) }
+      #expect(try await client.undoState().undo?.name == "Plan")
+      #expect(client.canUndo && !client.canRedo && client.undoStack.undoName == "Plan")
+      try await client.undo()
+      #expect(try await client.undoState().redo?.name == "Plan")
+      #expect(!client.canUndo && client.canRedo)
+      await client.close()
+    }
+  }
+
   @Test func stepsAndSingleSavesAreUndoneInTheirOrder() async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()

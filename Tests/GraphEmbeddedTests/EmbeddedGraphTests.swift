@@ -244,4 +244,23 @@ import Testing
     #expect(folder.failureOfOtherStore() == nil)
     #expect(try await folder.titles() == ["one"])
   }
+
+  @Test func scopeOfGeneratedModelHasItsClassesAndAuthor() async throws {
+    let folder = try EmbeddedFolder()
+    let title = try await GeneratedCompany.withEmbedded(at: folder.url, author: "ann") { client in
+      let project = folder.insert("one", into: client)
+      let saved = try #require(try await client.save())
+      #expect(try await client.log(limit: 10).contains { $0.revision == saved.committed.revision && $0.author == "ann" })
+      return project["title"].stringValue
+    }
+    #expect(title == "one" && folder.failureOfOtherStore() == nil)
+  }
+}
+
+/// The declaration that the generator would write for the company's model.
+private enum GeneratedCompany: ServedModel {
+  static let model: Model = {
+    do { return try Fixtures.company() } catch { preconditionFailure("\(error)") }
+  }()
+  static let classes: [ManagedObject.Type] = [Project.self]
 }
