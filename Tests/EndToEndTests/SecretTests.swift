@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// What the programs write and leave behind contains no token.
+/// No output and no file of the programs contains a token.
 @Suite struct SecretTests {
   private let daemon: Daemon
   private let secret: String
