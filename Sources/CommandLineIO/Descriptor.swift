@@ -62,8 +62,9 @@ public enum StandardOutput {
 
 /// Standard error: messages to the user that are not part of the result.
 public enum StandardError {
-  /// Writes a line to standard error; ignores a failure, because it cannot be reported anywhere.
+  /// Writes a line to standard error, without the secrets of tokens; ignores a failure, because it cannot be reported
+  /// anywhere.
   public static func write(_ line: String, terminator: String = "\n") {
-    _ = Descriptor.write(line + terminator, to: 2)
+    _ = Descriptor.write(TokenSecret.redacted(line) + terminator, to: 2)
   }
 }

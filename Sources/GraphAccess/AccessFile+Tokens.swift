@@ -9,7 +9,8 @@ extension AccessFile {
   private static let useInterval: Timestamp = 60_000_000
 
   private static let columns = """
-    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, u.id, u.name, u.created, u.removed \
+    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, u.id, u.name, u.created, \
+    u.removed, u.role \
     FROM token AS t JOIN user AS u ON u.id = t.user
     """
 
@@ -17,7 +18,7 @@ extension AccessFile {
   /// - Parameter user: the name of their user; nil for all users.
   public func tokens(of user: String? = nil, withEnded: Bool = false, now: Timestamp) throws -> [TokenRecord] {
     try read { database in
-      if let user { _ = try Self.user(named: user, database) }
+      if let user { _ = try self.user(named: user, database) }
       return try Row.fetchAll(database, sql: Self.columns + " ORDER BY t.created DESC, t.selector")
         .compactMap { try record($0) }
         .filter { token in
@@ -40,9 +41,12 @@ extension AccessFile {
       throw Refusal(
         .invalid, "the label has \(label.utf8.count) bytes; at most \(AccessUser.maximumNameSize) are allowed")
     }
+    guard !label.contains(AccessToken.prefix) else {
+      throw Refusal(.invalid, "a label can't contain \(AccessToken.prefix), as a token does, because labels are shown")
+    }
     let token = AccessToken(random: random)
     try write { database in
-      let user = try Self.user(named: user, database)
+      let user = try self.user(named: user, database)
       try database.execute(
         sql: "INSERT INTO token (selector, digest, user, label, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
         arguments: [token.selector.description, Data(token.digest), user.id, label, now, expires])
@@ -83,16 +87,22 @@ extension AccessFile {
     return record
   }
 
-  /// The tokens among these that can no longer be used, with the reason.
-  public func ended(among selectors: Set<TokenSelector>, now: Timestamp) throws -> [TokenSelector: Refusal] {
+  /// The tokens among these that can no longer be used, or whose users have another role than the given one, with the
+  /// reason.
+  public func ended(among tokens: [TokenSelector: Role], now: Timestamp) throws -> [TokenSelector: Refusal] {
     try read { database in
       var ended = [TokenSelector: Refusal]()
-      for selector in selectors.sorted() {
+      for (selector, role) in tokens.sorted(by: { $0.key < $1.key }) {
         guard let token = try find(selector, database) else {
           ended[selector] = Refusal(.notAllowed, "the token no longer exists; log in with a new one")
           continue
         }
-        if let end = token.end(at: now) { ended[selector] = end }
+        if let end = token.end(at: now) {
+          ended[selector] = end
+        } else if token.user.role != role {
+          // A client that connects again gets the new rights.
+          ended[selector] = Refusal(.unavailable, "your role was changed to \(token.user.role.rawValue); connect again")
+        }
       }
       return ended
     }
@@ -111,7 +121,8 @@ extension AccessFile {
     }
     return TokenRecord(
       selector: selector, digest: Array(row[1] as Data),
-      user: AccessUser(id: row[7], name: row[8], created: row[9], isRemoved: (row[10] as Int64?) != nil),
+      user: AccessUser(
+        id: row[7], name: row[8], created: row[9], isRemoved: (row[10] as Int64?) != nil, role: try role(row[11])),
       label: row[2], created: row[3], expires: row[4], lastUsed: row[5], revoked: row[6])
   }
 }

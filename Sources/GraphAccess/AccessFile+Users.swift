@@ -7,9 +7,14 @@ extension AccessFile {
   /// The users, by name. Removed ones are included on request, because history has their ids.
   public func users(withRemoved: Bool = false) throws -> [AccessUser] {
     try read { database in
-      try Row.fetchAll(database, sql: "SELECT id, name, created, removed FROM user ORDER BY name, id")
-        .map { Self.user($0) }.filter { withRemoved || !$0.isRemoved }
+      try Row.fetchAll(database, sql: "SELECT id, name, created, removed, role FROM user ORDER BY name, id")
+        .map { try user($0) }.filter { withRemoved || !$0.isRemoved }
     }
+  }
+
+  /// Whether there has ever been a user. A removed one counts.
+  public func hasUsers() throws -> Bool {
+    try read { try Row.fetchOne($0, sql: "SELECT 1 FROM user LIMIT 1") != nil }
   }
 
   /// Adds a user.
@@ -22,7 +27,7 @@ extension AccessFile {
       try Self.refuseDuplicate(name, database)
       try database.execute(sql: "INSERT INTO user (id, name, created) VALUES (?, ?, ?)", arguments: [id, name, now])
       try Self.log("user add", user: id, name, now, database)
-      return AccessUser(id: id, name: name, created: now, isRemoved: false)
+      return AccessUser(id: id, name: name, created: now, isRemoved: false, role: .editor)
     }
   }
 
@@ -30,7 +35,7 @@ extension AccessFile {
   public func renameUser(_ name: String, to newName: String, now: Timestamp) throws -> AccessUser {
     try AccessUser.check(name: newName)
     return try write { database in
-      var user = try Self.user(named: name, database)
+      var user = try self.user(named: name, database)
       try Self.refuseDuplicate(newName, database)
       try database.execute(sql: "UPDATE user SET name = ? WHERE id = ?", arguments: [newName, user.id])
       try Self.log("user rename", user: user.id, newName, now, database)
@@ -42,7 +47,7 @@ extension AccessFile {
   /// Removes a user, whose tokens become invalid at once.
   public func removeUser(_ name: String, now: Timestamp) throws {
     try write { database in
-      let user = try Self.user(named: name, database)
+      let user = try self.user(named: name, database)
       try database.execute(
         sql: "UPDATE token SET revoked = ? WHERE user = ? AND revoked IS NULL", arguments: [now, user.id])
       try database.execute(sql: "UPDATE user SET removed = ? WHERE id = ?", arguments: [now, user.id])
@@ -50,14 +55,26 @@ extension AccessFile {
     }
   }
 
-  static func user(named name: String, _ database: Database) throws -> AccessUser {
+  /// Gives a user another role. The user's sessions end within a second, and continue with the new rights when their
+  /// clients connect again.
+  public func grant(_ role: Role, to name: String, now: Timestamp) throws -> AccessUser {
+    try write { database in
+      var user = try self.user(named: name, database)
+      try database.execute(sql: "UPDATE user SET role = ? WHERE id = ?", arguments: [role.rawValue, user.id])
+      try Self.log("grant", user: user.id, role.rawValue, now, database)
+      user.role = role
+      return user
+    }
+  }
+
+  func user(named name: String, _ database: Database) throws -> AccessUser {
     let row = try Row.fetchOne(
-      database, sql: "SELECT id, name, created, removed FROM user WHERE name = ? AND removed IS NULL",
+      database, sql: "SELECT id, name, created, removed, role FROM user WHERE name = ? AND removed IS NULL",
       arguments: [name])
     guard let row else {
       throw Refusal(.notFound, "there is no user \"\(name)\"; stickiesd user list shows the users")
     }
-    return user(row)
+    return try user(row)
   }
 
   private static func refuseDuplicate(_ name: String, _ database: Database) throws {
@@ -66,8 +83,15 @@ extension AccessFile {
     if other != nil { throw Refusal(.conflict, "there is a user \"\(name)\" already; choose another name") }
   }
 
-  private static func user(_ row: Row) -> AccessUser {
-    AccessUser(id: row[0], name: row[1], created: row[2], isRemoved: (row[3] as Int64?) != nil)
+  private func user(_ row: Row) throws -> AccessUser {
+    AccessUser(
+      id: row[0], name: row[1], created: row[2], isRemoved: (row[3] as Int64?) != nil, role: try role(row[4]))
+  }
+
+  /// - Throws: `StoreFailure` for a text that is no role: a later program would have raised the version.
+  func role(_ text: String) throws -> Role {
+    guard let role = Role(rawValue: text) else { throw Self.damage(path, "a user has the role \(text)") }
+    return role
   }
 
   /// Adds a line to the log, in the transaction of the change.

@@ -25,7 +25,7 @@ public final class AccessFile: Sendable {
   public static let name = "access.sqlite"
   /// "StkA", big-endian.
   private static let applicationID: Int32 = 0x5374_6B41
-  private static let version: Int32 = 1
+  private static let version: Int32 = 2
 
   struct FileIdentity: Hashable {
     let device: UInt64
@@ -33,7 +33,8 @@ public final class AccessFile: Sendable {
   }
 
   private static let creation = """
-    CREATE TABLE user (id TEXT PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL, removed INTEGER);
+    CREATE TABLE user (id TEXT PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL, removed INTEGER,
+      role TEXT NOT NULL DEFAULT 'editor');
     CREATE UNIQUE INDEX user_name ON user (name) WHERE removed IS NULL;
     CREATE TABLE token (selector TEXT PRIMARY KEY, digest BLOB NOT NULL, user TEXT NOT NULL REFERENCES user (id),
       label TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, used INTEGER, revoked INTEGER);
@@ -56,20 +57,41 @@ public final class AccessFile: Sendable {
   }
 
   /// Opens the file of a data directory, or creates one without users.
+  ///
+  /// A new file gets its name when it is complete. So an empty one was damaged, and is never taken for one without
+  /// accounts, which would let everyone in.
   public static func create(directory: String) throws -> AccessFile {
+    if let file = try open(directory: directory) { return file }
     let path = directory + "/" + name
-    let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0o600)
-    if descriptor >= 0 {
-      close(descriptor)
-    } else if errno != EEXIST {
-      throw StoreFailure(
-        .inputOutput, "\(path) can't be created", cause: String(cString: strerror(errno)),
-        advice: "Name the data directory of the daemon with --data.")
-    }
-    guard let identity = try identity(of: path) else {
+    let draft = "\(path).\(getpid()).new"
+    unlink(draft)
+    let descriptor = Glibc.open(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw creationFailure(path) }
+    close(descriptor)
+    defer { unlink(draft) }
+    try createTables(draft)
+    // Another process may have created the file meanwhile: then it counts.
+    guard link(draft, path) == 0 || errno == EEXIST else { throw creationFailure(path) }
+    guard let file = try open(directory: directory) else {
       throw StoreFailure(.moved, "\(path) was removed while it was created", advice: "Try again.")
     }
-    return try AccessFile(path, identity)
+    return file
+  }
+
+  private static func creationFailure(_ path: String) -> StoreFailure {
+    StoreFailure(
+      .inputOutput, "\(path) can't be created", cause: String(cString: strerror(errno)),
+      advice: "Name the data directory of the daemon with --data.")
+  }
+
+  private static func createTables(_ path: String) throws {
+    do {
+      let queue = try DatabaseQueue(path: path)
+      try queue.write { try $0.execute(sql: creation) }
+      try queue.close()
+    } catch let error as DatabaseError {
+      throw failure(error, path)
+    }
   }
 
   private init(_ path: String, _ identity: FileIdentity) throws {
@@ -85,10 +107,10 @@ public final class AccessFile: Sendable {
     }
   }
 
-  /// Creates the tables in an empty file, and checks those of any other.
+  /// Checks the tables of the file.
   private static func prepare(_ database: Database, _ path: String) throws {
     let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
-    if isEmpty { return try database.execute(sql: creation) }
+    if isEmpty { throw damage(path, "it is empty") }
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id")
     guard application == applicationID else {
       throw StoreFailure(
@@ -99,6 +121,11 @@ public final class AccessFile: Sendable {
         .newerVersion, "\(path) was written by a newer program", advice: "Use programs of the newer release.")
     }
     guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else { throw damage(path, "") }
+    // The first version had no roles: each user could change everything.
+    if version == 1 {
+      try database.execute(
+        sql: "ALTER TABLE user ADD COLUMN role TEXT NOT NULL DEFAULT 'editor'; PRAGMA user_version = \(Self.version)")
+    }
   }
 
   /// The identity of the file, of which no other user may read or write anything; nil if there is no file.
@@ -124,7 +151,26 @@ public final class AccessFile: Sendable {
         advice: "Run chmod 600 on it. If they could write it, revoke all tokens (stickiesd token list), and make new "
           + "ones.")
     }
+    try checkDirectory(of: path)
     return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  /// Refuses a directory in which another user can replace the file: without a file, there are no accounts.
+  private static func checkDirectory(of path: String) throws {
+    let directory = String(path.dropLast(name.count + 1))
+    var status = stat()
+    guard stat(directory, &status) == 0 else {
+      throw StoreFailure(
+        .inputOutput, "\(directory) can't be read", cause: String(cString: strerror(errno)),
+        advice: "Check the rights of the data directory.")
+    }
+    // In a directory such as /tmp, only the owner of a file can replace it.
+    let isShared = status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
+    guard !isShared, status.st_uid == geteuid() || status.st_uid == 0 else {
+      throw StoreFailure(
+        .readOnly, "other users can replace the accounts: the directory \(directory) is theirs or writable for them",
+        advice: "Give it to the daemon's user with chown, and run chmod go-w on it.")
+    }
   }
 
   static func failure(_ error: DatabaseError, _ path: String) -> StoreFailure {
@@ -141,7 +187,7 @@ public final class AccessFile: Sendable {
     }
   }
 
-  private static func damage(_ path: String, _ cause: String) -> StoreFailure {
+  static func damage(_ path: String, _ cause: String) -> StoreFailure {
     StoreFailure(
       .corrupt, "\(path) is damaged", cause: cause,
       advice: "Restore it from a copy, or move it away and make users and tokens again.")

@@ -65,6 +65,8 @@ public struct AccessUser: Hashable, Sendable {
   public var created: Timestamp
   /// Whether the account was removed. Its id stays, because history has it.
   public var isRemoved: Bool
+  /// The rights of the user.
+  public var role: Role
 
   /// The principal for whom this user's sessions act.
   public var principal: Principal { Principal(id: Principal.accountPrefix + id, name: name) }
@@ -84,6 +86,9 @@ public struct AccessUser: Hashable, Sendable {
     }
     guard scalars.first != " ", scalars.last != " " else {
       throw Refusal(.invalid, "a user's name has no space at its beginning or end")
+    }
+    guard !name.hasPrefix(AccessToken.prefix) else {
+      throw Refusal(.invalid, "a user's name can't begin with \(AccessToken.prefix), as a token does")
     }
     guard !Principal.isReserved(name) else {
       throw Refusal(

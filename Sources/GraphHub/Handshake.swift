@@ -25,16 +25,15 @@ struct Handshake {
     self.limits = limits
   }
 
-  /// - Returns: the lens of the client; nil for a client with the server's model.
+  /// Checks what does not depend on the model.
   /// - Throws: `Refusal` if the server can't serve the client.
-  func check(_ hello: Hello) throws(Refusal) -> ModelLens? {
+  func check(_ hello: Hello) throws(Refusal) {
     guard hello.protocolVersion == ProtocolLimits.version else {
       throw Refusal(
         .notAllowed,
         "the client speaks protocol \(hello.protocolVersion), this server speaks \(ProtocolLimits.version): "
           + "use programs of the same release")
     }
-    let lens = try lens(for: hello.model)
     guard hello.replica != .zero else {
       throw Refusal(.malformed, "hello must name a replica: sixteen random bytes")
     }
@@ -58,7 +57,6 @@ struct Handshake {
     guard hello.credential.isEmpty || authenticates else {
       throw Refusal(.notAllowed, "this server has no accounts, and needs no token: log out of it")
     }
-    return lens
   }
 
   /// The principal of a session without a credential whose hello `check` has accepted.
@@ -77,12 +75,15 @@ struct Handshake {
     return Welcome(
       model: session.lens?.old ?? model, head: head, session: session.id, server: server, resumed: resumed,
       maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds),
-      lastSequence: replica?.lastSequence ?? 0, principal: session.principal)
+      lastSequence: replica?.lastSequence ?? 0, principal: session.principal,
+      role: session.role)
   }
 
   /// The lens for a client with this model; nil for the server's own model, and for a client that names no model.
+  ///
+  /// The refusal names entities and properties, so a credential is verified before.
   /// - Throws: `Refusal` that names both models and the incompatible changes between them.
-  private func lens(for hash: ModelHash?) throws(Refusal) -> ModelLens? {
+  func lens(for hash: ModelHash?) throws(Refusal) -> ModelLens? {
     guard let hash, hash != model.hash else { return nil }
     let served = "the server's is \(model.hash) (\(model.name) \(model.version))"
     switch lenses[hash] {

@@ -30,6 +30,9 @@ extension Hub {
     } catch {
       return sender.refuse(message.request, error, session, &actions)
     }
+    if let refusal = message.body.refusal(for: session.role) {
+      return sender.refuse(message.request, refusal, session, &actions)
+    }
     switch message.body {
     case .hello: end(session, Refusal(.malformed, "hello can be sent only once"), &actions)
     case .ping: sender.send(ToClient(message.request, .pong(position(of: session))), to: session, &actions)
@@ -283,7 +286,7 @@ extension Hub {
 extension Hub {
   mutating func receive(_ hello: Hello, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
     do {
-      session.lens = try handshake.check(hello)
+      try handshake.check(hello)
     } catch {
       return end(session, error, &actions)
     }
@@ -304,16 +307,21 @@ extension Hub {
       switch result {
       case .failure(let refusal): end(session, refusal, &actions)
       case .success(.owner): findReplica(hello, request, Principal(author: hello.author), session, &actions)
-      case .success(.user(let principal, let token)):
-        session.token = token
+      case .success(.user(let principal, let token, let role)):
+        (session.token, session.role) = (token, role)
         findReplica(hello, request, principal, session, &actions)
       }
     }
   }
 
-  private func findReplica(
+  private mutating func findReplica(
     _ hello: Hello, _ request: UInt64, _ principal: Principal, _ session: Session, _ actions: inout [HubAction]
   ) {
+    do {
+      session.lens = try handshake.lens(for: hello.model)
+    } catch {
+      return end(session, error, &actions)
+    }
     session.phase = .findingReplica(hello, request: request, principal)
     actions.append(.findReplica(hello.replica, session: session.id))
   }

@@ -122,8 +122,13 @@ public struct Hub {
   /// The principal of a session; nil before its hello is accepted, and for a session that has ended.
   public func principal(of session: SessionID) -> Principal? { sessions[session]?.principal }
 
-  /// The numbers of the tokens that sessions use.
-  public var tokensInUse: Set<UInt64> { Set(sessions.values.compactMap(\.token)) }
+  /// The numbers of the tokens that sessions use, with their roles. If the role of a token's user has changed, that of
+  /// its oldest session counts, which ends them all.
+  public var tokensInUse: [UInt64: Role] {
+    sessions.values.inOrder().reduce(into: [:]) { tokens, session in
+      if let token = session.token, tokens[token] == nil { tokens[token] = session.role }
+    }
+  }
 
   /// The number of reads of the store that are not answered; tests check that it returns to zero.
   package var openReads: Int { requests.readCount }

@@ -31,8 +31,8 @@ public enum Peer: Hashable, Sendable {
 public enum ClientIdentity: Hashable, Sendable {
   /// The server has no accounts: the client is one of the owner.
   case owner
-  /// The user of a token, and the token's number, by which it can be ended.
-  case user(Principal, token: UInt64)
+  /// The user of a token, the token's number, by which it can be ended, and the user's role.
+  case user(Principal, token: UInt64, role: Role = .editor)
 }
 
 /// The end of a read: the state that was read, and the last frame.

@@ -55,6 +55,8 @@ final class Session {
   let peer: Peer
   /// The number of the token that the session uses; nil for none.
   var token: UInt64?
+  /// The rights of the session.
+  var role: Role
   var replica = UniqueID.zero
   /// Whether `ReplicaOwners` counts the session.
   var isBound = false
@@ -93,6 +95,8 @@ final class Session {
 
   init(_ id: SessionID, _ peer: Peer, lastActivity: Int64) {
     (self.id, self.peer, self.lastActivity) = (id, peer, lastActivity)
+    // Without accounts, a client of the network is one of the owner; otherwise its token decides.
+    role = if case .user = peer { .editor } else { .owner }
   }
 
   /// The read request, translated by the session's lens.

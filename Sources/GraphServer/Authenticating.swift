@@ -7,7 +7,7 @@ public protocol Authenticating: Sendable {
   /// - Parameter credential: nil for a client of the network that sends none.
   func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal>
 
-  /// The tokens among these that can no longer be used, with the reasons. The server asks once a second, and ends the
-  /// sessions of these tokens.
-  func ended(among tokens: Set<UInt64>) -> [UInt64: Refusal]
+  /// The tokens among these that can no longer be used, or whose users have another role than the given one, with the
+  /// reasons. The server asks once a second, and ends the sessions of these tokens.
+  func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal]
 }

@@ -4,7 +4,8 @@ import GraphModel
 import GraphWire
 import NIOCore
 
-/// Credentials: verified on the reader of the hub, slowly after failures, and again once a second while they are used.
+/// Credentials: verified on the reader of the hub, and again once a second while they are used. Refusals are slow after
+/// failures.
 extension HubRunner {
   /// The verification of credentials. Used on the loop only.
   struct Accounts {
@@ -21,33 +22,32 @@ extension HubRunner {
       let refusal = Refusal(.notAllowed, "this server has no accounts")
       return inNextTurn { $0.process(.authenticated(.failure(refusal), session: id)) }
     }
-    // A client without a credential guesses nothing.
-    guard let credential else {
-      return internalReaders.enqueue { [self] in submit(.authenticated(authenticator.authenticate(nil), session: id)) }
-    }
     let address = address(of: id)
-    guard let pause = accounts.throttle.begin(address, now: Self.milliseconds) else {
-      let refusal = Refusal(.limit, "too many logins from this address have failed; try again in a minute")
-      return inNextTurn { $0.process(.authenticated(.failure(refusal), session: id)) }
-    }
-    let verify: @Sendable () -> Void = { [self] in
-      internalReaders.enqueue { [self] in
-        let result = authenticator.authenticate(credential)
-        loop.execute { [self] in finishAuthenticating(result, id, address) }
+    internalReaders.enqueue { [self] in
+      let result = authenticator.authenticate(credential)
+      loop.execute { [self] in
+        // A client without a credential guesses nothing.
+        guard credential != nil, case .failure(let refusal) = result else {
+          return process(.authenticated(result, session: id))
+        }
+        refuse(refusal, id, address)
       }
     }
-    if pause == 0 { verify() } else { loop.scheduleTask(in: .milliseconds(pause), verify) }
   }
 
-  private func finishAuthenticating(_ result: Result<ClientIdentity, Refusal>, _ id: SessionID, _ address: String) {
-    switch result {
-    case .success: accounts.throttle.recordSuccess(address)
+  /// Refuses a credential, slowly if the address has failed before.
+  private func refuse(_ refusal: Refusal, _ id: SessionID, _ address: String) {
+    reportLogin(refusal, address)
     // Only a wrong credential counts, not a file that can't be read.
-    case .failure(let refusal):
-      if refusal.code == .notAllowed { accounts.throttle.recordFailure(address, now: Self.milliseconds) }
-      reportLogin(refusal, address)
+    guard refusal.code == .notAllowed else { return process(.authenticated(.failure(refusal), session: id)) }
+    guard let pause = accounts.throttle.recordFailure(address, now: Self.milliseconds) else {
+      let limit = Refusal(.limit, "too many logins from this address have failed; try again in a minute")
+      return process(.authenticated(.failure(limit), session: id))
     }
-    process(.authenticated(result, session: id))
+    if pause == 0 { return process(.authenticated(.failure(refusal), session: id)) }
+    loop.scheduleTask(in: .milliseconds(pause)) { [self] in
+      process(.authenticated(.failure(refusal), session: id))
+    }
   }
 
   /// Ends the sessions whose tokens can no longer be used. Called once a second.

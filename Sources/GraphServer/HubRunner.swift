@@ -365,8 +365,8 @@ final class HubRunner: @unchecked Sendable {
     checkTokens()
   }
 
-  /// The numbers of the tokens that sessions use.
-  var tokensInUse: Set<UInt64> { hub.tokensInUse }
+  /// The numbers of the tokens that sessions use, with their roles.
+  var tokensInUse: [UInt64: Role] { hub.tokensInUse }
 
   /// The network address of a session's client; `local` for one on a Unix-domain socket.
   func address(of id: SessionID) -> String { connections[id]?.address ?? "local" }

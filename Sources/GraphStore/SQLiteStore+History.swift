@@ -12,6 +12,10 @@ extension SQLiteStore {
   /// The number of commits that are collected before their entries are built.
   private static let gatheredCommits = 256
 
+  /// Whether history has commits of users with accounts. A server whose file of accounts is missing then lets no client
+  /// of a network in.
+  public var hasCommitsOfAccounts: Bool { names.haveAccounts }
+
   /// Passes the commits that a log requests to `body`.
   public func log(
     _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void

@@ -81,11 +81,14 @@ public struct Welcome: Hashable, Sendable {
   public var author: String
   /// The id of that principal.
   public var principal: String
+  /// The role of that principal; a server of a later version may have others.
+  public var role: String
 
   /// The welcome of a server with this model, whose dictionary it contains.
   public init(
     model: Model, head: Token, session: UInt64, server: String, resumed: Bool, maximumFrameSize: Int,
-    heartbeatMilliseconds: Int, lastSequence: UInt64 = 0, principal: Principal? = nil
+    heartbeatMilliseconds: Int, lastSequence: UInt64 = 0, principal: Principal? = nil,
+    role: Role? = nil
   ) {
     protocolVersion = ProtocolLimits.version
     self.model = model.hash
@@ -98,6 +101,7 @@ public struct Welcome: Hashable, Sendable {
     self.lastSequence = lastSequence
     author = principal?.name ?? ""
     self.principal = principal?.id ?? ""
+    self.role = if let role { role.rawValue } else { "" }
     assert(
       model.entities.allSatisfy { $0.storedProperties.count == $0.slotCount },
       "the dictionary has a property for each value of an object")

@@ -14,8 +14,8 @@ struct StickiesCommand: AsyncParsableCommand {
       socket, or at the address in --server or STICKIES_SERVER. Options follow the command: stickies list --json. Name \
       a note by its number or by the beginning of its id.
 
-      Exit codes: 0 done, 1 failed, 2 refused, 4 not found, 64 usage, 69 no daemon answers, 124 timeout of wait, \
-      130 interrupted.
+      Exit codes: 0 done, 1 failed, 2 refused, 4 not found, 64 usage, 69 no daemon answers, 76 not \
+      secure, 77 your role does not allow it, 124 timeout of wait, 130 interrupted.
       """,
     version: "stickies \(Stickies.version) (protocol \(ProtocolLimits.version), "
       + "model \(StickiesModel.model.name) \(StickiesModel.model.version) \(StickiesModel.model.hash))",

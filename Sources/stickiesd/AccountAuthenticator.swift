@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import GraphAccess
 import GraphHub
@@ -13,14 +14,25 @@ import Synchronization
 final class AccountAuthenticator: Authenticating {
   private let directory: String
   private let log: Logger
+  /// Whether the store has commits of users with accounts, so that there has been a file.
+  private let requiresFile: Bool
   /// The opened file; guarded by its mutex, because the server may call from any thread.
   private let opened = Mutex<AccessFile?>(nil)
+  /// The recent log lines; guarded by its mutex. Any client causes one by connecting.
+  private let limiter = Mutex(LogRateLimiter(clock: { Int64(DispatchTime.now().uptimeNanoseconds) }))
 
   /// - Throws: `StoreFailure` if there is a file that can't be used.
-  init(directory: String, log: Logger) throws {
-    (self.directory, self.log) = (directory, log)
+  init(directory: String, requiresFile: Bool, log: Logger) throws {
+    (self.directory, self.requiresFile, self.log) = (directory, requiresFile, log)
     let file = try AccessFile.open(directory: directory)
     opened.withLock { $0 = file }
+    if file == nil, requiresFile { _ = report(missingFile) }
+  }
+
+  private var missingFile: StoreFailure {
+    StoreFailure(
+      .moved, "\(directory)/\(AccessFile.name) is missing, and the store has commits of its users",
+      advice: "Put it back, or make accounts again with stickiesd user add. Until then clients on TCP are refused.")
   }
 
   private var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
@@ -37,7 +49,7 @@ final class AccountAuthenticator: Authenticating {
 
   /// Whether clients on TCP must log in. A removed user counts: to remove the last one must not open the server to
   /// everyone.
-  var hasUsers: Bool { get throws { try file()?.users(withRemoved: true).isEmpty == false } }
+  var hasUsers: Bool { get throws { try opened.withLock { $0 }?.hasUsers() == true } }
 
   private func identity(_ credential: String?) throws -> ClientIdentity {
     guard let file = try file() else {
@@ -47,21 +59,22 @@ final class AccountAuthenticator: Authenticating {
       return .owner
     }
     guard let credential else {
-      if try !hasUsers { return .owner }
+      if try !file.hasUsers() { return .owner }
       throw Refusal(.notAllowed, "this server needs a token: get one from its owner, and log in with it")
     }
     let token = try file.authenticate(AccessToken(parsing: credential), now: now)
-    return .user(token.user.principal, token: token.selector.number)
+    return .user(token.user.principal, token: token.selector.number, role: token.user.role)
   }
 
-  func ended(among tokens: Set<UInt64>) -> [UInt64: Refusal] {
+  func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal] {
     do {
       guard let file = try file() else { return [:] }
-      let ended = try file.ended(among: Set(tokens.map { TokenSelector($0) }), now: now)
+      let ended = try file.ended(
+        among: Dictionary(uniqueKeysWithValues: tokens.map { (TokenSelector($0), $1) }), now: now)
       return Dictionary(uniqueKeysWithValues: ended.map { ($0.number, $1) })
     } catch {
       let refusal = report(error)
-      return Dictionary(uniqueKeysWithValues: tokens.map { ($0, refusal) })
+      return Dictionary(uniqueKeysWithValues: tokens.keys.map { ($0, refusal) })
     }
   }
 
@@ -71,6 +84,7 @@ final class AccountAuthenticator: Authenticating {
         try file.verify()
       } else {
         opened = try AccessFile.open(directory: directory)
+        if opened == nil, requiresFile { throw missingFile }
       }
       return opened
     }
@@ -78,7 +92,11 @@ final class AccountAuthenticator: Authenticating {
 
   /// The refusal for clients, who do not see the path.
   private func report(_ error: any Error) -> Refusal {
-    log.error("the accounts can't be used: logins are refused", metadata: ["failure": "\(error)"])
+    if let omitted = limiter.withLock({ $0.omitted(before: "failure") }) {
+      log.error(
+        "the accounts can't be used: logins are refused",
+        metadata: ["failure": "\(error)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+    }
     return Refusal(.unavailable, "the server can't read its accounts; its owner finds the reason in its log")
   }
 }

@@ -74,7 +74,8 @@ struct UserCommand: AsyncParsableCommand {
         if json { return Console.print(JSON.array(users.map(\.json)).text) }
         for user in users {
           let note = user.isRemoved ? "  removed" : ""
-          Console.print("\(user.principal.id)  \(AccountCommand.text(user.created))  \(user.name)\(note)")
+          Console.print(
+            "\(user.principal.id)  \(AccountCommand.text(user.created))  \(user.role.rawValue)  \(user.name)\(note)")
         }
       }
     }
@@ -117,10 +118,10 @@ struct UserCommand: AsyncParsableCommand {
 }
 
 extension AccessUser {
-  fileprivate var json: JSON {
+  var json: JSON {
     .object([
       .init("id", .string(principal.id)), .init("name", .string(name)), .init("created", AccountCommand.json(created)),
-      .init("removed", .bool(isRemoved)),
+      .init("role", .string(role.rawValue)), .init("removed", .bool(isRemoved)),
     ])
   }
 }

@@ -30,8 +30,8 @@ struct Daemon: AsyncParsableCommand {
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [
-      Serve.self, UserCommand.self, TokenCommand.self, Check.self, Backup.self, Restore.self, Migrate.self,
-      Compact.self,
+      Serve.self, UserCommand.self, GrantCommand.self, TokenCommand.self, Check.self, Backup.self, Restore.self,
+      Migrate.self, Compact.self,
       CertificateCommand.self,
     ],
     defaultSubcommand: Serve.self)
@@ -117,7 +117,8 @@ struct Serve: AsyncParsableCommand {
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
     configuration.optionalAddresses = settings.optionalAddresses
     configuration.olderModels = models.dropLast()
-    let accounts = try AccountAuthenticator(directory: settings.data, log: log)
+    let accounts = try AccountAuthenticator(
+      directory: settings.data, requiresFile: store.hasCommitsOfAccounts, log: log)
     configuration.authenticator = accounts
     configuration.hasAccounts = try accounts.hasUsers
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000

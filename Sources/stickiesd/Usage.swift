@@ -9,6 +9,7 @@ import StickiesModel
 extension Daemon {
   static func main() async {
     StandardOutput.reserveDescriptors()
+    TokenSecret.preventCoreDumps()
     let arguments = Array(CommandLine.arguments.dropFirst())
     do {
       try UnreadableCommandLine.check()

@@ -120,6 +120,51 @@ import Testing
     #expect(daemon.errorText.contains("a login was refused"))
   }
 
+  @Test func lostAccountsDoNotOpenTheDaemon() throws {
+    _ = try login("ann")
+    #expect(try remote("add", "one").status == 0)
+    let tcp = daemon.tcp
+    #expect(daemon.stop() == 0)
+    #expect(unlink(daemon.data + "/access.sqlite") == 0)
+    try daemon.start(listen: [tcp])
+    #expect(daemon.errorText.contains("access.sqlite is missing"))
+    #expect(try remote("list").errors.contains("can't read its accounts"))
+    #expect(try remote("logout").status == 0)
+    #expect(try remote("list").errors.contains("can't read its accounts"))
+    // The owner still reaches it, and can make accounts again.
+    #expect(try daemon.run("list").output.contains("one"))
+    #expect(try daemon.stickiesd("user", "add", "ben").status == 0)
+    #expect(try remote("list").errors.contains("this server needs a token"))
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func cutAccountsKeepTheDaemonFromStarting() throws {
+    _ = try daemon.stickiesd("user", "add", "ann")
+    #expect(daemon.stop() == 0)
+    #expect(truncate(daemon.data + "/access.sqlite", 0) == 0)
+    let failure = #expect(throws: Daemon.DaemonExited.self) { try daemon.start() }
+    #expect(failure?.log.contains("it is empty") == true)
+  }
+
+  @Test func validTokenDoesNotWaitForWrongOnesOfItsAddress() throws {
+    _ = try login("ann")
+    let other = try Daemon()
+    try FileManager.default.createDirectory(atPath: other.data, withIntermediateDirectories: true)
+    _ = try other.stickiesd("user", "add", "eve")
+    let foreign = try other.stickiesd("token", "create", "eve").output
+    // The answers to these take 0, 100, 200, 400, 800 and 1,600 ms.
+    for _ in 0..<6 {
+      let refused = try Daemon.run(
+        ["login"], server: daemon.tcp, author: "eve@test", input: foreign,
+        environment: ["XDG_STATE_HOME": daemon.home.path + "/eve"])
+      #expect(refused.status != 0)
+    }
+    let begun = ContinuousClock.now
+    #expect(try remote("list").status == 0)
+    // The next wrong token would wait for 3.2 s.
+    #expect(ContinuousClock.now - begun < .seconds(3))
+  }
+
   @Test func accountsThatOthersCanWriteKeepTheDaemonFromStarting() throws {
     _ = try daemon.stickiesd("user", "add", "ann")
     #expect(daemon.stop() == 0)

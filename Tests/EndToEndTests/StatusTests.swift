@@ -21,7 +21,10 @@ import Testing
     let text = try daemon.run("status")
     #expect(text.status == 0, "\(text.errors)")
     let names = text.lines.map { $0.split(separator: "  ").first.map(String.init) }
-    #expect(names == ["server", "transport", "data", "size", "commit log", "revision", "oldest kept", "sessions"])
+    #expect(
+      names == [
+        "server", "transport", "user", "data", "size", "commit log", "revision", "oldest kept", "sessions",
+      ])
   }
 
   @Test func statusReportsNextNoteNumber() throws {

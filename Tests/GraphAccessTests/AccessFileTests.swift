@@ -14,6 +14,7 @@ import Testing
 
   init() throws {
     directory = try TemporaryDirectory()
+    chmod(directory.path, 0o700)
     file = try AccessFile.create(directory: directory.path)
   }
 
@@ -55,11 +56,12 @@ import Testing
     let token = try token("ann")
     let other = try self.token("ann")
     #expect(try file.authenticate(token, now: 200).user == ann)
-    #expect(try file.ended(among: [token.selector, other.selector], now: 200).isEmpty)
+    #expect(try file.ended(among: [token.selector: .editor, other.selector: .editor], now: 200).isEmpty)
     #expect(try file.revokeToken(token.selector, now: 300))
     #expect(try !file.revokeToken(token.selector, now: 301))
     #expect(throws: Refusal.self) { try file.authenticate(token, now: 302) }
-    #expect(try file.ended(among: [token.selector, other.selector], now: 302).keys.map { $0 } == [token.selector])
+    let ended = try file.ended(among: [token.selector: .editor, other.selector: .editor], now: 302)
+    #expect(ended.keys.map { $0 } == [token.selector])
     #expect(try file.authenticate(other, now: 302).selector == other.selector)
     #expect(try file.tokens(of: "ann", now: 302).map(\.selector) == [other.selector])
     #expect(try file.tokens(withEnded: true, now: 302).count == 2)
@@ -67,14 +69,46 @@ import Testing
     #expect(throws: Refusal.self) { try file.createToken(of: "eve", label: "", expires: nil, now: 1, random: random) }
   }
 
+  @Test func grantEndsSessionsWithTheFormerRole() throws {
+    #expect(try file.addUser("ann", now: 1, random: random).role == .editor)
+    let token = try token("ann")
+    #expect(try file.authenticate(token, now: 200).user.role == .editor)
+    #expect(try file.grant(.reader, to: "ann", now: 201).role == .reader)
+    #expect(try file.users().map(\.role) == [.reader])
+    // A client that connects again gets the new role.
+    let ended = try file.ended(among: [token.selector: .editor], now: 202)
+    #expect(ended[token.selector]?.code == .unavailable)
+    #expect(try file.ended(among: [token.selector: .reader], now: 202).isEmpty)
+    #expect(try file.authenticate(token, now: 203).user.role == .reader)
+    #expect(throws: Refusal.self) { try file.grant(.owner, to: "eve", now: 204) }
+  }
+
+  @Test func fileWithoutRolesGetsThem() throws {
+    _ = try file.addUser("ann", now: 1, random: random)
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { try $0.execute(sql: "ALTER TABLE user DROP COLUMN role; PRAGMA user_version = 1") }
+    try queue.close()
+    let opened = try #require(try AccessFile.open(directory: directory.path))
+    #expect(try opened.users().map(\.role) == [.editor])
+    #expect(try opened.grant(.reader, to: "ann", now: 2).role == .reader)
+  }
+
+  @Test func unknownRoleIsDamage() throws {
+    _ = try file.addUser("ann", now: 1, random: random)
+    try file.write { try $0.execute(sql: "UPDATE user SET role = 'king'") }
+    let failure = #expect(throws: StoreFailure.self) { try file.users() }
+    #expect(failure?.code == .corrupt)
+  }
+
   @Test func removalOfUserAndExpiryEndTokens() throws {
     _ = try file.addUser("ann", now: 1, random: random)
     let (short, long) = (try token("ann", expires: 500), try token("ann"))
-    #expect(try file.ended(among: [short.selector, long.selector], now: 499).isEmpty)
-    #expect(try file.ended(among: [short.selector, long.selector], now: 500).keys.map { $0 } == [short.selector])
+    #expect(try file.ended(among: [short.selector: .editor, long.selector: .editor], now: 499).isEmpty)
+    let ended = try file.ended(among: [short.selector: .editor, long.selector: .editor], now: 500)
+    #expect(ended.keys.map { $0 } == [short.selector])
     try file.removeUser("ann", now: 600)
     #expect(throws: Refusal.self) { try file.authenticate(long, now: 601) }
-    #expect(try file.ended(among: [long.selector, TokenSelector(9)], now: 601).count == 2)
+    #expect(try file.ended(among: [long.selector: .editor, TokenSelector(9): .editor], now: 601).count == 2)
   }
 
   @Test func lastUseIsRecordedAboutOnceAMinute() throws {
@@ -114,6 +148,7 @@ import Testing
   @Test func fileIsPrivate() throws {
     #expect(try mode() == 0o600)
     let empty = try TemporaryDirectory()
+    chmod(empty.path, 0o700)
     #expect(try AccessFile.open(directory: empty.path) == nil)
     // An open umask changes nothing.
     let before = umask(0)
@@ -144,8 +179,49 @@ import Testing
     try file.verify()
   }
 
+  @Test func cutFileIsDamagedAndNotOneWithoutUsers() throws {
+    #expect(try !file.hasUsers())
+    _ = try file.addUser("ann", now: 1, random: random)
+    try file.removeUser("ann", now: 2)
+    #expect(try file.hasUsers())
+    truncate(path, 0)
+    let failure = #expect(throws: StoreFailure.self) { try AccessFile.open(directory: directory.path) }
+    #expect(failure?.code == .corrupt && failure?.description.contains("it is empty") == true)
+    #expect(throws: StoreFailure.self) { try AccessFile.create(directory: directory.path) }
+    #expect(throws: StoreFailure.self) { try file.hasUsers() }
+  }
+
+  @Test(arguments: [0o770, 0o707, 0o720] as [mode_t])
+  func directoryInWhichOthersCanReplaceTheFileIsRefused(mode: mode_t) throws {
+    chmod(directory.path, mode)
+    let failure = #expect(throws: StoreFailure.self) { try AccessFile.open(directory: directory.path) }
+    #expect(failure?.code == .readOnly && failure?.description.contains("chmod go-w") == true)
+    #expect(throws: StoreFailure.self) { try file.verify() }
+    // Only the owner of a file can replace it there.
+    chmod(directory.path, mode | S_ISVTX)
+    try file.verify()
+    chmod(directory.path, 0o700)
+  }
+
+  @Test func creationLeavesNoOtherFile() throws {
+    _ = try AccessFile.create(directory: directory.path)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["access.sqlite"])
+  }
+
+  @Test func namesAndLabelsThatAreTokensAreRefused() throws {
+    let ann = try file.addUser("ann", now: 1, random: random)
+    let secret = try token("ann").secretText
+    #expect(throws: Refusal.self) { try file.addUser(secret, now: 2, random: random) }
+    #expect(throws: Refusal.self) { try file.renameUser("ann", to: secret, now: 2) }
+    #expect(throws: Refusal.self) {
+      try file.createToken(of: "ann", label: "for " + secret, expires: nil, now: 2, random: random)
+    }
+    #expect(try file.users() == [ann])
+  }
+
   @Test func damagedAndForeignFilesAreRefused() throws {
     let folder = try TemporaryDirectory()
+    chmod(folder.path, 0o700)
     let path = folder.path + "/access.sqlite"
     try Data("this is a text with the name of a database".utf8).write(to: URL(fileURLWithPath: path))
     chmod(path, 0o600)

@@ -22,14 +22,16 @@ import Testing
     func end(_ token: UInt64) { ended.withLock { _ = $0.insert(token) } }
 
     func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal> {
-      guard let credential, let (principal, token) = Self.users[credential], ended(among: [token]).isEmpty else {
+      guard let credential, let (principal, token) = Self.users[credential],
+        ended(among: [token: .editor]).isEmpty
+      else {
         return .failure(Refusal(.notAllowed, "the token is wrong"))
       }
       return .success(.user(principal, token: token))
     }
 
-    func ended(among tokens: Set<UInt64>) -> [UInt64: Refusal] {
-      let ended = ended.withLock { $0.intersection(tokens) }
+    func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal] {
+      let ended = ended.withLock { $0.intersection(tokens.keys) }
       return Dictionary(uniqueKeysWithValues: ended.map { ($0, Refusal(.notAllowed, "the token was revoked")) })
     }
   }

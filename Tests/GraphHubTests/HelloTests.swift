@@ -161,7 +161,7 @@ import Testing
     #expect(
       try script.handle(.authenticated(.success(.user(ann, token: 7)), session: 1))
         == ["1 < welcome", "1 < pong 0", "read on from 1"])
-    #expect(script.hub.principal(of: 1) == ann && script.hub.tokensInUse == [7])
+    #expect(script.hub.principal(of: 1) == ann && script.hub.tokensInUse == [7: .editor])
   }
 
   @Test func clientOfNetworkWithoutTokenIsDecidedByTheServer() throws {

@@ -27,6 +27,7 @@ import Testing
     try insert(store, "a", as: Self.bob)
     let before = try store.store.head
     #expect(try authors(store) == ["bob"])
+    #expect(store.store.hasCommitsOfAccounts)
     try insert(store, "b", as: Principal(id: "user:b0b", name: "robert"))
     for reopens in [false, true] {
       if reopens { try store.reopen() }
@@ -66,6 +67,9 @@ import Testing
     #expect(try authors(store) == ["robert", "bob", "robert"])
     let nothing = try store.refused(store.undo())
     #expect(nothing.code == .notFound && nothing.message.hasPrefix("robert has nothing to undo"))
+    // The store does not know the name of an account without commits.
+    store.account = Principal(id: "user:e5e", name: "eve")
+    #expect(try store.refused(store.undo()).message.hasPrefix("eve has nothing to undo"))
   }
 
   @Test func conflictNamesTheOtherPrincipalByName() throws {

@@ -17,6 +17,7 @@ package enum CommandFailure {
   package static let usage: Int32 = 64
   package static let noDaemon: Int32 = 69
   package static let notTrusted: Int32 = 76
+  package static let notPermitted: Int32 = 77
 
   /// The description of an error: JSON output has the code and the members, text output only the message.
   package struct Report {

@@ -153,7 +153,9 @@ package struct CommonOptions: ParsableArguments {
     do {
       try await body(shell)
     } catch {
+      let missing = MissingRight(error, role: client.welcome?.role)
       await client.close()
+      if let missing { throw missing }
       throw error
     }
     await client.close()

@@ -28,6 +28,7 @@ extension ShellProgram {
     // A closed pipe is reported by the write; NIO ignores the signal in any case.
     signal(SIGPIPE, SIG_IGN)
     StandardOutput.reserveDescriptors()
+    TokenSecret.preventCoreDumps()
     await RunningProgram.$value.withValue(self) { await runCommand() }
   }
 

@@ -55,6 +55,15 @@ package final class ShownNames: Sendable {
     return named ?? [name]
   }
 
+  /// Whether a user of an account is among the principals.
+  var haveAccounts: Bool {
+    names.withLock { names in
+      names.keys.contains { id in
+        if case .string(let id) = id { id.hasPrefix(Principal.accountPrefix) } else { false }
+      }
+    }
+  }
+
   private var isEmpty: Bool { names.withLock { $0.isEmpty } }
 
   // MARK: - Answers

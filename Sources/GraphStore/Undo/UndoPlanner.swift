@@ -24,9 +24,9 @@ struct UndoPlanner {
   private var objects: ObjectReader { history.objects }
   private var stacks: UndoStacks { UndoStacks(history: history) }
 
-  /// - Parameter author: the id of the principal.
-  func plan(_ request: UndoRequest, author: String) throws -> UndoPlan {
-    let step = try request.revision.map { try wanted($0, redo: request.redo, author) } ?? next(request, author)
+  func plan(_ request: UndoRequest, author principal: Principal) throws -> UndoPlan {
+    let author = principal.id
+    let step = try request.revision.map { try wanted($0, redo: request.redo, author) } ?? next(request, principal)
     let isWhole = !step.isUndone && step.latest == step.revision
     let commits = try self.commits(isWhole ? try stacks.revisions(of: step) : [step.latest])
     let reversal = try StepReversal(commits, author: author, history: history, limits: limits)
@@ -51,15 +51,15 @@ struct UndoPlanner {
       conflicts: skipped)
   }
 
-  private func next(_ request: UndoRequest, _ author: String) throws -> UndoStacks.Step {
-    let found = try stacks.next(of: author, scope: request.scope, undo: !request.redo, redo: request.redo)
+  private func next(_ request: UndoRequest, _ author: Principal) throws -> UndoStacks.Step {
+    let found = try stacks.next(of: author.id, scope: request.scope, undo: !request.redo, redo: request.redo)
     if let step = request.redo ? found.redo : found.undo { return step }
     let (head, oldest) = (try history.head().revision, try history.oldest())
     let reach =
       head - oldest > UndoStacks.reach
       ? " in the newest \(UndoStacks.reach) commits"
       : oldest > 0 ? " in what is kept: history up to revision \(oldest) was pruned" : ""
-    throw Refusal(.notFound, "\(names.name(of: author)) has nothing to \(request.redo ? "redo" : "undo")\(reach)")
+    throw Refusal(.notFound, "\(author.name) has nothing to \(request.redo ? "redo" : "undo")\(reach)")
   }
 
   /// Returns the step of a revision. The undo of an undo is a redo.

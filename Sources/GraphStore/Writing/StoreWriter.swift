@@ -103,7 +103,7 @@ final class StoreWriter {
         return try commitTransaction(
           CommitJob(transaction: transaction, author: author), time: time, related: related)
       case .undo(let request, let author):
-        let undo = try UndoPlanner(history: history, names: names, limits: undoLimits).plan(request, author: author.id)
+        let undo = try UndoPlanner(history: history, names: names, limits: undoLimits).plan(request, author: author)
         let job = CommitJob(
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)

@@ -39,6 +39,7 @@ extension Welcome: BinaryCodable {
     writer.field(10, lastSequence)
     writer.field(11, author)
     writer.field(12, principal)
+    writer.field(13, role)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -54,6 +55,7 @@ extension Welcome: BinaryCodable {
     lastSequence = 0
     author = ""
     principal = ""
+    role = ""
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.protocolVersion = try field.uint32()
@@ -68,6 +70,7 @@ extension Welcome: BinaryCodable {
       case 10: self.lastSequence = try field.unsigned()
       case 11: self.author = try field.string()
       case 12: self.principal = try field.string()
+      case 13: self.role = try field.string()
       default: break
       }
     }

@@ -111,7 +111,7 @@ struct Whoami: AsyncParsableCommand {
           JSON.object([
             .init("name", .string(welcome.author)), .init("principal", .string(welcome.principal)),
             .init("established", .string(isAccount ? "token" : isLocalUser ? "system" : "owner")),
-            .init("address", .string("\(shell.client.address)")),
+            .init("role", .string(welcome.role)), .init("address", .string("\(shell.client.address)")),
           ]))
       } else {
         let reason =
@@ -120,7 +120,7 @@ struct Whoami: AsyncParsableCommand {
           : isLocalUser
             ? "by your user id, as the system names it"
             : "as the daemon's own user, under the name of STICKIES_AUTHOR or of your account"
-        shell.output.print("\(welcome.author)\n\(reason), at \(shell.client.address)")
+        shell.output.print("\(welcome.author)\n\(reason), at \(shell.client.address)\nrole \(welcome.role)")
       }
     }
   }

@@ -20,6 +20,7 @@ struct Status: AsyncParsableCommand {
         var members = [
           JSON.Member("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
           .init("transport", .string(TransportDescription.text(shell.client))),
+          .init("user", .string(shell.client.author)), .init("role", .string(Self.role(shell.client))),
           .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
           .init("size", .integer(Int64(status.size))),
           .init("commitLogSize", .integer(Int64(status.commitLogSize))),
@@ -39,6 +40,7 @@ struct Status: AsyncParsableCommand {
           """
           server         \(status.server) (process \(status.process)) at \(shell.client.address)
           transport      \(TransportDescription.text(shell.client))
+          user           \(shell.client.author) (\(Self.role(shell.client)))
           data           \(status.location)
           size           \(status.size) bytes
           commit log     \(status.commitLogSize == 0 ? "not in use" : "\(status.commitLogSize) bytes")
@@ -52,6 +54,15 @@ struct Status: AsyncParsableCommand {
           """)
       }
     }
+  }
+
+  /// The role of the user.
+  @MainActor
+  private static func role(_ client: GraphClient) -> String {
+    guard let welcome = client.welcome else {
+      preconditionFailure("a command has a connection that was welcomed")
+    }
+    return welcome.role
   }
 
   /// The number of the next note; nil if the model has no notes.

@@ -265,6 +265,7 @@ extension OracleMapping {
       $0.lastSequence = welcome.lastSequence
       $0.author = welcome.author
       $0.principal = welcome.principal
+      $0.role = welcome.role
     }
   }
 

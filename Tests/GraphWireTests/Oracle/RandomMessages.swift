@@ -262,7 +262,7 @@ struct RandomMessages {
     welcome.maximumFrameSize = unsigned()
     welcome.heartbeatMilliseconds = unsigned()
     welcome.lastSequence = unsigned()
-    (welcome.author, welcome.principal) = (string(), string())
+    (welcome.author, welcome.principal, welcome.role) = (string(), string(), string())
     return welcome
   }
 
