@@ -190,7 +190,8 @@ extension GraphClient {
 
   /// The next undo and redo steps, for a menu.
   ///
-  /// They are those of `context.undoScope`; without a scope, the author's. `undoStack` shows them too when this returns.
+  /// They are those of `context.undoScope`; without a scope, the author's. `undoStack` shows them too when this
+  /// returns.
   /// - Throws: `Refusal` when there is no connection.
   public func undoState() async throws -> UndoState {
     let scope = ownScope
