@@ -9,6 +9,13 @@ struct ClientHome {
   var unstartedTasks = [() async -> Void]()
 }
 
+/// Refers to an object that it does not keep alive.
+struct WeakReference<Object: AnyObject> {
+  private(set) weak var object: Object?
+
+  init(_ object: Object) { self.object = object }
+}
+
 /// Wakes a client at its replica's deadline.
 struct ClientAlarm {
   var timer = TickTimer()

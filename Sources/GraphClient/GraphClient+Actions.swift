@@ -37,9 +37,17 @@ extension GraphClient: ContextOwner {
 
   /// Starts a task on the client's actor, at the end of the turn. It may use the client and what belongs to it, which a
   /// `Task` of a method can't: the method's actor is known only at run time. Without effect once the client is closed.
+  ///
+  /// The body must not have a capture list: Swift 6.3 runs an async closure with one on no actor, and does not say so.
   func spawn(_ body: @escaping () async -> Void) {
     home.unstartedTasks.append(body)
     mailbox.postStart { client, actor in client.startTasks(on: actor) }
+  }
+
+  /// Starts a task on the client's actor, as `spawn` does, for an object that it does not keep alive until it starts.
+  func spawn<Owner: AnyObject>(for owner: Owner, _ body: @escaping (Owner) async -> Void) {
+    let reference = WeakReference(owner)
+    spawn { if let owner = reference.object { await body(owner) } }
   }
 
   private func startTasks(on actor: isolated any Actor) {

@@ -111,9 +111,9 @@ extension GraphClient {
     state = .reconnecting(attempt: 1)
     if reconnection.isRunning { return }
     reconnection.isRunning = true
-    spawn { [weak self] in
-      await self?.reconnect()
-      self?.reconnection.isRunning = false
+    spawn(for: self) { client in
+      await client.reconnect()
+      client.reconnection.isRunning = false
     }
   }
 

@@ -95,12 +95,13 @@ extension GraphClient: GraphReader {
     of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], size: Int, prefetch: RelationshipTree = .none
   ) -> PageSequence<Object> {
     precondition(size > 0, "a page needs at least one object")
-    return PageSequence { [self] cursor in
-      let stream = images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
+    // Without a capture list, as `spawn` demands of an async closure.
+    return PageSequence { cursor in
+      let stream = self.images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
       var objects = [Object]()
       let batch = FetchBatch()
-      for try await chunk in stream { objects += context.register(chunk, in: batch).compactMap { $0 as? Object } }
-      try await load(prefetch, of: objects)
+      for try await chunk in stream { objects += self.context.register(chunk, in: batch).compactMap { $0 as? Object } }
+      try await self.load(prefetch, of: objects)
       return Page(objects: objects, next: stream.next, at: stream.token)
     }
   }
@@ -110,8 +111,9 @@ extension GraphClient: GraphReader {
     of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], size: Int
   ) -> PageSequence<ObjectImage> {
     precondition(size > 0, "a page needs at least one object")
-    return PageSequence { [self] cursor in
-      let stream = images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
+    // Without a capture list, as `spawn` demands of an async closure.
+    return PageSequence { cursor in
+      let stream = self.images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
       var objects = [ObjectImage]()
       for try await chunk in stream { objects += chunk }
       return Page(objects: objects, next: stream.next, at: stream.token)

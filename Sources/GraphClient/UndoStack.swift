@@ -43,7 +43,7 @@ public final class UndoStack {
     isOutdated = true
     if isAsking { return }
     isAsking = true
-    client?.spawn { [weak self] in await self?.ask() }
+    client?.spawn(for: self) { await $0.ask() }
   }
 
   /// Shows an answer that the program has asked for. Answers arrive in the order of their requests.

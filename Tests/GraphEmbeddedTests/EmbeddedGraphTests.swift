@@ -250,7 +250,8 @@ import Testing
     let title = try await GeneratedCompany.withEmbedded(at: folder.url, author: "ann") { client in
       let project = folder.insert("one", into: client)
       let saved = try #require(try await client.save())
-      #expect(try await client.log(limit: 10).contains { $0.revision == saved.committed.revision && $0.author == "ann" })
+      #expect(
+        try await client.log(limit: 10).contains { $0.revision == saved.committed.revision && $0.author == "ann" })
       return project["title"].stringValue
     }
     #expect(title == "one" && folder.failureOfOtherStore() == nil)

@@ -77,10 +77,12 @@ public final class LiveResults<Object: ManagedObject> {
       fail(refusal)
     } else if case .needed(let wait) = prefetch, let number = query.query {
       prefetch = .running
-      spawn { [weak self] in
+      // Without a capture list, as `GraphClient.spawn` demands.
+      let results = WeakReference(self)
+      spawn {
         var failure: Refusal?
         do { try await wait(number) } catch { failure = error as? Refusal ?? Refusal(.unavailable, "\(error)") }
-        self?.finishPrefetch(failure)
+        results.object?.finishPrefetch(failure)
       }
     } else if case .complete = prefetch {
       // A first result has no difference, as in a sequence.

@@ -51,19 +51,19 @@ public final class PastGraph: GraphReader, ContextOwner {
       // Otherwise another caller of this turn has begun to collect.
       let beginsCollection = loadWaiters.add(continuation, for: load)
       if beginsCollection {
-        client.spawn { [self] in
-          loadWaiters.endCollection()
-          perform()
+        client.spawn {
+          self.loadWaiters.endCollection()
+          self.perform()
         }
       }
     }
   }
 
   /// Sends the fetches that loads need, at the end of the turn of the actor.
-  package func contextHasWork() { client.spawn { [weak self] in self?.perform() } }
+  package func contextHasWork() { client.spawn(for: self) { $0.perform() } }
 
   private func perform() {
-    for (number, fetch) in context.takePastFetches() { client.spawn { [self] in await ask(number, fetch) } }
+    for (number, fetch) in context.takePastFetches() { client.spawn { await self.ask(number, fetch) } }
     for case .filled(let load, let refusal) in context.takeActions() {
       loadWaiters.finish(load, refusal)
     }
