@@ -185,6 +185,12 @@ public struct GraphServer: Service {
     since start: PruningClock.Reading, _ runner: HubRunner, _ internalReaders: ReaderPool
   ) -> RepeatedTask? {
     guard let policy = configuration.history, policy.prunes else { return nil }
+    var start = start
+    do {
+      start.newest = try PruningClock.confirmedTime(of: store, wall: start.wall, retention: policy.retention)
+    } catch {
+      log.error("history can't be read for pruning", metadata: ["failure": "\(error)"])
+    }
     let schedule = PruningSchedule(
       store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log)
     return schedule.start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))

@@ -104,7 +104,10 @@ final class PruningSchedule: @unchecked Sendable {
         metadata: ["by": "\(span / 1_000_000) s", "after": "\(wait)"])
     case .aheadOfNewest(let span):
       log.warning(
-        "history is not pruned: the clock is far ahead of the newest commit; if it is right, pruning resumes by itself",
+        """
+        history is not pruned: the clock is far ahead of the newest commit, or was when the newest ones were made; if \
+        it is right, pruning resumes by itself
+        """,
         metadata: ["by": "\(span / 1_000_000) s", "after": "\(wait)"])
     }
   }

@@ -54,8 +54,7 @@ public enum StoreCompaction {
     let store = try SQLiteStore(directory: directory, model: model, options: options)
     do {
       let before = StoreFiles.size(of: path)
-      let newest = try store.revision(at: .max)
-      let dated = newest.revision > 0 ? newest.time : nil
+      let dated = try PruningClock.confirmedTime(of: store, wall: now, retention: policy.retention)
       let lead = PruningClock.lead(wall: now, newest: dated, retention: policy.retention)
       let pruning = try store.pruning(
         policy, now: PruningClock.time(wall: now, newest: dated, retention: policy.retention))

@@ -180,4 +180,44 @@ import Testing
     #expect(try list() == [projects[1], projects[2]])
     try store.expectSound()
   }
+
+  /// Another author has moved a member, in the second case back to where it was.
+  @Test(arguments: [false, true]) func listMemberMovedByOthersStays(isMovedBack: Bool) throws {
+    let store = try TestStore(try Fixtures.ordered())
+    store.author = "zoe"
+    let projects = try (0..<5).map { _ in try store.insert("Project") }
+    let chapter = try store.insert("Chapter", ["projects": .objects(projects)])
+    store.author = "ann"
+    let number = try store.property("Chapter.projects").number
+    func place(_ index: Int, after anchor: Int?) throws {
+      let action = Edit.Action.place([projects[index]], after: anchor.map { projects[$0] })
+      try store.must([Change(.update, chapter, base: .max, edits: [Edit(number, action)])])
+    }
+    func list() throws -> [Int] {
+      try store.value(chapter, "Chapter.projects").objectIDs.compactMap { projects.firstIndex(of: $0) }
+    }
+    try place(2, after: nil)
+    try store.by("bob") {
+      try place(2, after: 3)
+      if isMovedBack { try place(2, after: nil) }
+    }
+    let moved = isMovedBack ? [2, 0, 1, 3, 4] : [0, 1, 3, 2, 4]
+    #expect(try store.refused(store.undo()).conflicts.map(\.author) == ["bob"])
+    #expect(try list() == moved)
+    // Others' moves of other members, and moves that were undone, do not count: the member returns behind its
+    // predecessor, wherever that is.
+    try store.by("bob") {
+      try place(0, after: 4)
+      try place(4, after: nil)
+    }
+    try place(3, after: nil)
+    try store.by("bob") {
+      try place(3, after: 0)
+      try store.taken(store.undo())
+      try place(1, after: 0)
+    }
+    #expect(try store.taken(store.undo()).conflicts.isEmpty)
+    #expect(try list() == [4, 2, 0, 1, 3])
+    try store.expectSound()
+  }
 }

@@ -168,6 +168,36 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// Commits that a clock 200 days ahead has made do not confirm it; a commit of the day before does.
+  @Test func commitOfWrongClockDoesNotConfirmIt() throws {
+    let store = try filled()
+    let day: Timestamp = 86_400_000_000
+    let recent = store.now
+    func confirmed(after span: Timestamp, retention: Timestamp = 90 * day) throws -> Timestamp? {
+      try PruningClock.confirmedTime(of: store.store, wall: recent + span, retention: retention)
+    }
+    #expect(try confirmed(after: 200 * day) == recent)
+    store.now = recent + 200 * day
+    _ = try store.insert("Tag", ["name": .string("late")])
+    let late = store.now
+    // The newest commit before the gap counts until the later one is a day old.
+    #expect(try confirmed(after: 200 * day + day / 2) == recent)
+    #expect(try confirmed(after: 202 * day) == late)
+    // A gap within the tolerated error is no gap, and a count of commits needs no clock.
+    #expect(try confirmed(after: 200 * day + day / 2, retention: 2_001 * day) == late)
+    #expect(try confirmed(after: 200 * day + day / 2, retention: 0) == late)
+    // Set back, the clock has not made the commit in its future.
+    #expect(try confirmed(after: 2 * day) == late)
+    let empty = try TestStore(model)
+    #expect(try PruningClock.confirmedTime(of: empty.store, wall: recent, retention: day) == nil)
+    try store.store.close()
+    let report = try StoreCompaction.run(
+      directory: store.directory.path, model: model, policy: HistoryPolicy(age: 90 * day),
+      now: recent + 200 * day + day / 2, isRehearsal: true)
+    #expect(report.pruning.commits == 0 && report.clockLead == 200 * day + day / 2)
+    try store.reopen()
+  }
+
   @Test func commitsAboveCeilingAreKept() throws {
     let store = try filled()
     let policy = HistoryPolicy(age: 1, minimumRetention: 0)

@@ -5,6 +5,8 @@
 ///    `settlingTime`, or until it returns to its former time.
 /// 2. If the wall clock is far ahead of the newest commit when the program starts, either it is wrong or there was no
 ///    commit for a long time. It is not trusted before the same time has passed.
+///    Commits of the last `settlingTime` may have been made by the same wrong clock, so they confirm it only if an earlier
+///    commit lies close before them (``confirmedTime(of:wall:retention:)``).
 /// 3. Commits of this run are no older than the run. They are kept as long as the monotonic clock requires,
 ///    regardless of their times (``Decision/prune(now:through:)``).
 ///
@@ -18,7 +20,7 @@ public struct PruningClock: Sendable {
     public var monotonic: Timestamp
     /// The newest revision; 0 for none.
     public var head: Revision
-    /// The time of its commit; nil for none.
+    /// The time of its commit; nil for none. At the start, the one that the clock is compared with.
     public var newest: Timestamp?
 
     /// Creates a reading.
@@ -119,6 +121,34 @@ public struct PruningClock: Sendable {
     guard retention > 0, let newest else { return nil }
     let lead = distance(wall, newest)
     return lead > allowance(retention) ? lead : nil
+  }
+
+  /// The time of the newest commit that confirms a clock; nil if there is no commit.
+  ///
+  /// It is the newest commit's, unless the commits of the last `settlingTime` lie behind a gap that is larger than the
+  /// tolerated error. The clock that showed their times may be the present one, from before a restart. Then it is the
+  /// time of the last commit before the gap.
+  /// - Parameters:
+  ///   - wall: the clock's time.
+  ///   - retention: the retention time of commits, in microseconds.
+  package static func confirmedTime(
+    of store: any GraphStoring, wall: Timestamp, retention: Timestamp
+  ) throws -> Timestamp? {
+    let newest = try store.revision(at: .max)
+    guard newest.revision > 0 else { return nil }
+    let settled: RevisionAtTime
+    do {
+      settled = try store.revision(at: distance(wall, min(settlingTime, retention)))
+    } catch let refusal as Refusal where refusal.code == .pruned {
+      return newest.time
+    }
+    guard settled.revision > 0, settled.revision < newest.revision else { return newest.time }
+    var next: Timestamp?
+    let request = LogRequest(after: settled.revision, limit: 1, through: settled.revision + 1, changes: 0)
+    _ = try store.log(request, maximumChanges: 1_000_000, while: { true }) { next = $0.time }
+    // The present clock cannot have dated a commit in its future.
+    guard let next, next <= wall else { return newest.time }
+    return lead(wall: next, newest: settled.time, retention: retention) == nil ? newest.time : settled.time
   }
 
   /// The tolerated error of an age: a tenth of the retention time, or `tolerance` if that is more.

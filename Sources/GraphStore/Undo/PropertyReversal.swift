@@ -21,7 +21,7 @@ struct PropertyReversal {
   struct List {
     let old: [ObjectID]
     let new: [ObjectID]
-    /// Members that another author has added or removed since; they stay as that author left them.
+    /// Members that another author has added, removed or moved since; they stay as that author left them.
     var locked = Set<ObjectID>()
   }
 
@@ -193,7 +193,7 @@ struct PropertyReversal {
     case (.members, .members(let added, let removed)):
       if origin == .other { lock(added + removed, by: change) }
     case (.lists, .set(.objects(let old), .objects(let new))):
-      if origin == .other { lock(Array(Set(old).symmetricDifference(new)), by: change) }
+      if origin == .other { lock(Self.touched(from: old, to: new), by: change) }
     case (.members, _), (.lists, _): return
     case (.splices(let splices), .splice(let theirs, _)): method = .splices(TextSplice.rebase(splices, over: theirs))
     case (.splices(let splices), .set(let old, let new)) where origin != .other && !splices.isEmpty:
@@ -206,7 +206,17 @@ struct PropertyReversal {
     }
   }
 
-  /// Locks members that another author has added or removed.
+  /// The members of a list that an edit added, removed or moved.
+  ///
+  /// A list does not record its moves. The fewest ones that lead to the new order count: of two neighbors that
+  /// changed places, one.
+  private static func touched(from old: [ObjectID], to new: [ObjectID]) -> [ObjectID] {
+    let before = Set(old)
+    let moved = ListReorderer.runs(from: old, to: new).flatMap(\.objects).filter(before.contains)
+    return before.symmetricDifference(new) + moved
+  }
+
+  /// Locks members that another author has added, removed or moved.
   private mutating func lock(_ ids: [ObjectID], by change: PastChange) {
     switch method {
     case .members(var members, var locked):
