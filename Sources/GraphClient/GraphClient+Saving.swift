@@ -258,6 +258,13 @@ extension GraphClient {
       progress)
   }
 
+  /// The same for a class, with a predicate that the compiler checks.
+  public func batchDelete<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
+  ) async throws -> BatchResult {
+    try await batchDelete(try entity(of: type), where: GraphPredicate(type, where: predicate))
+  }
+
   /// Inserts objects from rows.
   /// - Parameters:
   ///   - properties: the properties that each row has values for, in this order; the others get their defaults.

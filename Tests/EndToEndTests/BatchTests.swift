@@ -288,6 +288,19 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  @Test @MainActor func batchDeleteOfClassTakesTypedCondition() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let client = try await Stickies.connect(to: daemon.socket, author: "ann@test", reconnects: false)
+    for name in ["a", "b"] { Tag(in: client.context).name = name }
+    try await client.save()
+    let deleted = try await client.batchDelete(Tag.self, where: { $0.name == "a" })
+    #expect(deleted.changed == 1)
+    #expect(try await client.fetch(Tag.self, sort: [\.name.ascending]).map(\.name) == ["b"])
+    await client.close()
+    #expect(daemon.stop() == 0)
+  }
+
   private func expectRising(_ steps: [BatchProgress], place: SourceLocation = #_sourceLocation) {
     for (one, next) in zip(steps, steps.dropFirst()) {
       #expect(one.done <= next.done && one.changed <= next.changed, "\(one), \(next)", sourceLocation: place)
