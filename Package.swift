@@ -96,8 +96,9 @@ let package = Package(
       name: "GraphClient",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents,
-      ]
-        + nio),
+      ] + nio,
+      // A client belongs to the actor that made it: its methods run on the actor of their caller.
+      swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // A client as a service of swift-service-lifecycle, which other clients need not link.
     .target(name: "GraphClientService", dependencies: ["GraphClient", lifecycle]),
     // A client with the store and the server in its own process, which clients of a daemon need not link.
@@ -163,6 +164,10 @@ let package = Package(
     .executableTarget(
       name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
+    // The server-side program of docs/guides/background-contexts.md.
+    .executableTarget(
+      name: "company-worker", dependencies: ["GraphModel", "GraphReplica", "GraphClient"],
+      path: "docs/examples/worker", plugins: ["GraphModelPlugin"]),
     // The program of docs/guides/embedded.md, without a daemon.
     .executableTarget(
       name: "company-embedded", dependencies: ["GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded"],
@@ -265,7 +270,7 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesModel", "StickiesKit",
         "stickiesd", "stickies", "first-program", "observed-list", "core-data-notes", "company-guides",
-        "company-shell", "company-embedded", grdb,
+        "company-shell", "company-worker", "company-embedded", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(

@@ -24,7 +24,7 @@ public enum Credentials: Sendable {
 
   /// The token; empty for none.
   /// - Throws: `Refusal` if the file can't be used, and any error of the provider.
-  func current() async throws -> String {
+  @concurrent func current() async throws -> String {
     switch self {
     case .none: ""
     case .token(let token): token

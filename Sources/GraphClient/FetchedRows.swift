@@ -16,7 +16,6 @@ public struct FetchedRow: Sendable {
 }
 
 /// The rows of one answer, pulled chunk by chunk.
-@MainActor
 public final class RowStream: AsyncSequence {
   /// The rows of one chunk.
   public typealias Element = [FetchedRow]
@@ -42,15 +41,15 @@ public final class RowStream: AsyncSequence {
   public struct Iterator: AsyncIteratorProtocol {
     let stream: RowStream
 
-    @MainActor
-    public mutating func next() async throws -> [FetchedRow]? { try await stream.nextChunk() }
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> [FetchedRow]? { try await stream.nextChunk() }
   }
 
-  nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+  public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 }
 
 /// A page of a longer result.
-@MainActor
 public struct Page<Object> {
   /// The objects, in the request's order.
   public let objects: [Object]
@@ -61,7 +60,6 @@ public struct Page<Object> {
 }
 
 /// The pages of a result, each read on demand.
-@MainActor
 public final class PageSequence<Object>: AsyncSequence {
   /// A page.
   public typealias Element = Page<Object>
@@ -101,9 +99,10 @@ public final class PageSequence<Object>: AsyncSequence {
   public struct Iterator: AsyncIteratorProtocol {
     let pages: PageSequence<Object>
 
-    @MainActor
-    public mutating func next() async throws -> Page<Object>? { try await pages.nextPage() }
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> Page<Object>? { try await pages.nextPage() }
   }
 
-  nonisolated public func makeAsyncIterator() -> Iterator { Iterator(pages: self) }
+  public func makeAsyncIterator() -> Iterator { Iterator(pages: self) }
 }

@@ -1,18 +1,59 @@
-// Tests: GraphClientTests.swift
+// Tests: GraphClientTests.swift, AnyActorTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire
 
 /// Performs the context's actions: sends messages, and resumes the continuations of answers.
-extension GraphClient: @MainActor ContextOwner {
-  /// Sends what calls on the context have caused, at the end of the turn of the main actor: a caller may still begin
+extension GraphClient: ContextOwner {
+  /// Sends what calls on the context have caused, at the end of the turn of its actor: a caller may still begin
   /// to wait for the answer, and loads of the same turn share requests.
   package func contextHasWork() {
-    Task { [weak self] in
-      self?.context.sendLoads()
-      self?.perform()
+    mailbox.post {
+      $0.context.sendLoads()
+      $0.perform()
     }
   }
+
+  // MARK: - The client's actor
+
+  /// Begins to make the calls that other threads post.
+  func begin(on actor: isolated any Actor) {
+    precondition(home.actor == nil, "a client belongs to one actor")
+    home.actor = actor
+    mailbox.run(for: self, on: actor)
+  }
+
+  /// Asserts that the caller is on the client's actor. The compiler has checked it, in programs of language mode 6.
+  func assertIsolation() {
+    assert(
+      {
+        home.actor?.assertIsolated("a client is used on the actor that made it")
+        return true
+      }())
+  }
+
+  /// The client as code on other actors has it.
+  package var link: ClientLink { ClientLink(states: observers.states, mailbox: mailbox) }
+
+  /// Starts a task on the client's actor, at the end of the turn. It may use the client and what belongs to it, which a
+  /// `Task` of a method can't: the method's actor is known only at run time. Without effect once the client is closed.
+  func spawn(_ body: @escaping () async -> Void) {
+    home.unstartedTasks.append(body)
+    mailbox.postStart { client, actor in client.startTasks(on: actor) }
+  }
+
+  private func startTasks(on actor: isolated any Actor) {
+    let bodies = home.unstartedTasks
+    home.unstartedTasks = []
+    for body in bodies {
+      Task {
+        _ = actor
+        await body()
+      }
+    }
+  }
+
+  // MARK: - Requests
 
   /// Sends a request that is answered by one message.
   /// - Parameter content: the content of a reply of the requested kind; nil for any other kind.
@@ -30,7 +71,8 @@ extension GraphClient: @MainActor ContextOwner {
     let number = lastRequest
     let stream = ReplyStream(
       number, hasOutcome: request.changesStore, requestPart: { [weak self] in self?.handle(.more(number)) },
-      cancelRequest: { [weak self] in self?.cancel(number) })
+      // The stream may be released in the middle of a call on this client.
+      cancelRequest: { [mailbox] in mailbox.post { $0.cancel(number) } })
     if case .fetch(let fetch) = request { stream.measurement = beginMeasurement(of: fetch) }
     guard state != .closed else {
       stream.end(Refusal(.unavailable, "the connection is closed"))
@@ -61,6 +103,7 @@ extension GraphClient: @MainActor ContextOwner {
   }
 
   func handle(_ event: ReplicaEvent) {
+    assertIsolation()
     context.handle(event)
     perform()
   }

@@ -10,11 +10,22 @@ extension GraphClient {
   /// How the server was verified; nil for a connection without encryption, and before the first one.
   public var verification: ServerVerification? { reconnection.verification }
 
-  /// The options for another client of the same server, with the same security.
+  /// The options for another client of the same server, with the same security and credentials.
   public func options(author: String) -> Options {
     var options = Options(author: author)
     options.security = self.options.security.requiring(verification)
+    options.credentials = self.options.credentials
     return options
+  }
+
+  /// Connects a background context to this client's server, with the same model, classes and options. It counts as a
+  /// further client of an embedded graph, which is closed with its last client.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
+  public func makeBackgroundContext() async throws -> BackgroundContext {
+    var options = options
+    options.security = options.security.requiring(verification)
+    return try await BackgroundContext.connect(
+      to: address, model: context.model, classes: context.registeredClasses, options: options)
   }
 
   func open() async throws {
@@ -44,9 +55,8 @@ extension GraphClient {
       fresh = try await Transport.connect(
         to: address, security: options.security.requiring(reconnection.verification),
         timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
-      ) { [weak self] event in
-        // Only one batch is in flight at a time, so these tasks can't overtake each other.
-        Task { @MainActor in self?.receive(event, of: number) }
+      ) { [mailbox] event in
+        mailbox.post { $0.receive(event, of: number) }
       }
     } catch let failure as SecurityFailure {
       throw failure
@@ -99,10 +109,11 @@ extension GraphClient {
       commits.startDeadline(Self.uptime + options.outcomeMilliseconds)
     }
     state = .reconnecting(attempt: 1)
-    if reconnection.task != nil { return }
-    reconnection.task = Task { [weak self] in
+    if reconnection.isRunning { return }
+    reconnection.isRunning = true
+    spawn { [weak self] in
       await self?.reconnect()
-      if let self { reconnection.task = nil }
+      self?.reconnection.isRunning = false
     }
   }
 
@@ -135,22 +146,25 @@ extension GraphClient {
   }
 
   /// The error of a request that may or may not have been committed, with no server left to ask.
-  public nonisolated static let unknownOutcome = Refusal(
+  public static let unknownOutcome = Refusal(
     .unavailable,
     "the connection was lost before the server answered, and the answer could not be fetched again: the change may "
       + "or may not have been committed; check before you repeat it")
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {
+    // Before the streams of states end, because a reader on another actor then waits for it.
+    if let server = options.localServer {
+      observers.states.closing = Task { await server.clientDidClose() }
+    }
     end(refusal)
-    if let server = options.localServer { Task { await server.clientDidClose() } }
   }
 
   private func end(_ refusal: Refusal) {
     ending = refusal
     state = .closed
     reconnection.endAttempt()
-    ticking?.cancel()
+    alarm.cancel()
     opening?.resume(throwing: refusal)
     opening = nil
     commits.fail(refusal)
@@ -162,32 +176,39 @@ extension GraphClient {
     for (_, watch) in watches { watch.body(.ended(refusal)) }
     watches = [:]
     for query in runningQueries.removeAll() { query.fail(refusal) }
+    // Nothing follows; the task that makes its calls would keep the actor alive.
+    mailbox.close()
   }
 
   /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
   /// been committed.
   public func close() async {
-    if state != .closed {
-      state = .closed
-      ticking?.cancel()
-      connection += 1
-      let transport = transport
-      self.transport = nil
-      end(Refusal(.unavailable, "the client was closed"))
-      await transport?.closeGracefully()
-    }
+    await detach()?.closeGracefully()
     // After the connection, because a server of this process ends with its last client. A client that its server has
     // closed waits, too.
     await options.localServer?.clientDidClose()
   }
 
+  /// Closes the client, except for its socket and a server of this process.
+  /// - Returns: the open connection, for the caller to close.
+  func detach() -> Transport? {
+    if state == .closed { return nil }
+    state = .closed
+    alarm.cancel()
+    connection += 1
+    let open = transport
+    transport = nil
+    end(Refusal(.unavailable, "the client was closed"))
+    return open
+  }
+
   /// Closes the client when the body returns or throws, or its task is cancelled.
-  package func closeAfter<Result>(_ body: @MainActor (GraphClient) async throws -> Result) async throws -> Result {
+  package func closeAfter<Result>(_ body: (GraphClient) async throws -> Result) async throws -> Result {
     do {
       let result = try await withTaskCancellationHandler {
         try await body(self)
-      } onCancel: {
-        Task { @MainActor in await self.close() }
+      } onCancel: { [link] in
+        link.closeLater()
       }
       await close()
       return result
@@ -213,13 +234,17 @@ extension GraphClient {
     let now = Self.uptime
     guard deadline > now else { return tick() }
     // An earlier alarm ticks first, and sets the next one.
-    guard alarm.set(to: deadline) else { return }
-    ticking?.cancel()
-    ticking = Task { [weak self] in
+    guard alarm.timer.set(to: deadline) else { return }
+    alarm.cancel()
+    alarm.sleep = Task { [mailbox] in
       try? await Task.sleep(for: .milliseconds(deadline - now))
       if Task.isCancelled { return }
-      self?.alarm.ring()
-      self?.tick()
+      mailbox.post { client in
+        // It may have been closed meanwhile.
+        if client.state == .closed { return }
+        client.alarm.timer.ring()
+        client.tick()
+      }
     }
   }
 }

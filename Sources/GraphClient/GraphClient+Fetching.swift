@@ -200,7 +200,7 @@ extension GraphClient: GraphReader {
     return try await faults(of: type, where: predicate, sort: order, limit: limit)
   }
 
-  /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
+  /// Waits for a load of the context; all loads of the same turn of the actor are sent together.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func fill(_ load: LoadID) async throws {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
@@ -208,10 +208,10 @@ extension GraphClient: GraphReader {
       // Otherwise another caller of this turn has begun to collect.
       let beginsCollection = loadWaiters.add(continuation, for: load)
       if beginsCollection {
-        Task { [self] in
-          loadWaiters.endCollection()
-          context.sendLoads()
-          perform()
+        mailbox.post { client in
+          client.loadWaiters.endCollection()
+          client.context.sendLoads()
+          client.perform()
         }
       }
     }

@@ -94,7 +94,6 @@ extension GraphClient {
   }
 
   /// The differences of two states, in parts. It can be iterated once.
-  @MainActor
   public struct DifferenceSequence: AsyncSequence {
     let stream: ReplyStream
 
@@ -106,13 +105,14 @@ extension GraphClient {
     public struct Iterator: AsyncIteratorProtocol {
       let stream: ReplyStream
 
-      @MainActor
-      public mutating func next() async throws -> [ObjectDifference]? {
+      public mutating func next(
+        isolation actor: isolated (any Actor)? = #isolation
+      ) async throws -> [ObjectDifference]? {
         try await stream.nextDifferences()
       }
     }
 
-    nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+    public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
   }
 
   // MARK: - Past revisions
@@ -171,14 +171,14 @@ extension GraphClient {
   }
 
   /// The commits after a token. Each of its iterators begins at the token.
-  public struct CommitSequence: AsyncSequence, Sendable {
+  public struct CommitSequence: AsyncSequence {
     let client: GraphClient
     let since: Token
     let filter: HistoryFilter
     let untilNow: Bool
     let omitsDamage: Bool
 
-    nonisolated public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> Iterator {
       Iterator(client: client, position: since, filter: filter, untilNow: untilNow, omitsDamage: omitsDamage)
     }
 
@@ -205,8 +205,9 @@ extension GraphClient {
         self.omitsDamage = omitsDamage
       }
 
-      @MainActor
-      public mutating func next() async throws -> FollowedCommit? {
+      public mutating func next(
+        isolation actor: isolated (any Actor)? = #isolation
+      ) async throws -> FollowedCommit? {
         while waiting.isEmpty {
           try Task.checkCancellation()
           if let refusal { throw refusal }
@@ -216,7 +217,6 @@ extension GraphClient {
         return waiting.popFirst()
       }
 
-      @MainActor
       private mutating func requestPart() async throws {
         let request = FollowRequest(since: position, filter: filter, waits: !untilNow)
         let page: FollowedPage

@@ -56,8 +56,8 @@ extension GraphClient {
           loadingQueries[query] = continuation
           perform()
         }
-      } onCancel: {
-        Task { @MainActor in loadingQueries.removeValue(forKey: query)?.resume(throwing: CancellationError()) }
+      } onCancel: { [mailbox] in
+        mailbox.post { $0.loadingQueries.removeValue(forKey: query)?.resume(throwing: CancellationError()) }
       }
       try await waitForPrefetch(of: query)
       try Task.checkCancellation()
@@ -77,7 +77,7 @@ extension GraphClient {
 
   /// The time of this machine's clock, in microseconds since 1970. `now()` in a query is bound to it, because it must
   /// mean the same after each reconnect.
-  public nonisolated static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+  public static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
   /// Ends a live query of the context.
   public func unfollow(_ query: QueryID) {

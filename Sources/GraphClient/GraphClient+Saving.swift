@@ -45,18 +45,26 @@ extension GraphClient {
     }
   }
 
-  /// Saves the context's current changes as one transaction, and calls `body` with the outcome.
+  /// Saves the context's current changes as one transaction, and calls `body` with the outcome, after the current turn
+  /// of the actor.
   /// - Returns: false when there was nothing to save; `body` is not called then.
   public func save(
-    policy: MergePolicy = .error, undo: UndoGroup? = nil, body: @escaping (Result<SaveResult, Refusal>) -> Void
+    policy: MergePolicy = .error, undo: UndoGroup? = nil, actor: isolated any Actor = #isolation,
+    body: @escaping (Result<SaveResult, Refusal>) -> Void
   ) -> Bool {
+    func report(_ outcome: Result<SaveResult, Refusal>) {
+      Task {
+        _ = actor
+        body(outcome)
+      }
+    }
     if let refusal = refusalWithoutServer(policy) {
-      Task { body(.failure(refusal)) }
+      report(.failure(refusal))
       return true
     }
     guard let id = context.save(policy: policy, undo: undo) else { return false }
     if state == .closed {
-      Task { body(.failure(Self.nothingSent)) }
+      report(.failure(Self.nothingSent))
     } else {
       let measurement = instruments.begin(.save)
       // Before the end of the turn, when the client sends the transaction and may refuse it.
@@ -65,7 +73,7 @@ extension GraphClient {
         case .success(let result): measurement?.finish { Self.describe(result, &$0) }
         case .failure(let refusal): measurement?.finish(throwing: refusal)
         }
-        Task { body(outcome) }
+        report(outcome)
       }
     }
     return true
@@ -95,7 +103,7 @@ extension GraphClient {
   /// - Parameter name: for a menu, "Undo NAME".
   /// - Throws: what the body throws, which then leaves its unsaved edits in the context; the `Refusal` of the save.
   @discardableResult
-  public func undoable<Result>(_ name: String, _ body: @MainActor () async throws -> Result) async throws -> Result {
+  public func undoable<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
     let outer = context.undoScope
     let scope = outer ?? undoStack.authorScope
     context.undoScope = scope
@@ -348,7 +356,6 @@ extension GraphClient {
   // MARK: - The complete graph
 
   /// An export in progress: its head, and its objects in the order of entity numbers and ids.
-  @MainActor
   public struct ExportedGraph {
     /// The state of all objects.
     public let at: Token

@@ -7,10 +7,13 @@ import Tracing
 
 /// A connection to a served graph, with a local context that follows it.
 ///
-/// A client belongs to the main actor, like the screens that it feeds; sockets are read and written on another
-/// thread. A lost connection is made again, with growing pauses, and the session resumes: no change is missed or
-/// delivered twice, and a save whose reply was lost is committed once.
-@MainActor
+/// A client, its context and its objects belong to the actor that made it: the main actor for screens, any other one
+/// for work in the background. None of them is `Sendable`, so that the compiler refuses a use from elsewhere; ids of
+/// objects are, and name the same objects in every client. Sockets are read and written on another thread. A client
+/// keeps its actor alive until it is closed.
+///
+/// A lost connection is made again, with growing pauses, and the session resumes: no change is missed or delivered
+/// twice, and a save whose reply was lost is committed once.
 public final class GraphClient {
   /// The options of a connection.
   public struct Options: Sendable {
@@ -88,9 +91,7 @@ public final class GraphClient {
   /// The current state of the connection, and each later one. It ends after `closed`.
   ///
   /// A slow consumer misses older states if 16 wait for it, never the newest.
-  public var states: AsyncStream<State> {
-    observers.makeStream(state) { [weak self] number in Task { @MainActor in self?.observers.remove(number) } }
-  }
+  public var states: AsyncStream<State> { observers.states.makeStream() }
   /// Called when `state` changes.
   public var stateDidChange: ((State) -> Void)? {
     get { observers.stateHandler }
@@ -132,19 +133,25 @@ public final class GraphClient {
   var loadWaiters = LoadWaiters()
   /// Numbers the requests, and the queries of watches.
   var lastRequest: RequestID = 0
-  /// Sleeps until the alarm fires.
-  var ticking: Task<Void, Never>?
-  var alarm = TickTimer()
+  var alarm = ClientAlarm()
   var reconnection: Reconnection
+  /// Calls of other threads on this client.
+  let mailbox = Mailbox<GraphClient>()
+  /// The actor that this client belongs to.
+  var home = ClientHome()
   /// The undo stack, once a program has asked for it.
   var usedUndoStack: UndoStack?
 
   /// Connects and sends the hello. The first connection is not retried: the caller receives the error.
+  /// - Parameter actor: the actor that the client belongs to: the caller's. A caller without an actor can't connect; it
+  ///   has `BackgroundContext`.
   /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
   public static func connect(
-    to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options
+    to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options,
+    actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
     let client = GraphClient(address: address, model: model, classes: classes, options: options)
+    client.begin(on: actor)
     try await client.instruments.measure(.connect) { try await client.open() }
     return client
   }
@@ -156,7 +163,7 @@ public final class GraphClient {
   /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   public static func withClient<Result>(
     to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options,
-    _ body: @MainActor (GraphClient) async throws -> Result
+    actor: isolated any Actor = #isolation, _ body: (GraphClient) async throws -> Result
   ) async throws -> Result {
     try await connect(to: address, model: model, classes: classes, options: options).closeAfter(body)
   }
@@ -165,9 +172,11 @@ public final class GraphClient {
   /// that model. From then on the model is fixed: a server with another model refuses this client.
   /// - Throws: `ConnectFailure`, `SecurityFailure`, or a `Refusal`: the server's own, or `notAllowed` for a model that
   ///   can't be used.
-  public static func connect(to address: ServerAddress, options: Options) async throws -> GraphClient {
+  public static func connect(
+    to address: ServerAddress, options: Options, actor: isolated any Actor = #isolation
+  ) async throws -> GraphClient {
     try await ClientInstruments(options, address: address).measure(.connect) {
-      try await ModelHandshake(address: address, options: options).open()
+      try await ModelHandshake(address: address, options: options).open(on: actor)
     }
   }
 
@@ -196,7 +205,14 @@ public final class GraphClient {
     state = .connected
     context.owner = self
     observers.record(state, welcome: welcome, ending: nil)
-    tick()
+  }
+
+  // A client that is released without `close` ends its session.
+  deinit {
+    mailbox.close()
+    alarm.cancel()
+    transport?.close()
+    observers.end()
   }
 
   /// The number of the first connection, whether this client made it or took it over.

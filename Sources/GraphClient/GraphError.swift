@@ -198,7 +198,7 @@ extension GraphReader {
   /// }
   /// ```
   @discardableResult
-  public func attempt<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result {
+  public func attempt<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
       return try await body()
     } catch {

@@ -3,8 +3,7 @@ import GraphWire
 
 /// The callers that wait for loads of a context.
 ///
-/// The first one of a turn of the main actor begins a collection: all loads of that turn are sent together.
-@MainActor
+/// The first one of a turn of the actor begins a collection: all loads of that turn are sent together.
 struct LoadWaiters {
   private var continuations = [LoadID: [CheckedContinuation<Void, any Error>]]()
   /// Whether loads are being collected, to be sent together.

@@ -4,7 +4,6 @@ import GraphWire
 
 /// The handshake of a client that has no model: the hello, then the request for the model file. After it a
 /// `GraphClient` takes the connection over, and this passes on to it what the socket delivers.
-@MainActor
 final class ModelHandshake {
   private let address: ServerAddress
   private let options: GraphClient.Options
@@ -12,12 +11,17 @@ final class ModelHandshake {
   private var transport: Transport?
   private var welcome: Welcome?
   /// The caller of `open`, from the hello to the outcome.
-  private var opening: CheckedContinuation<GraphClient, any Error>?
+  private var opening: CheckedContinuation<Void, any Error>?
   /// A failure before the caller of `open` waited.
   private var failure: Refusal?
   private var ticking: Task<Void, Never>?
   /// The client that took the connection over.
   private weak var client: GraphClient?
+  /// The same, until the caller of `open` has it.
+  private var made: GraphClient?
+  private let mailbox = Mailbox<ModelHandshake>()
+  /// Itself, until the connection has ended: the socket knows the mailbox only.
+  private var retained: ModelHandshake?
 
   init(address: ServerAddress, options: GraphClient.Options) {
     self.address = address
@@ -25,28 +29,31 @@ final class ModelHandshake {
     replica = GraphClient.replica(options, model: nil)
   }
 
-  func open() async throws -> GraphClient {
+  func open(on actor: isolated any Actor) async throws -> GraphClient {
     let credential = try await options.credentials.current()
+    mailbox.run(for: self, on: actor)
+    retained = self
     do {
       transport = try await Transport.connect(
         to: address, security: options.security, timeoutMilliseconds: options.connectTimeoutMilliseconds,
         local: options.localServer
-      ) { event in
-        // Only one batch is in flight at a time, so these tasks can't overtake each other.
-        Task { @MainActor in self.receive(event) }
+      ) { [mailbox] event in
+        mailbox.post { $0.receive(event) }
       }
     } catch let failure as SecurityFailure {
+      end()
       throw failure
     } catch {
+      end()
       throw ConnectFailure(address: address, cause: "\(error)")
     }
-    ticking = Task { [weak self] in
-      while !Task.isCancelled, self != nil {
+    ticking = Task { [mailbox] in
+      while !Task.isCancelled {
         try? await Task.sleep(for: .seconds(1))
-        self?.handle(.tick(GraphClient.uptime))
+        mailbox.post { $0.handle(.tick(GraphClient.uptime)) }
       }
     }
-    return try await withCheckedThrowingContinuation { continuation in
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       // The peer may have disconnected before this ran.
       if let failure { return continuation.resume(throwing: failure) }
       opening = continuation
@@ -54,9 +61,21 @@ final class ModelHandshake {
       handle(.credential(credential))
       handle(.connected)
     }
+    guard let client = made else { preconditionFailure("a handshake that succeeds has made a client") }
+    made = nil
+    client.begin(on: actor)
+    client.tick()
+    return client
+  }
+
+  /// Handles the end of the connection.
+  private func end() {
+    mailbox.close()
+    retained = nil
   }
 
   private func receive(_ event: Transport.Event) {
+    if case .closed = event { end() }
     if let client { return client.receive(event, of: GraphClient.firstConnection) }
     switch event {
     case .messages(let messages, let resume):
@@ -112,8 +131,8 @@ final class ModelHandshake {
     replica.adopt(model.hash)
     let client = GraphClient(
       address: address, model: model, replica: replica, welcome: welcome, transport: transport, options: options)
-    self.client = client
-    finish()?.resume(returning: client)
+    (self.client, made) = (client, client)
+    finish()?.resume()
   }
 
   private func fail(_ refusal: Refusal) {
@@ -123,7 +142,7 @@ final class ModelHandshake {
     finish()?.resume(throwing: refusal)
   }
 
-  private func finish() -> CheckedContinuation<GraphClient, any Error>? {
+  private func finish() -> CheckedContinuation<Void, any Error>? {
     ticking?.cancel()
     transport = nil
     defer { opening = nil }

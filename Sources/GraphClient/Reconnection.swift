@@ -1,8 +1,7 @@
 /// The attempts to connect again after a lost connection.
-@MainActor
 struct Reconnection {
-  /// The task that makes the attempts; nil while connected or closed.
-  var task: Task<Void, Never>?
+  /// Whether attempts are being made.
+  var isRunning = false
   /// The pause before the next attempt, in milliseconds.
   private(set) var pause: Int64
   /// How the server was verified at the last connection. A further one requires the same key.

@@ -9,21 +9,32 @@ import GraphWire
 /// The server stops working on the request when its answer has no reader: when the stream is released before its end,
 /// and when the task of its last reader is cancelled. Readers of several tasks are served in the order of their calls,
 /// each part to one of them.
-@MainActor
 public final class ReplyStream: AsyncSequence {
   /// The objects of one chunk.
   public typealias Element = [ObjectImage]
 
-  private struct Reader {
-    let number: Int
-    let continuation: CheckedContinuation<ToClient.Body?, any Error>
+  /// A reader that waits for a part. Its stream ends with the part, or when its task is cancelled: the reader notices
+  /// both on its own actor.
+  private final class Reader {
+    let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+    /// The part, or the error; nil while the reader waits.
+    private(set) var result: Result<ToClient.Body?, any Error>?
+    /// Resumed with the result; of a reader whose task was cancelled, and which waits for the outcome.
+    var continuation: CheckedContinuation<Void, Never>?
+
+    func receive(_ result: Result<ToClient.Body?, any Error>) {
+      assert(self.result == nil, "a reader receives one part")
+      self.result = result
+      arrival.finish()
+      continuation?.resume()
+      continuation = nil
+    }
   }
 
   /// Parts that no reader has taken; empty while a reader waits.
   private var parts = [ToClient.Body]()
   /// The readers that wait for a part, the first one first.
   private var readers = [Reader]()
-  private var lastReader = 0
   /// The number of readers that wait for a part.
   var waitingReaders: Int { readers.count }
   private var failure: (any Error)?
@@ -38,7 +49,7 @@ public final class ReplyStream: AsyncSequence {
   /// The request that the parts answer; 0 in tests.
   let request: RequestID
   private let requestPart: () -> Void
-  private let cancelRequest: @MainActor () -> Void
+  private let cancelRequest: () -> Void
   /// The columns of rows; known when the first chunk has been consumed.
   private(set) var columns = [RowColumn]()
   /// The state that the objects were read at; known when the last chunk has been consumed.
@@ -59,17 +70,16 @@ public final class ReplyStream: AsyncSequence {
   ///   - cancelRequest: called once if the answer is no longer needed before its end.
   init(
     _ request: RequestID = 0, hasOutcome: Bool = false, requestPart: @escaping () -> Void,
-    cancelRequest: @escaping @MainActor () -> Void = {}
+    cancelRequest: @escaping () -> Void = {}
   ) {
     (self.request, self.hasOutcome) = (request, hasOutcome)
     (self.requestPart, self.cancelRequest) = (requestPart, cancelRequest)
   }
 
-  // A class on the main actor may be released on any thread.
   deinit {
     if isOpen, !isCancelled {
       measurement?.finish(throwing: CancellationError())
-      Task { @MainActor [cancelRequest] in cancelRequest() }
+      cancelRequest()
     }
   }
 
@@ -86,7 +96,7 @@ public final class ReplyStream: AsyncSequence {
     if readers.isEmpty {
       parts.append(part)
     } else {
-      readers.removeFirst().continuation.resume(returning: part)
+      readers.removeFirst().receive(.success(part))
     }
     if isLast { resumeReaders(with: .success(nil)) }
   }
@@ -109,7 +119,7 @@ public final class ReplyStream: AsyncSequence {
   private func resumeReaders(with result: Result<ToClient.Body?, any Error>) {
     let waiting = readers
     readers = []
-    for reader in waiting { reader.continuation.resume(with: result) }
+    for reader in waiting { reader.receive(result) }
   }
 
   // MARK: - Cancelling
@@ -124,13 +134,12 @@ public final class ReplyStream: AsyncSequence {
     end(CancellationError())
   }
 
-  /// Handles the cancellation of a reader's task.
-  private func cancel(_ number: Int) {
-    // It may have been resumed meanwhile.
-    if let index = readers.firstIndex(where: { $0.number == number }) {
-      if readers.count == 1 { return cancel() }
-      if !hasOutcome { readers.remove(at: index).continuation.resume(throwing: CancellationError()) }
-    }
+  /// Handles the cancellation of a waiting reader's task.
+  private func cancel(_ reader: Reader) {
+    if readers.count == 1 { return cancel() }
+    guard !hasOutcome else { return }
+    readers.removeAll { $0 === reader }
+    reader.receive(.failure(CancellationError()))
   }
 
   // MARK: - Reading
@@ -147,13 +156,13 @@ public final class ReplyStream: AsyncSequence {
   private func waitForPart() async throws -> ToClient.Body? {
     if isComplete { return nil }
     if let failure { throw failure }
-    lastReader += 1
-    let number = lastReader
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { readers.append(Reader(number: number, continuation: $0)) }
-    } onCancel: {
-      Task { @MainActor in cancel(number) }
-    }
+    let reader = Reader()
+    readers.append(reader)
+    for await _ in reader.arrivals {}
+    if reader.result == nil { cancel(reader) }
+    if reader.result == nil { await withCheckedContinuation { reader.continuation = $0 } }
+    guard let result = reader.result else { preconditionFailure("a reader is resumed with a result") }
+    return try result.get()
   }
 
   /// The content of the next part; nil after the last.
@@ -209,9 +218,10 @@ public final class ReplyStream: AsyncSequence {
   public struct Iterator: AsyncIteratorProtocol {
     let stream: ReplyStream
 
-    @MainActor
-    public mutating func next() async throws -> [ObjectImage]? { try await stream.nextChunk() }
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> [ObjectImage]? { try await stream.nextChunk() }
   }
 
-  nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+  public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 }

@@ -3,7 +3,6 @@ import GraphReplica
 import GraphWire
 
 /// Sends rows in parts, no faster than the server keeps them.
-@MainActor
 struct RowSender {
   let id: TransactionID
   private(set) var count = 0
@@ -57,7 +56,6 @@ struct RowSender {
 }
 
 /// The rows of a batch at the server, until the batch is requested. Its release without a batch discards them there.
-@MainActor
 private final class RowUpload {
   /// The newest request with rows; nil before the first.
   var newest: RequestID?
@@ -67,6 +65,6 @@ private final class RowUpload {
 
   // The replica knows whether the batch has been requested, and the server whether these are still its newest rows.
   deinit {
-    if let newest { Task { @MainActor [client] in client.handle(.cancel(newest)) } }
+    if let newest { client.mailbox.post { $0.handle(.cancel(newest)) } }
   }
 }

@@ -6,26 +6,27 @@ import GraphWire
 /// Connecting to a server of a generated model: `CompanyModel.connect(to: server, author: "ann@example")`.
 extension ServedModel {
   /// Connects to a server of this model. The first connection is not retried: the caller receives the error.
-  /// - Throws: `ConnectFailure`, or the server's `Refusal`.
-  @MainActor
-  public static func connect(to address: ServerAddress, options: GraphClient.Options) async throws -> GraphClient {
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
+  public static func connect(
+    to address: ServerAddress, options: GraphClient.Options, actor: isolated any Actor = #isolation
+  ) async throws -> GraphClient {
     try await GraphClient.connect(to: address, model: model, classes: classes, options: options)
   }
 
   /// Connects to a server of this model as an author, with the usual options.
   /// - Parameter author: the author of the client's commits, 1 to 256 bytes of UTF-8; the server does not verify it.
-  /// - Throws: `ConnectFailure`, or the server's `Refusal`.
-  @MainActor
-  public static func connect(to address: ServerAddress, author: String) async throws -> GraphClient {
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
+  public static func connect(
+    to address: ServerAddress, author: String, actor: isolated any Actor = #isolation
+  ) async throws -> GraphClient {
     try await connect(to: address, options: GraphClient.Options(author: author))
   }
 
   /// Connects, and closes the client when the body returns or throws, or its task is cancelled.
-  /// - Throws: `ConnectFailure` or `Refusal` of the connection, and any error of the body.
-  @MainActor
+  /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   public static func withClient<Result>(
-    to address: ServerAddress, options: GraphClient.Options,
-    _ body: @MainActor (GraphClient) async throws -> Result
+    to address: ServerAddress, options: GraphClient.Options, actor: isolated any Actor = #isolation,
+    _ body: (GraphClient) async throws -> Result
   ) async throws -> Result {
     try await connect(to: address, options: options).closeAfter(body)
   }

@@ -3,7 +3,7 @@ import GraphWire
 import NIOCore
 import NIOPosix
 
-/// One connection to a server: frames out, batches of messages in. It runs on an event loop, not on the main actor.
+/// One connection to a server: frames out, batches of messages in. It runs on an event loop, not on the client's actor.
 /// It hands over complete batches, and does not read the socket again before the owner has processed one.
 final class Transport: Sendable {
   private let channel: any Channel
@@ -26,8 +26,9 @@ final class Transport: Sendable {
     ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(.milliseconds(timeoutMilliseconds))
   }
 
+  /// Connects away from the caller's actor, because the authorities and the known servers are read from files.
   /// - Throws: `SecurityFailure`, or an error of the socket.
-  static func connect(
+  @concurrent static func connect(
     to address: ServerAddress, security: TransportSecurity = TransportSecurity(), timeoutMilliseconds: Int64,
     local: LocalServer? = nil, deliver: @escaping @Sendable (Event) -> Void
   ) async throws -> Transport {

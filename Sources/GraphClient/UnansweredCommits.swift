@@ -2,7 +2,6 @@ import GraphReplica
 import GraphWire
 
 /// The commits of a client whose outcomes callers wait for.
-@MainActor
 struct UnansweredCommits {
   private var saves = [TransactionID: (Result<SaveResult, Refusal>) -> Void]()
   /// The number of batches and imports in progress.

@@ -8,7 +8,6 @@ import Observation
 /// The stack itself is in the server's history. This object asks for its end after each commit of the client and after
 /// each connection. It follows the stack of `context.undoScope`; without one it follows all stacks of the author, and
 /// learns of commits of the author's other programs only then.
-@MainActor
 @Observable
 public final class UndoStack {
   /// The next steps as the server last reported them; none before the first answer.
@@ -44,7 +43,7 @@ public final class UndoStack {
     isOutdated = true
     if isAsking { return }
     isAsking = true
-    Task { [weak self] in await self?.ask() }
+    client?.spawn { [weak self] in await self?.ask() }
   }
 
   private func ask() async {

@@ -12,17 +12,19 @@ import ServiceLifecycle
 ///
 /// A group shuts its services down in the reverse order: list the client before the services that use it.
 public struct GraphClientService: Service {
-  private let client: GraphClient
+  private let link: ClientLink
 
-  /// The service of a connected client, which it closes.
-  public init(_ client: GraphClient) { self.client = client }
+  /// The service of a connected client, which it closes. The client may belong to any actor.
+  public init(_ client: GraphClient) { link = client.link }
 
   /// Returns after a graceful shutdown or a cancellation, when the client is closed.
   /// - Throws: `Refusal` when the client was closed by the server, or by another caller.
   public func run() async throws {
-    for await _ in await client.states.cancelOnGracefulShutdown() {}
+    for await _ in link.states.makeStream().cancelOnGracefulShutdown() {}
     // Unless the program shuts down, the states end only when the client is closed.
-    if let ending = await client.ending, !Task.isCancelled, !Task.isShuttingDownGracefully { throw ending }
-    await client.close()
+    if !Task.isCancelled, !Task.isShuttingDownGracefully { throw link.states.ending ?? Self.closedByProgram }
+    await link.close()
   }
+
+  private static let closedByProgram = Refusal(.unavailable, "the client was closed")
 }

@@ -23,9 +23,8 @@ public enum EmbeddedGraph {
   ///
   /// Clients that the body has opened must be closed when it returns.
   /// - Throws: `CocoaError` if the folder can't be created, and any error of the body.
-  @MainActor
-  public static func withTemporaryFolder<Result>(
-    _ body: @MainActor (_ folder: URL) async throws -> Result
+  public nonisolated(nonsending) static func withTemporaryFolder<Result>(
+    _ body: nonisolated(nonsending) (_ folder: URL) async throws -> Result
   ) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
     try FileManager.default.createDirectory(

@@ -14,12 +14,13 @@ extension GraphClient {
   ///   - folder: the URL of a folder on a local disk; it is created if it does not exist, readable by this user only.
   ///   - options: the client's options. Their logger receives the log of the store, too.
   ///   - graph: the settings of the store, if no other client has opened it.
+  ///   - actor: the actor that the client belongs to: the caller's.
   /// - Throws: `StoreFailure` if the store can't be opened, `MigrationRefusal` if it can't be migrated, and the
   ///   `Refusal` of a client whose model is not the open one.
   public static func embedded(
     at folder: URL, model: Model, classes: [ManagedObject.Type] = [],
     options: GraphClient.Options = GraphClient.Options(author: "embedded"),
-    graph: EmbeddedGraph.Options = EmbeddedGraph.Options()
+    graph: EmbeddedGraph.Options = EmbeddedGraph.Options(), actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
     let source = try await GraphSource(folder, model: model, options: graph, log: options.logger)
     // Opened before the client connects, whose error would only be that there is no connection.
@@ -28,7 +29,8 @@ extension GraphClient {
     var options = options
     options.localServer = lease.server
     do {
-      return try await connect(to: .unix(path: source.folder), model: model, classes: classes, options: options)
+      return try await connect(
+        to: .unix(path: source.folder), model: model, classes: classes, options: options, actor: actor)
     } catch {
       await lease.end()
       throw error
@@ -40,8 +42,8 @@ extension GraphClient {
   public static func withEmbedded<Result>(
     at folder: URL, model: Model, classes: [ManagedObject.Type] = [],
     options: GraphClient.Options = GraphClient.Options(author: "embedded"),
-    graph: EmbeddedGraph.Options = EmbeddedGraph.Options(),
-    _ body: @MainActor (GraphClient) async throws -> Result
+    graph: EmbeddedGraph.Options = EmbeddedGraph.Options(), actor: isolated any Actor = #isolation,
+    _ body: nonisolated(nonsending) (GraphClient) async throws -> Result
   ) async throws -> Result {
     try await embedded(at: folder, model: model, classes: classes, options: options, graph: graph).closeAfter(body)
   }
@@ -52,11 +54,12 @@ extension ServedModel {
   /// Opens the graph in a folder, or creates one, as an author.
   /// - Parameter author: the author of the client's commits, 1 to 256 bytes of UTF-8.
   /// - Throws: the errors of `GraphClient.embedded`.
-  @MainActor
   public static func embedded(
-    at folder: URL, author: String, graph: EmbeddedGraph.Options = EmbeddedGraph.Options()
+    at folder: URL, author: String, graph: EmbeddedGraph.Options = EmbeddedGraph.Options(),
+    actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
     try await GraphClient.embedded(
-      at: folder, model: model, classes: classes, options: GraphClient.Options(author: author), graph: graph)
+      at: folder, model: model, classes: classes, options: GraphClient.Options(author: author), graph: graph,
+      actor: actor)
   }
 }

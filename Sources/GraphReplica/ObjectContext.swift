@@ -113,6 +113,9 @@ public final class ObjectContext {
 
   func state(_ id: ObjectID) -> ObjectState? { registry[id] }
 
+  /// The classes that the context was made with.
+  package var registeredClasses: [ManagedObject.Type] { classes.sorted { $0.key < $1.key }.map(\.value) }
+
   /// The class that the context was made with for an entity; nil if there is none.
   func registeredClass(of entity: Entity) -> ManagedObject.Type? { classes[entity.number] }
 

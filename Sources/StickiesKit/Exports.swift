@@ -3,6 +3,7 @@
 // itself. docs/api.txt lists everything that comes with the import.
 
 @_exported import enum GraphClient.GraphError
+@_exported import class GraphClient.BackgroundContext
 @_exported import class GraphClient.GraphClient
 @_exported import protocol GraphClient.GraphReader
 @_exported import struct GraphClient.ConnectFailure

@@ -8,25 +8,24 @@ extension Stickies {
   /// Connects to the daemon at `address`, by default the user's own.
   /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
   ///   this client.
-  @MainActor
   public static func connect(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    security: TransportSecurity = TransportSecurity()
+    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
-    return try await attempt(address) { address in
+    return try await attempt(address) { address, actor in
       try await GraphClient.connect(
         to: address, model: StickiesModel.model, classes: StickiesModel.classes,
-        options: options(author, program, reconnects, security, address))
+        options: options(author, program, reconnects, security, address), actor: actor)
     }
   }
 
   /// Connects to the daemon at `address`, by default the user's own, and closes the client when the body returns or
   /// throws, or its task is cancelled. Unsaved edits are lost then.
   /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
-  @MainActor
   public static func withClient<Result>(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    security: TransportSecurity = TransportSecurity(), _ body: @MainActor (GraphClient) async throws -> Result
+    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation,
+    _ body: nonisolated(nonsending) (GraphClient) async throws -> Result
   ) async throws -> Result {
     try await connect(
       to: address, author: author, program: program, reconnects: reconnects, security: security
@@ -36,28 +35,27 @@ extension Stickies {
   /// Connects to the daemon at `address`, by default the user's own, and adopts the model that it serves.
   /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
   ///   this client or its model cannot be used.
-  @MainActor
   public static func connectToAnyModel(
     at address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    security: TransportSecurity = TransportSecurity()
+    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
-    try await attempt(address) {
-      try await GraphClient.connect(to: $0, options: options(author, program, reconnects, security, $0))
+    try await attempt(address) { address, actor in
+      try await GraphClient.connect(
+        to: address, options: options(author, program, reconnects, security, address), actor: actor)
     }
   }
 
   /// Connects with a token instead of the one that was kept for the server.
   /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
   ///   the token.
-  @MainActor
   public static func connectToAnyModel(
     at address: ServerAddress? = nil, program: String = "stickies", token: String,
-    security: TransportSecurity = TransportSecurity()
+    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
-    try await attempt(address) {
-      var options = options(nil, program, false, security, $0)
+    try await attempt(address) { address, actor in
+      var options = options(nil, program, false, security, address)
       options.credentials = .token(token)
-      return try await GraphClient.connect(to: $0, options: options)
+      return try await GraphClient.connect(to: address, options: options, actor: actor)
     }
   }
 
@@ -78,15 +76,15 @@ extension Stickies {
 
   /// Connects to `address`, otherwise to `STICKIES_SERVER`, otherwise to the first default location where a daemon
   /// answers. A killed daemon leaves its sockets behind, so after a failure the next location is tried.
-  @MainActor
   private static func attempt(
-    _ address: ServerAddress?, _ connect: (ServerAddress) async throws -> GraphClient
+    _ address: ServerAddress?, actor: isolated any Actor = #isolation,
+    _ connect: (ServerAddress, isolated any Actor) async throws -> GraphClient
   ) async throws -> GraphClient {
     let environment = ProcessEnvironment.current
-    if let address = try address ?? environment.server { return try await connect(address) }
+    if let address = try address ?? environment.server { return try await connect(address, actor) }
     for place in environment.daemonPlaces {
       do {
-        return try await connect(place.address)
+        return try await connect(place.address, actor)
       } catch is ConnectFailure {
         continue
       }

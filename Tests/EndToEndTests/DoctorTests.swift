@@ -54,7 +54,8 @@ import Testing
     try daemon.run("add", "one")
     let found = try Self.diagnose(daemon.home.path, daemon.socket.description)
     #expect(found.status == 0)
-    for check in ["address", "daemon", "encryption", "version", "model", "store", "disk", "clock", "colors", "letters"] {
+    for check in ["address", "daemon", "encryption", "version", "model", "store", "disk", "clock", "colors", "letters"]
+    {
       // The disk of the machine that runs the tests may be nearly full.
       #expect(found.state(check) == "fine" || check == "disk", "\(check): \(found.message(check))")
     }

@@ -83,6 +83,24 @@ import Testing
     #expect(nowhere.status == 69 && nowhere.errors == "company: no daemon of the company answers at unix:///nowhere\n")
   }
 
+  @Test func workerOfGuideWorksOnEightContexts() throws {
+    let blocks = blocks(try file("docs/guides/background-contexts.md"))
+    let program = try file("docs/examples/worker/Worker.swift")
+    let place = try #require(
+      blocks.firstIndex { $0 == ("swift", program) }, "docs/guides/background-contexts.md shows another program")
+    let expected = try #require(blocks[place...].first { $0.language.isEmpty }).text
+
+    let company = try CompanyDaemon()
+    let process = Process()
+    process.executableURL = Daemon.binary("company-worker")
+    process.arguments = [company.daemon.socket.description]
+    let result = try process.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == expected)
+    let log = try company.run("log", "--limit", "9").output
+    #expect(log.components(separatedBy: "payroll@example").count == 9, "\(log)")
+  }
+
   @Test func guideModelMatchesItsPage() throws {
     #expect(try file("Schema/Company/1.json") == CompanyDaemon.source() + "\n")
   }

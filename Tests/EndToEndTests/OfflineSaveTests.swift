@@ -31,15 +31,16 @@ import Testing
     #expect(refusal?.violations.map(\.property) == [color], "\(String(describing: refusal))")
     #expect(client.context.hasChanges, "the edits are there to be mended")
     let reported = await withCheckedContinuation { answer in
-      #expect(client.save { answer.resume(returning: $0) }, "a save with a closure is answered as well")
+      let isAnswered = client.save { answer.resume(returning: $0) }
+      #expect(isAnswered, "a save with a closure is answered as well")
     }
     guard case .failure(let same) = reported else { return #expect(Bool(false), "\(reported)") }
     #expect(same == refusal)
 
     note.setValue(.string("pink"), for: color)
-    async let saved = client.save()
+    let saved = Task { try await client.save() }
     try daemon.start()
-    let revision = try #require(try await saved?.committed.revision)
+    let revision = try #require(try await saved.value?.committed.revision)
     #expect(note.value(color) == .string("pink") && note.value(text) == .string("Call Bob"))
     await client.close()
     #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == Int64(revision))

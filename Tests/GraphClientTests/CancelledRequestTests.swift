@@ -13,7 +13,7 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(2))) struct CancelledRequestTests {
   /// A client of a graph with projects whose complete answer has several chunks.
-  private static func serve(_ body: (ServedGraph, GraphClient) async throws -> Void) async throws {
+  private static func serve(_ body: @MainActor (ServedGraph, GraphClient) async throws -> Void) async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()
       try await graph.insertMany(3_000, by: client)

@@ -55,6 +55,18 @@ import Testing
     }
   }
 
+  /// A program that connects once more, for work of its own.
+  @Test func furtherClientHasTheSameToken() async throws {
+    try await ServedGraph.serve(authenticator: Accounts()) { graph in
+      let client = try await graph.connect { $0.credentials = .token("b") }
+      let further = try await GraphClient.connect(
+        to: client.address, model: graph.model, options: client.options(author: "eve"))
+      #expect(further.author == "bob" && further.welcome?.principal == "user:b")
+      await further.close()
+      await client.close()
+    }
+  }
+
   @Test func wrongTokenIsRefused() async throws {
     try await ServedGraph.serve(authenticator: Accounts()) { graph in
       let refusal = await #expect(throws: Refusal.self) {
@@ -106,7 +118,7 @@ import Testing
     let folder = try TemporaryDirectory()
     let path = folder.path + "/token"
     try await ServedGraph.serve(authenticator: Accounts()) { graph in
-      func refusal() async -> String? {
+      @MainActor func refusal() async -> String? {
         await #expect(throws: Refusal.self) { _ = try await graph.connect { $0.credentials = .file(path: path) } }?
           .message
       }

@@ -32,7 +32,7 @@ import Testing
     try await ServedGraph.serve(at: Self.free, certificate) { try await body($0, certificate, identity) }
   }
 
-  private func securityFailure(_ connect: () async throws -> GraphClient) async throws -> SecurityFailure? {
+  private func securityFailure(_ connect: @MainActor () async throws -> GraphClient) async throws -> SecurityFailure? {
     do {
       let client = try await connect()
       await client.close()

@@ -147,13 +147,32 @@ import Testing
     }
   }
 
+  @Test func backgroundContextRequiresKeyOfItsClient() async throws {
+    try await serve { graph, certificate, identity in
+      let client = try await graph.connect { $0.security.acceptsUnknownKey = { _ in true } }
+      let background = try await client.makeBackgroundContext()
+      #expect(try await background.perform { $0.verification } == .pin(identity.hash))
+      await background.close()
+      _ = try authority.issue()
+      #expect(certificate.reload(log))
+      let failure = await #expect(throws: SecurityFailure.self) { _ = try await client.makeBackgroundContext() }
+      #expect(failure?.code == .keyChanged)
+      await client.close()
+    }
+  }
+
+  /// A client as the result of a task: it stays on the main actor.
+  @MainActor private struct Connected {
+    let client: GraphClient
+  }
+
   @Test func manyConnectionsAtOnceAreAllServed() async throws {
     try await serve { graph, _, identity in
       let connections = (0..<40).map { _ in
-        Task { @MainActor in try await graph.connect { $0.security.pin = identity.hash } }
+        Task { @MainActor in Connected(client: try await graph.connect { $0.security.pin = identity.hash }) }
       }
       for connection in connections {
-        let client = try await connection.value
+        let client = try await connection.value.client
         #expect(try await client.titles == [])
         await client.close()
       }

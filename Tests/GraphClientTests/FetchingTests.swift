@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(1))) struct FetchingTests {
   /// Serves five projects, of 2026, to one client.
-  private func serveFive(_ body: (ServedGraph, GraphClient) async throws -> Void) async throws {
+  private func serveFive(_ body: @MainActor (ServedGraph, GraphClient) async throws -> Void) async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()
       let insertions = ["a", "b", "c", "d", "e"].enumerated().map { graph.insertion($1, number: UInt64($0 + 1)) }

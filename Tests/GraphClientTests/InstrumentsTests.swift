@@ -100,6 +100,16 @@ import Tracing
     }
   }
 
+  @Test func clientThatIsReleasedCountsNoLonger() async throws {
+    try await ServedGraph.serve { graph in
+      let metrics = RecordedMetrics()
+      _ = try await graph.connect { $0.metricsFactory = metrics }
+      // A call of the mailbox may hold the client for a turn.
+      while metrics["graph.client.connections"].count < 2 { await Task.yield() }
+      #expect(metrics["graph.client.connections"] == [1, -1])
+    }
+  }
+
   @Test func clientOfAnyModelCountsItsConnection() async throws {
     try await ServedGraph.serve { graph in
       let metrics = RecordedMetrics()

@@ -97,9 +97,9 @@ import Testing
       try await graph.stop()
       await bob.wait { if case .reconnecting = $0 { true } else { false } }
       let insertion = graph.insertion("two")
-      async let saved = bob.commit([insertion], policy: .error)
+      let saved = Task { try await bob.commit([insertion], policy: .error) }
       try await graph.start()
-      #expect(try await saved.committed.revision == 2)
+      #expect(try await saved.value.committed.revision == 2)
       await wait(ann, query, for: ["one", "two"])
       await bob.close()
       await ann.close()

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LiveSequenceTests {
   /// A client that follows, and one that commits.
   private static func serve(
-    _ body: (ServedGraph, _ reader: GraphClient, _ writer: GraphClient) async throws -> Void
+    _ body: @MainActor (ServedGraph, _ reader: GraphClient, _ writer: GraphClient) async throws -> Void
   ) async throws {
     try await ServedGraph.serve { graph in
       let (reader, writer) = (try await graph.connect(), try await graph.connect { $0.author = "bob" })
@@ -264,9 +264,9 @@ import Testing
       try await graph.stop()
       await reader.wait { if case .reconnecting = $0 { true } else { false } }
       let insertion = graph.insertion("one")
-      async let saved = writer.commit([insertion], policy: .error)
+      let saved = Task { try await writer.commit([insertion], policy: .error) }
       try await graph.start()
-      _ = try await saved
+      _ = try await saved.value
       let snapshot = try #require(try await iterator.next())
       #expect(snapshot.map(\.title) == ["one"])
       #expect(snapshot.difference?.objects.count == 1)

@@ -47,7 +47,7 @@ struct EmbeddedFolder {
   }
 
   /// A client of a server of the same kind on a socket, which runs while the body does.
-  func withServedClient(_ body: (GraphClient) async throws -> Void) async throws {
+  func withServedClient(_ body: @MainActor (GraphClient) async throws -> Void) async throws {
     let served = try TemporaryDirectory()
     let address = ServerAddress.unix(path: served.path + "/socket")
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
@@ -110,6 +110,7 @@ struct EmbeddedFolder {
   }
 }
 
+@MainActor
 extension GraphClient {
   var titles: [String] {
     get async throws {

@@ -164,11 +164,16 @@ import Testing
     #expect(refusal?.code == .unavailable)
   }
 
+  /// A client as the result of a task: it stays on the main actor.
+  @MainActor private struct Opened {
+    let client: GraphClient
+  }
+
   @Test func clientsThatOpenTogetherShareOneStore() async throws {
     let folder = try EmbeddedFolder()
-    let opening = (0..<8).map { number in Task { try await folder.open(as: "client \(number)") } }
+    let opening = (0..<8).map { number in Task { Opened(client: try await folder.open(as: "client \(number)")) } }
     var clients = [GraphClient]()
-    for task in opening { clients.append(try await task.value) }
+    for task in opening { clients.append(try await task.value.client) }
     _ = try await clients[0].commit([folder.insertion("one")], policy: .error)
     for client in clients {
       #expect(try await client.titles == ["one"])

@@ -36,7 +36,7 @@ import Testing
     #expect(try script.save(1, sequence: 1) == [])
     #expect(
       try script.handle(.foundReplica(.success(nil), session: 1))
-        == ["1 < welcome", "1 < pong", "commit #1", "read on from 1"])
+        == ["1 < welcome", "1 < pong 0", "commit #1", "read on from 1"])
   }
 
   @Test func tooManyMessagesBeforeWelcomeEndTheSession() throws {
@@ -72,7 +72,7 @@ import Testing
     let refusal = Refusal(.unavailable, "the disk failed")
     #expect(try script.handle(.foundReplica(.failure(refusal), session: 1)) == ["1 < welcome"])
     #expect(try script.save(1, sequence: 1) == ["1 < refused: unavailable"])
-    #expect(try script.send(.ping, 1) == ["1 < pong"])
+    #expect(try script.send(.ping, 1) == ["1 < pong 0"])
   }
 
   // MARK: - Principals
@@ -160,7 +160,7 @@ import Testing
     #expect(try script.send(.ping, 1) == ["pause reading from 1"])
     #expect(
       try script.handle(.authenticated(.success(.user(ann, token: 7)), session: 1))
-        == ["1 < welcome", "1 < pong", "read on from 1"])
+        == ["1 < welcome", "1 < pong 0", "read on from 1"])
     #expect(script.hub.principal(of: 1) == ann && script.hub.tokensInUse == [7: .editor])
   }
 
@@ -196,7 +196,7 @@ import Testing
     #expect(
       try script.handle(.tokensEnded([7: Refusal(.notAllowed, "revoked"), 9: Refusal(.notAllowed, "revoked")]))
         == ["1 < goodbye: notAllowed", "close 1", "3 < goodbye: notAllowed", "close 3"])
-    #expect(try script.send(.ping, 2) == ["2 < pong"])
+    #expect(try script.send(.ping, 2) == ["2 < pong 0"])
     #expect(try script.send(.ping, 1) == [])
   }
 

@@ -131,10 +131,11 @@ import Testing
     #expect(try store.all("Board").count == 1)
     try DatabaseQueue(path: directory.path + "/graph.sqlite").inDatabase { database in
       try database.execute(sql: "BEGIN IMMEDIATE")
-      for _ in 1...2 {
-        let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
-        #expect(failure?.code == .cannotLock)
-      }
+      let first = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
+      #expect(first?.code == .cannotLock)
+      // Behind a log, the store must be brought up to date before it is written again.
+      let second = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
+      #expect(second?.code == (hasLog ? .inUse : .cannotLock))
       try database.execute(sql: "ROLLBACK")
     }
     _ = try store.insert("Board", ["name": .string("after")])

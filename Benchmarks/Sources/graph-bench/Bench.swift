@@ -75,6 +75,7 @@ struct Bench {
       case .windows: try measureWindows()
       case .controllers: try measureControllers()
       case .following: try measureFollowing()
+      case .contexts: try measureContexts()
       case .terminal: try measureTerminal()
       }
     }

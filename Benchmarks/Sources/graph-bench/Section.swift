@@ -2,7 +2,7 @@ extension Bench {
   enum Section: String, CaseIterable {
     case commits, mixed, latency, fanout, idle, snapshot, start, apply, notes, queries
     case fetch, predicates, transactions, cascades, relations, paths, past
-    case migration, history, backup, pruning, windows, controllers, following, terminal
+    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal
 
     /// Whether the section prints tables of its own instead of figures.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
@@ -55,6 +55,7 @@ extension Bench {
       case .windows: "a commit beside 100 windows of 1,000 to 1,000,000 rows"
       case .controllers: "a results controller over 1,000 to 1,000,000 objects"
       case .following: "1,000 objects through live, beside an observer of the context"
+      case .contexts: "a commit of a background context beside one of the main actor's client"
       case .terminal: "cells to bytes and bytes to keys"
       }
     }

@@ -13,6 +13,8 @@ do {
       throw BenchmarkError(description: "usage: live-follower ADDRESS live|observer COMMITS")
     }
     try await LiveFollower.run(address: arguments[1], way, commits: commits)
+  case "context-client" where arguments.count == 3:
+    try await ContextClient.run(address: arguments[1], seconds: Double(arguments[2]) ?? 1)
   case "transaction" where arguments.count == 4: try OneTransaction.run(Array(arguments.dropFirst()))
   default: try Bench(Bench.Options(arguments)).run()
   }

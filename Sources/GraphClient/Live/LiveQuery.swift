@@ -5,8 +5,8 @@ import GraphReplica
 
 /// A running live query: its results controller, and the objects of the newest snapshot.
 ///
-/// The client keeps it until its reader closes it or is released, which may happen on any thread, or until the client
-/// is closed. It belongs to the client's actor, as the context does.
+/// The client keeps it until its reader closes it or is released, or until the client is closed. It belongs to the
+/// client's actor, as the context does.
 final class LiveQuery<Object: ManagedObject>: RunningQuery, ResultsControllerDelegate {
   /// Called after each change of the newest snapshot, and after a failure.
   var didChange: (() -> Void)?
@@ -19,7 +19,6 @@ final class LiveQuery<Object: ManagedObject>: RunningQuery, ResultsControllerDel
   let controller: ResultsController
   private let source: LiveQuerySource
 
-  @MainActor
   init(_ request: ResultsRequest, of client: GraphClient) {
     source = LiveQuerySource(request, in: client.context)
     controller = ResultsController(source, in: client.context)
@@ -84,7 +83,6 @@ protocol RunningQuery: AnyObject {
 }
 
 /// The live queries of a client whose readers have not been released.
-@MainActor
 struct RunningQueries {
   private var queries = [Int: any RunningQuery]()
   private var lastNumber = 0
@@ -108,18 +106,17 @@ struct RunningQueries {
 }
 
 /// Keeps a live query of a client; its release ends the query.
-final class LiveQueryLease: Sendable {
+final class LiveQueryLease {
   private let client: GraphClient
   private let number: Int
 
-  @MainActor
   init(_ query: any RunningQuery, of client: GraphClient) {
     self.client = client
     number = client.runningQueries.add(query)
   }
 
-  // It may be released on any thread.
+  // It may be released in the middle of a call on the client.
   deinit {
-    Task { @MainActor [client, number] in client.runningQueries.remove(number)?.stop() }
+    client.mailbox.post { [number] in $0.runningQueries.remove(number)?.stop() }
   }
 }

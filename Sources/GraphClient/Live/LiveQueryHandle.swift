@@ -6,7 +6,6 @@ import GraphReplica
 ///
 /// The query ends with `close`, or when the handle is released. `id` names it in the changes that observers of the
 /// context receive.
-@MainActor
 public final class LiveQueryHandle {
   /// The query's number in `ObjectsDidChange` and in the calls of the context.
   public let id: QueryID
@@ -15,9 +14,9 @@ public final class LiveQueryHandle {
 
   init(_ id: QueryID, of client: GraphClient) { (self.id, self.client) = (id, client) }
 
-  // A class on the main actor may be released on any thread.
+  // The handle may be released in the middle of a call on the client.
   deinit {
-    if isOpen { Task { @MainActor [client, id] in client.unfollow(id) } }
+    if isOpen { client.mailbox.post { [id] in $0.unfollow(id) } }
   }
 
   /// Ends the query. Its objects live as long as the program holds them.

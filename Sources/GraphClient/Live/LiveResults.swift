@@ -8,7 +8,6 @@ import Observation
 /// commit that changes the result.
 ///
 /// The query is followed from the creation until `close`, or until the object is released.
-@MainActor
 @Observable
 public final class LiveResults<Object: ManagedObject> {
   /// The newest snapshot; empty before the first result.
@@ -20,16 +19,19 @@ public final class LiveResults<Object: ManagedObject> {
   @ObservationIgnored private let query: LiveQuery<Object>
   @ObservationIgnored private var lease: LiveQueryLease?
   @ObservationIgnored private var prefetch: Prefetch
+  /// Starts a task on the client's actor.
+  @ObservationIgnored private let spawn: (@escaping () async -> Void) -> Void
 
   /// The loading of the relationships of the first result, before which it is not shown.
   private enum Prefetch {
-    case needed(wait: @MainActor (QueryID) async throws -> Void)
+    case needed(wait: (QueryID) async throws -> Void)
     case running
     case complete
   }
 
   init(_ request: ResultsRequest, of client: GraphClient) {
     query = LiveQuery(request, of: client)
+    spawn = { [weak client] body in client?.spawn(body) }
     prefetch = request.prefetching.isEmpty ? .complete : .needed(wait: client.waitForPrefetch)
     snapshot = query.snapshot(nil)
     if let ending = client.ending {
@@ -75,7 +77,7 @@ public final class LiveResults<Object: ManagedObject> {
       fail(refusal)
     } else if case .needed(let wait) = prefetch, let number = query.query {
       prefetch = .running
-      Task { [weak self] in
+      spawn { [weak self] in
         var failure: Refusal?
         do { try await wait(number) } catch { failure = error as? Refusal ?? Refusal(.unavailable, "\(error)") }
         self?.finishPrefetch(failure)

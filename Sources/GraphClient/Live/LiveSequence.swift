@@ -25,7 +25,7 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
     let lease: LiveQueryLease
     var updates: ResultsUpdates.Iterator
     /// Waits for the relationships to prefetch with the first snapshot; nil if there are none.
-    var waitForPrefetch: (@MainActor (QueryID) async throws -> Void)?
+    var waitForPrefetch: ((QueryID) async throws -> Void)?
   }
 
   public func makeAsyncIterator() -> Iterator { Iterator(start: start) }
@@ -76,7 +76,6 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
 
 extension LiveSequence {
   /// The snapshots of a request. Each loop subscribes for itself.
-  @MainActor
   init(_ request: ResultsRequest, of client: GraphClient) {
     start = {
       if let ending = client.ending { throw ending }

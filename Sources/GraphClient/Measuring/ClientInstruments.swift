@@ -48,7 +48,7 @@ final class ClientInstruments: Sendable {
   /// - Parameter describe: adds the attributes of the result to the span.
   func measure<Result>(
     _ operation: Operation, _ attributes: @autoclosure () -> SpanAttributes = [:],
-    isolation: isolated (any Actor)? = #isolation, describe: (Result, inout SpanAttributes) -> Void = { _, _ in },
+    describe: (Result, inout SpanAttributes) -> Void = { _, _ in },
     _ body: () async throws -> Result
   ) async throws -> Result {
     guard let measurement = begin(operation, attributes()) else { return try await body() }

@@ -5,7 +5,6 @@ import GraphWire
 
 /// An owner of a context that fills it from the server. A ``GraphClient`` fills it with the present, a ``PastGraph``
 /// with the graph as it was. Code that only reads can be written for both.
-@MainActor
 public protocol GraphReader: AnyObject {
   /// The context of the objects.
   var context: ObjectContext { get }
@@ -18,7 +17,7 @@ public protocol GraphReader: AnyObject {
   /// The answer of any fetch, read at the reader's state.
   func stream(_ fetch: Fetch) -> ReplyStream
 
-  /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
+  /// Waits for a load of the context; all loads of the same turn of the actor are sent together.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   func fill(_ load: LoadID) async throws
 }

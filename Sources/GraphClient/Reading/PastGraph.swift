@@ -5,8 +5,7 @@ import GraphWire
 
 /// The graph as it was at a revision. Reads work as in the present: fetches with predicates and orders, faults,
 /// relationships. Its objects belong to a context of their own, which can't be edited.
-@MainActor
-public final class PastGraph: GraphReader, @MainActor ContextOwner {
+public final class PastGraph: GraphReader, ContextOwner {
   /// The revision of all objects.
   public let revision: Revision
   /// The context of the objects. An edit in it traps, unless its `editWasRefused` is set.
@@ -44,14 +43,15 @@ public final class PastGraph: GraphReader, @MainActor ContextOwner {
 
   // MARK: - Requests
 
-  /// Waits for a load of the context; all loads of the same turn of the main actor are sent together.
+  /// Waits for a load of the context; all loads of the same turn of the actor are sent together.
   /// - Throws: `Refusal`.
   public func fill(_ load: LoadID) async throws {
+    guard client.state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
     try await withCheckedThrowingContinuation { continuation in
       // Otherwise another caller of this turn has begun to collect.
       let beginsCollection = loadWaiters.add(continuation, for: load)
       if beginsCollection {
-        Task { [self] in
+        client.spawn { [self] in
           loadWaiters.endCollection()
           perform()
         }
@@ -59,11 +59,11 @@ public final class PastGraph: GraphReader, @MainActor ContextOwner {
     }
   }
 
-  /// Sends the fetches that loads need, at the end of the turn of the main actor.
-  package func contextHasWork() { Task { [weak self] in self?.perform() } }
+  /// Sends the fetches that loads need, at the end of the turn of the actor.
+  package func contextHasWork() { client.spawn { [weak self] in self?.perform() } }
 
   private func perform() {
-    for (number, fetch) in context.takePastFetches() { Task { [self] in await ask(number, fetch) } }
+    for (number, fetch) in context.takePastFetches() { client.spawn { [self] in await ask(number, fetch) } }
     for case .filled(let load, let refusal) in context.takeActions() {
       loadWaiters.finish(load, refusal)
     }

@@ -52,7 +52,7 @@ struct EncryptedHandshake: Sendable {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandlers([
-            tlsHandler(context, check, presented),
+            FirstAnswerHandler(completion), tlsHandler(context, check, presented),
             ClientHandshakeHandler(completion, timeoutMilliseconds: timeoutMilliseconds) {
               ClientHandler(deliver: deliver)
             },
@@ -122,16 +122,16 @@ struct EncryptedHandshake: Sendable {
       return SecurityFailure(
         .notEncrypted, address, "the program at \(address) speaks TLS, but is not a server of this protocol")
     }
-    guard case .handshakeFailed? = error as? NIOSSLError else { return error }
-    let reason = TransportNames.reason(inErrorText: "\(error)")
-    if reason.contains("CERTIFICATE_VERIFY_FAILED") { return presented.failure }
-    if reason.contains("PROTOCOL_VERSION") || reason.contains("UNSUPPORTED_PROTOCOL") {
-      return SecurityFailure(.notEncrypted, address, "the server at \(address) does not speak TLS 1.2 or later")
-    }
-    if ["WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_RECORD"].contains(where: reason.contains) {
+    if error is FirstAnswerHandler.NotEncrypted {
       return SecurityFailure(
         .notEncrypted, address,
         "the program at \(address) does not encrypt; a server without TLS has an address that begins with tcp://")
+    }
+    guard case .handshakeFailed? = error as? NIOSSLError else { return error }
+    let reason = TransportNames.reason(inErrorText: "\(error)")
+    if reason.contains("CERTIFICATE_VERIFY_FAILED") { return presented.failure }
+    if ["PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL", "WRONG_VERSION_NUMBER"].contains(where: reason.contains) {
+      return SecurityFailure(.notEncrypted, address, "the server at \(address) does not speak TLS 1.2 or later")
     }
     return error
   }
@@ -151,6 +151,31 @@ private final class PresentedCertificate: Sendable {
     let (begin, end) = (Int64(certificate.notValidBefore), Int64(certificate.notValidAfter))
     state.withLock { $0 = EncryptedHandshake.NotTrusted(key: key, validity: begin <= end ? begin...end : nil) }
     return key
+  }
+}
+
+/// Looks at the first byte of the server's answer. The TLS library reports an answer without encryption only if the
+/// server has not closed the connection by then.
+private final class FirstAnswerHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+
+  /// The answer is no record of TLS.
+  struct NotEncrypted: Error {}
+
+  /// The types of the records with which a server of TLS may begin: alert and handshake.
+  private static let firstTypes: Set<UInt8> = [21, 22]
+
+  private let completion: EventLoopPromise<Void>
+
+  init(_ completion: EventLoopPromise<Void>) { self.completion = completion }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if let first = unwrapInboundIn(data).readableBytesView.first, !Self.firstTypes.contains(first) {
+      completion.fail(NotEncrypted())
+      return context.close(promise: nil)
+    }
+    context.fireChannelRead(data)
+    context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
   }
 }
 

@@ -3,9 +3,14 @@ import GraphWire
 
 /// How a client verifies servers, and what it refuses.
 ///
-/// A server at a `tls://` address is accepted if it has the pinned key; else, if an authority of a given file has signed
-/// its certificate for this host; else, if it has the key that this client accepted before; else, if an authority of the
-/// system has signed its certificate; else, if the closure accepts its key. Nothing of this concerns Unix-domain sockets and the machine's own TCP addresses.
+/// The first of these decides about a server at a `tls://` address:
+/// - the pinned key;
+/// - the authorities of a given file, one of which must have signed its certificate for this host;
+/// - the key that this client accepted before;
+/// - the authorities of the system;
+/// - the closure, which may accept its key.
+///
+/// Unix-domain sockets and the machine's own TCP addresses are not verified.
 public struct TransportSecurity: Sendable {
   /// The authorities that may sign the certificates of servers.
   public enum Authorities: Hashable, Sendable {

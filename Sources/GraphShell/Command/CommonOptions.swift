@@ -104,7 +104,9 @@ package struct CommonOptions: ParsableArguments {
 
   /// Connects with the settings of the options. If the server's key is not known, asks the user about it.
   @MainActor
-  package func connecting<Result>(_ body: (TransportSecurity) async throws -> Result) async throws -> Result {
+  package func connecting<Result>(
+    _ body: @MainActor (TransportSecurity) async throws -> Result
+  ) async throws -> Result {
     var security = try security
     do {
       return try await showingProgress { try await body(security) }
@@ -117,7 +119,7 @@ package struct CommonOptions: ParsableArguments {
 
   /// Shows a line on the terminal while a connection takes long.
   @MainActor
-  private func showingProgress<Result>(_ body: () async throws -> Result) async throws -> Result {
+  private func showingProgress<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result {
     do {
       guard !json, isatty(2) == 1 else { return try await body() }
       let interruption = Interruption()

@@ -25,7 +25,7 @@ final class ConnectingLine {
   }
 
   /// Runs `body` and shows the line meanwhile.
-  func whileConnecting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+  func whileConnecting<Result>(_ body: @MainActor () async throws -> Result) async rethrows -> Result {
     precondition(ticking == nil, "a line belongs to one connection")
     let token = overlay.show(.connecting, at: Self.now)
     ticking = Task { [weak self] in

@@ -1,5 +1,6 @@
 import GraphClient
 
+@MainActor
 extension GraphClient {
   /// Reports each lost connection on standard error, at the first attempt to connect again.
   func reportLostConnections(to output: Output) {

@@ -94,8 +94,12 @@ extension EntityTable {
       insert = SQL("INSERT INTO \(table) (member, owner) VALUES (?, ?)")
       remove = SQL("DELETE FROM \(table) WHERE member = ? AND owner = ?")
       removeAll = SQL("DELETE FROM \(table) WHERE owner = ?")
+      // Qualified, because a property of the owners can be called `owner` or `member`, too.
       referrers = SQL(
-        "SELECT _id, _entity FROM \(table) JOIN \(quoted(owners)) ON _row = owner WHERE member = ? ORDER BY _id")
+        """
+        SELECT o._id, o._entity FROM \(table) AS e JOIN \(quoted(owners)) AS o ON o._row = e.owner WHERE e.member = ? \
+        ORDER BY o._id
+        """)
       referrerCount = SQL("SELECT count(*) FROM \(table) WHERE member = ?")
     }
   }

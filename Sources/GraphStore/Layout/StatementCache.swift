@@ -77,13 +77,13 @@ final class StatementCache: @unchecked Sendable {
 
   /// Prepares the statement of a fetch that runs later in the same read.
   func prepareFetch(_ sql: String, _ database: Database) throws {
-    if fetches.contains(where: { $0.sql == sql }) { return }
+    if index(of: sql) != nil { return }
     put(try database.makeStatement(sql: sql), sql)
   }
 
   /// Takes out the statement of a fetch, without bindings; the caller returns it after use.
   func takeFetch(_ sql: String, _ database: Database) throws -> Statement {
-    if let index = fetches.lastIndex(where: { $0.sql == sql }) { return fetches.remove(at: index).statement }
+    if let index = index(of: sql) { return fetches.remove(at: index).statement }
     return try database.makeStatement(sql: sql)
   }
 
@@ -94,6 +94,11 @@ final class StatementCache: @unchecked Sendable {
 
   /// Drops the statements that are too long to be kept after a read.
   func endRead() { fetches.removeAll { $0.sql.utf8.count > Self.maximumText } }
+
+  /// By bytes, because a statement may contain values: as strings, `'é'` is equal in both normalizations.
+  private func index(of sql: String) -> Int? {
+    fetches.lastIndex { $0.sql.utf8.count == sql.utf8.count && $0.sql.utf8.elementsEqual(sql.utf8) }
+  }
 
   private func put(_ statement: Statement, _ sql: String) {
     if fetches.count == Self.maximumFetches { fetches.removeFirst() }

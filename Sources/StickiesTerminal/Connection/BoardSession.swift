@@ -99,7 +99,7 @@ public final class BoardSession {
     self.keepTexts = keepTexts
     let batches = NoteBatches(client, user: user)
     self.batches = batches
-    requests = RequestCenter { [client] question in try await client.answer(question, batches) }
+    requests = RequestCenter { @MainActor [client] question in try await client.answer(question, batches) }
     let (wakes, wake) = AsyncStream.makeStream(of: LoopEvent.self)
     (self.wakes, self.wake) = (wakes, wake)
     driver = try makeTerminal { wake.yield(.events($0)) }
@@ -335,6 +335,7 @@ public final class BoardSession {
   }
 }
 
+@MainActor
 extension GraphClient {
   var noteEntity: Entity { context.model.builtIn(Note.self) }
 

@@ -47,8 +47,8 @@ final class NoteBatches {
         try await withTaskCancellationHandler {
           try Task.checkCancellation()
           return try await perform(batch, over: own)
-        } onCancel: {
-          Task { await own.close() }
+        } onCancel: { [link = own.link] in
+          link.closeLater()
         })
     } catch {
       result = .failure(error)

@@ -52,6 +52,12 @@ struct Doctor: AsyncParsableCommand {
 
   // MARK: - The daemon
 
+  /// A client as the result of a task: it stays on the main actor.
+  @MainActor
+  private struct Connection {
+    let client: GraphClient
+  }
+
   /// Checks the daemon.
   /// - Returns: the findings, and the daemon's data directory if it is on this machine.
   @MainActor
@@ -62,10 +68,11 @@ struct Doctor: AsyncParsableCommand {
     do {
       client = try await options.connecting { security in
         try await TimeLimit.run(milliseconds: Self.maximumDelayMilliseconds, late: { WelcomeTimeout() }) {
-          try await Stickies.connectToAnyModel(
+          let client = try await Stickies.connectToAnyModel(
             at: address, program: "stickies doctor", reconnects: false, security: security)
+          return Connection(client: client)
         }
-      }
+      }.client
     } catch let failure as SecurityFailure {
       let mend = failure.key.map { "if its operator confirms the key, trust it with --pin \($0)" }
       return ([CheckResult("encryption", .problem, failure.message, mend: mend)], nil)
@@ -160,13 +167,10 @@ struct Doctor: AsyncParsableCommand {
     let mend = served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion
     do {
       // A daemon with a newer model may still serve older programs.
-      let client = try await TimeLimit.run(
-        milliseconds: Self.maximumDelayMilliseconds, late: { WelcomeTimeout() },
-        {
-          try await GraphClient.connect(
-            to: connected.address, model: ours, options: connected.options(author: "doctor"))
-        })
-      await client.close()
+      let (address, options) = (connected.address, connected.options(author: "doctor"))
+      try await TimeLimit.run(milliseconds: Self.maximumDelayMilliseconds, late: { WelcomeTimeout() }) {
+        await (try await GraphClient.connect(to: address, model: ours, options: options)).close()
+      }
       return CheckResult(
         "model", .warning,
         "the daemon serves version \(served.version) of the notes' model, this program has \(ours.version)", mend: mend)

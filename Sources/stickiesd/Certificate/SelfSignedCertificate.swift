@@ -27,8 +27,9 @@ struct SelfSignedCertificate {
       notValidBefore: begin, notValidAfter: end, issuer: subject, subject: subject,
       signatureAlgorithm: .ecdsaWithSHA256,
       extensions: try Certificate.Extensions {
-        Critical(BasicConstraints.notCertificateAuthority)
-        Critical(KeyUsage(digitalSignature: true))
+        // Its own authority: TLS libraries accept a given file of authorities only if it has one.
+        Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+        Critical(KeyUsage(digitalSignature: true, keyCertSign: true))
         try ExtendedKeyUsage([.serverAuth])
         SubjectAlternativeNames(names.map(\.generalName))
       },

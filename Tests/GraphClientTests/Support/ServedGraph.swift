@@ -141,6 +141,7 @@ final class ServedGraph {
   }
 }
 
+@MainActor
 extension GraphClient {
   /// Returns when the client's state satisfies a condition, at once if it does already.
   func wait(until isReached: @escaping (State) -> Bool) async {

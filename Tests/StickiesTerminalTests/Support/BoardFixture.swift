@@ -199,7 +199,7 @@ final class BoardFixture {
   func thaw() { Foundation.kill(daemon.processIdentifier, SIGCONT) }
 
   /// Between `kill` and `restart`: changes the graph by another address that other clients do not know.
-  func whileAway(_ body: (GraphClient) async throws -> Void) async throws {
+  func whileAway(_ body: @MainActor (GraphClient) async throws -> Void) async throws {
     let elsewhere = ServerAddress.unix(path: home.path + "/elsewhere")
     daemon = try Self.start(home.path, elsewhere)
     let client = try await Self.connect(elsewhere, "carl@test")
