@@ -8,6 +8,6 @@ public protocol Authenticating: Sendable {
   func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal>
 
   /// The tokens among these that can no longer be used, or whose users have another role than the given one, with the
-  /// reasons. The server asks once a second, and ends the sessions of these tokens.
+  /// reasons. The server asks twice a second, and ends the sessions of these tokens.
   func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal]
 }

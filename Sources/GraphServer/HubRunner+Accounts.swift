@@ -4,7 +4,7 @@ import GraphModel
 import GraphWire
 import NIOCore
 
-/// Credentials: verified on the reader of the hub, and again once a second while they are used. Refusals are slow after
+/// Credentials: verified on the reader of the hub, and again twice a second while they are used. Refusals are slow after
 /// failures.
 extension HubRunner {
   /// The verification of credentials. Used on the loop only.
@@ -50,7 +50,7 @@ extension HubRunner {
     }
   }
 
-  /// Ends the sessions whose tokens can no longer be used. Called once a second.
+  /// Ends the sessions whose tokens can no longer be used. Called twice a second.
   func checkTokens() {
     let tokens = tokensInUse
     if let authenticator = accounts.authenticator, !accounts.isChecking, !tokens.isEmpty {

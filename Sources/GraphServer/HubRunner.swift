@@ -363,6 +363,8 @@ final class HubRunner: @unchecked Sendable {
   func tick() {
     process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)))
     checkTokens()
+    // Twice a second: the check itself takes time as well, and a session ends within a second of its token.
+    loop.scheduleTask(in: .milliseconds(500)) { self.checkTokens() }
   }
 
   /// The numbers of the tokens that sessions use, with their roles.

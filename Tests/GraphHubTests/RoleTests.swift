@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// What the role of a session allows. The hub is the only way to the store, so these are all paths.
+/// The messages that each role allows. The hub is the only way to the store, so these are all paths.
 @Suite struct RoleTests {
   private let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1)
 
