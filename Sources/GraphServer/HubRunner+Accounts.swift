@@ -4,8 +4,8 @@ import GraphModel
 import GraphWire
 import NIOCore
 
-/// Credentials: verified on the reader of the hub, and again twice a second while they are used. Refusals are slow after
-/// failures.
+/// Credentials: verified on the reader of the hub, and again twice a second while they are used. Refusals are slow
+/// after failures.
 extension HubRunner {
   /// The verification of credentials. Used on the loop only.
   struct Accounts {
