@@ -172,9 +172,18 @@ extension MigrationInference {
       report(
         path,
         relationship.isToMany
-          ? "becomes a to-many that is stored at the other end: declare \(new.owner(of: property).name) first"
+          ? "becomes a to-many that is stored at the other end: \(remedy(property, relationship))"
           : "can't become a to-one: an object may have several; give it another name")
     }
+  }
+
+  /// The change of the model file that stores a many-to-many at this end.
+  private func remedy(_ property: Property, _ relationship: Relationship) -> String {
+    let owner = new.owner(of: property)
+    if let inverse = new.property(relationship.inverse), inverse.owner == property.owner {
+      return "declare it before \(new.qualifiedName(of: inverse))"
+    }
+    return "declare \(owner.name) first"
   }
 
   /// Compares by bytes: canonically equivalent constants are different expressions.
