@@ -56,6 +56,14 @@ import Testing
         + "  \(name): bob set age to 2 in revision 4, you set it to 1")
   }
 
+  @Test func unmetPreconditionNamesOnlyTheOthersValue() throws {
+    let age = try company.property("Person", "age").number
+    let conflict = Conflict(
+      kind: .changed, id: person.id, property: age, theirs: .integer(2), author: "bob", revision: 4)
+    let refusal = ModelRefusal(refusal: Refusal(.conflict, "refused", conflicts: [conflict]), model: company.model)
+    #expect(refusal.report.message == "refused\n  Person \(person.shortID): bob set age to 2 in revision 4")
+  }
+
   @Test(arguments: [RefusedOperation.undo, .redo])
   func conflictOfUndoNamesValueThatItWouldSet(operation: RefusedOperation) throws {
     let age = try company.property("Person", "age").number

@@ -102,10 +102,11 @@ package struct ModelRefusal: ReportedError {
       case .changed where conflict.property == 0:
         return "\(name(conflict.id)): changed by \(who)\(conflict.atRevision)"
       case .changed:
-        let mine = brief(conflict.mine, property)
+        // Null also stands for a precondition on a property that the change does not set.
+        let mine = conflict.mine.isNull ? "" : ", you set it to \(brief(conflict.mine, property))"
         let theirs = brief(conflict.theirs, property)
-        return "\(name(conflict.id)): \(who) set \(conflict.subject(in: model)) to \(theirs)\(conflict.atRevision), "
-          + "you set it to \(mine)"
+        return "\(name(conflict.id)): \(who) set \(conflict.subject(in: model)) to \(theirs)\(conflict.atRevision)"
+          + mine
       }
     }
   }
