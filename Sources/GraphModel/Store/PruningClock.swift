@@ -4,15 +4,9 @@
 /// 1. A wall clock that jumps relative to the monotonic clock is not trusted until it has run without a jump for
 ///    `settlingTime`, or until it returns to its former time.
 /// 2. If the wall clock is far ahead of the newest commit when the program starts, either it is wrong or there was no
-<<<<<<< HEAD
 ///    commit for a long time. It is not trusted before the same time has passed. Commits of the last `settlingTime` may
 ///    have been made by the same wrong clock, so they confirm it only if an earlier commit lies close before them
 ///    (``confirmedTime(of:wall:retention:)``).
-=======
-///    commit for a long time. It is not trusted before the same time has passed.
-///    Commits of the last `settlingTime` may have been made by the same wrong clock, so they confirm it only if an
-///    earlier commit lies close before them (``confirmedTime(of:wall:retention:)``).
->>>>>>> w-v31
 /// 3. Commits of this run are no older than the run. They are kept as long as the monotonic clock requires,
 ///    regardless of their times (``Decision/prune(now:through:)``).
 ///
