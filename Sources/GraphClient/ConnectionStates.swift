@@ -84,6 +84,12 @@ package struct ClientLink: Sendable {
     await states.closing?.value
   }
 
+  /// Closes the client in a later turn of its actor, when the calling task is cancelled. Returns then.
+  func closeAtCancellation() async {
+    try? await CancellableWait().wait()
+    closeLater()
+  }
+
   /// Closes the client in a later turn of its actor.
   package func closeLater() {
     mailbox.post { client in

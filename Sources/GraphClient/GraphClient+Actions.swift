@@ -164,19 +164,19 @@ extension GraphClient: ContextOwner {
       watches[query]?.body(.incomplete(query, damage))
       damageDidAppear?(damage)
     case .loaded(let query, let images, let at):
-      loadingQueries.removeValue(forKey: query)?.resume()
+      loadingQueries.removeValue(forKey: query)?.end()
       watches[query]?.body(.loaded(query, images, at: at))
     case .loadedWindow(let query, let rows, let at):
-      loadingQueries.removeValue(forKey: query)?.resume()
+      loadingQueries.removeValue(forKey: query)?.end()
       watches[query]?.body(.loadedWindow(query, rows, at: at))
     case .resumed(let query, let since):
-      loadingQueries.removeValue(forKey: query)?.resume()
+      loadingQueries.removeValue(forKey: query)?.end()
       watches[query]?.body(.resumed(query, since: since))
     case .changed(let update):
       instruments.recordLag(of: update)
       notifyWatches(of: update)
     case .refusedQuery(let query, let refusal):
-      loadingQueries.removeValue(forKey: query)?.resume(throwing: refusal)
+      loadingQueries.removeValue(forKey: query)?.end(.failure(refusal))
       watches.removeValue(forKey: query)?.body(.ended(refusal))
     case .reply(let request, let part, let isLast):
       replies[request]?.stream?.put(part, isLast: isLast)

@@ -170,7 +170,7 @@ extension GraphClient {
     commits.fail(refusal)
     for (_, reply) in replies { reply.stream?.end(refusal) }
     replies = [:]
-    for (_, caller) in loadingQueries { caller.resume(throwing: refusal) }
+    for (_, loading) in loadingQueries { loading.end(.failure(refusal)) }
     loadingQueries = [:]
     loadWaiters.fail(refusal)
     for (_, watch) in watches { watch.body(.ended(refusal)) }
@@ -204,12 +204,10 @@ extension GraphClient {
 
   /// Closes the client when the body returns or throws, or its task is cancelled.
   package func closeAfter<Result>(_ body: (GraphClient) async throws -> Result) async throws -> Result {
+    let link = link
+    async let _: Void = link.closeAtCancellation()
     do {
-      let result = try await withTaskCancellationHandler {
-        try await body(self)
-      } onCancel: { [link] in
-        link.closeLater()
-      }
+      let result = try await body(self)
       await close()
       return result
     } catch {

@@ -50,18 +50,15 @@ extension GraphClient {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
     try Task.checkCancellation()
     let query = follow()
+    let loading = CancellableWait()
+    loadingQueries[query] = loading
+    perform()
     do {
-      try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
-          loadingQueries[query] = continuation
-          perform()
-        }
-      } onCancel: { [mailbox] in
-        mailbox.post { $0.loadingQueries.removeValue(forKey: query)?.resume(throwing: CancellationError()) }
-      }
+      try await loading.wait()
       try await waitForPrefetch(of: query)
       try Task.checkCancellation()
     } catch {
+      loadingQueries[query] = nil
       unfollow(query)
       throw error
     }

@@ -129,7 +129,7 @@ public final class GraphClient {
   /// The live queries of sequences and observed results.
   var runningQueries = RunningQueries()
   /// The callers that wait for the first results of queries.
-  var loadingQueries = [QueryID: CheckedContinuation<Void, any Error>]()
+  var loadingQueries = [QueryID: CancellableWait]()
   var loadWaiters = LoadWaiters()
   /// Numbers the requests, and the queries of watches.
   var lastRequest: RequestID = 0

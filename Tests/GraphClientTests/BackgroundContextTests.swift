@@ -80,10 +80,10 @@ import Testing
         for number in 0..<10 {
           group.addTask {
             try await context.perform { client in
-              for _ in 0..<2 {
+              for year in 2026..<2028 {
                 let project = Project(in: client.context)
                 project["title"] = .string("\(number)")
-                project["year"] = .integer(2026)
+                project["year"] = .integer(Int64(year))
                 // Another body that ran now would add its objects to this save.
                 _ = try await client.status()
               }
