@@ -7,8 +7,8 @@ import GraphModel
   import Darwin
 #endif
 
-/// Where a client gets the token with which it logs in. It is read before each connection, so that a token that was
-/// replaced is used by the next one.
+/// The source of the token with which a client logs in. The client reads it before each connection, so that the next
+/// connection uses a token that was replaced.
 public enum Credentials: Sendable {
   /// The client sends no token.
   case none

@@ -133,7 +133,7 @@ import Testing
       try database.execute(sql: "BEGIN IMMEDIATE")
       let first = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
       #expect(first?.code == .cannotLock)
-      // Behind a log, the store must be brought up to date before it is written again.
+      // With a log, the second attempt brings the store up to date first.
       let second = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
       #expect(second?.code == (hasLog ? .inUse : .cannotLock))
       try database.execute(sql: "ROLLBACK")
