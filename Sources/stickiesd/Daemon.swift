@@ -30,9 +30,8 @@ struct Daemon: AsyncParsableCommand {
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [
-      Serve.self, UserCommand.self, GrantCommand.self, TokenCommand.self, Check.self, Backup.self, Restore.self,
-      Migrate.self, Compact.self,
-      CertificateCommand.self,
+      Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self, UserCommand.self,
+      GrantCommand.self, TokenCommand.self, CertificateCommand.self,
     ],
     defaultSubcommand: Serve.self)
 }
