@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphAccess
 import GraphModel
+import GraphStore
 
 /// The common part of the commands for users and tokens, which change `access.sqlite` themselves. A running daemon sees
 /// the change within a second.
@@ -14,6 +15,8 @@ enum AccountCommand {
     umask(0o077)
     try await StoreCommand.reportingFailures(json: json) {
       let directory = try await flags.settings().data
+      // Before the daemon's first start there is no data directory.
+      if creates { try StoreFiles.prepare(directory: directory) }
       let file = creates ? try AccessFile.create(directory: directory) : try AccessFile.open(directory: directory)
       guard let file else {
         throw Refusal(.notFound, "there are no accounts in \(directory); stickiesd user add NAME makes the first one")

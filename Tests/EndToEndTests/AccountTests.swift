@@ -43,6 +43,16 @@ import Testing
     #expect(try remote("whoami").errors.contains("this server needs a token"))
   }
 
+  /// The accounts of a network daemon are made before its first start.
+  @Test func firstUserCreatesTheDataDirectory() throws {
+    let folder = daemon.home.path + "/not/yet"
+    let added = try daemon.stickiesd("user", "add", "ann", "--data", folder)
+    #expect(added.status == 0 && added.output.hasPrefix("user:"), "\(added.errors)")
+    #expect(try daemon.stickiesd("user", "list", "--data", folder).output.contains("ann"))
+    let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
+    #expect(mode == 0o700)
+  }
+
   @Test func changesHaveTheNameOfTheAccount() throws {
     let secret = try login("ann")
     let who = try remote("whoami", "--json").json()
