@@ -3,8 +3,8 @@ import Synchronization
 
 /// An event that one task waits for. The cancellation of the task ends the wait.
 ///
-/// The library's own `withTaskCancellationHandler` runs its operation on no actor if the caller's actor is known only at
-/// run time, as it is in the methods of a client. Here the operation uses nothing of the client.
+/// The library's own `withTaskCancellationHandler` runs its operation on no actor if the caller's actor is known only
+/// at run time, as it is in the methods of a client. Here the operation uses nothing of the client.
 final class CancellableWait: Sendable {
   private enum State {
     case pending

@@ -31,7 +31,7 @@ final class Mailbox<Owner: AnyObject>: Sendable {
   func run(for owner: Owner, on actor: isolated any Actor) {
     Task { [weak owner, calls] in
       for await call in calls {
-        guard let owner else { return }
+        guard let owner else { break }
         // A closure that uses the parameter runs on its actor.
         call(owner, actor)
       }

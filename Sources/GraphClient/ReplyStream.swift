@@ -137,7 +137,7 @@ public final class ReplyStream: AsyncSequence {
   /// Handles the cancellation of a waiting reader's task.
   private func cancel(_ reader: Reader) {
     if readers.count == 1 { return cancel() }
-    guard !hasOutcome else { return }
+    if hasOutcome { return }
     readers.removeAll { $0 === reader }
     reader.receive(.failure(CancellationError()))
   }
