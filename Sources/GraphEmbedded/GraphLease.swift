@@ -73,6 +73,7 @@ final class GraphLease: Sendable {
   }
 
   private static func opening(_ source: GraphSource) -> Task<EmbeddedServer, any Error> {
+    // Detached: several clients wait for it, and the cancellation of one must not end the others' graph.
     Task.detached {
       try await OpenGraphs.shared.acquire(source.folder) {
         try await EmbeddedServer.start(
@@ -117,6 +118,7 @@ final class GraphLease: Sendable {
   }
 
   private static func release(_ opening: Task<EmbeddedServer, any Error>?, _ folder: String) -> Task<Void, Never> {
+    // Detached: it also begins in a deinitializer, and ends after the client whose actor and task are not needed.
     Task.detached {
       // A graph that could not be opened has no clients.
       if let opening, (try? await opening.value) != nil { await OpenGraphs.shared.release(folder) }

@@ -25,6 +25,7 @@ actor OpenGraphs {
     _ folder: String, _ open: @escaping @Sendable () async throws -> EmbeddedServer
   ) async throws -> EmbeddedServer {
     while let closed = closing[folder] { await closed.value }
+    // Detached: all clients of the folder wait for it, and the cancellation of the first must not end it.
     var entry = entries[folder] ?? Entry(opening: Task.detached(operation: open))
     entry.leases += 1
     entries[folder] = entry
