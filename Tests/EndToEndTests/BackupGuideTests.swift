@@ -4,25 +4,9 @@ import Testing
 
 /// docs/guides/backup.md, line by line: each command prints the output that the page shows.
 @Suite struct BackupGuideTests {
-  private struct Step {
-    let command: String
-    var output = ""
-  }
-
-  private func steps() throws -> [Step] {
+  private func steps() throws -> [ConsoleStep] {
     let page = String(decoding: try Fixtures.file("docs/guides/backup.md"), as: UTF8.self)
-    var steps = [Step]()
-    var isConsole = false
-    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
-      if line.hasPrefix("```") {
-        isConsole = line == "```console"
-      } else if isConsole, line.hasPrefix("$ ") {
-        steps.append(Step(command: String(line.dropFirst(2))))
-      } else if isConsole {
-        steps[steps.count - 1].output += line + "\n"
-      }
-    }
-    return steps
+    return ConsoleStep.read(page)
   }
 
   /// Sizes, times and process ids differ from run to run.

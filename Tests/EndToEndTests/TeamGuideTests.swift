@@ -5,30 +5,14 @@ import Testing
 /// The section "A daemon for a team" of docs/operating.md, line by line: each command prints the output that the page
 /// shows.
 @Suite struct TeamGuideTests {
-  private struct Step {
-    let command: String
-    var output = ""
-  }
-
   private let daemon: Daemon
 
   init() throws { daemon = try Daemon() }
 
-  private func steps() throws -> [Step] {
+  private func steps() throws -> [ConsoleStep] {
     let page = String(decoding: try Fixtures.file("docs/operating.md"), as: UTF8.self)
     let section = try #require(page.split(separator: "## A daemon for a team\n").last?.split(separator: "\n## ").first)
-    var steps = [Step]()
-    var isConsole = false
-    for line in section.split(separator: "\n", omittingEmptySubsequences: false) {
-      if line.hasPrefix("```") {
-        isConsole = line == "```console"
-      } else if isConsole, line.hasPrefix("$ ") {
-        steps.append(Step(command: String(line.dropFirst(2))))
-      } else if isConsole {
-        steps[steps.count - 1].output += line + "\n"
-      }
-    }
-    return steps
+    return ConsoleStep.read(section)
   }
 
   /// Ids, keys and times differ from run to run.
