@@ -72,6 +72,7 @@ struct Handshake {
   func welcome(_ hello: Hello, _ session: Session, head: Token, _ replica: KnownReplica?) -> Welcome {
     var resumed = false
     if let token = hello.token { resumed = token.store == head.store && token.revision <= head.revision }
+    // A replica that is not in history has committed nothing: its last sequence number is 0.
     return Welcome(
       model: session.lens?.old ?? model, head: head, session: session.id, server: server, resumed: resumed,
       maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds),

@@ -221,6 +221,7 @@ import Testing
       }
       // The task that empties the mailbox ends in a turn of its own.
       while released != nil { await Task.yield() }
+      #expect(released == nil)
     }
   }
 
