@@ -126,7 +126,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// The number of commits that SQLite commits together behind the commit log.
     public var gatheredCommits = 64
     /// The bytes of the commit log that are held before SQLite is synced and the log's space is reused.
-    public var heldLogBytes = 24 << 20
+    public var heldLogBytes = 16 << 20
     /// Receives the entries of the commits that one SQLite transaction has made durable, in order. Called on the thread
     /// of the commit, which holds the writer: it must not read the store. A large batch is held in memory for it. Nil
     /// if nothing follows the store.

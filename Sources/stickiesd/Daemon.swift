@@ -112,6 +112,8 @@ struct Serve: AsyncParsableCommand {
     options.created = Int64(Date().timeIntervalSince1970 * 1_000_000)
     options.commitLog = SQLiteStore.localLog(in: settings.data)
     let store = try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
+    // The migration and the redo of a full log leave tens of MiB that serving does not need.
+    releaseFreedMemory()
     var configuration = GraphServer.Configuration(
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
     configuration.optionalAddresses = settings.optionalAddresses
