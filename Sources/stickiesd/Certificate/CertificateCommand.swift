@@ -55,7 +55,8 @@ struct CertificateCommand: AsyncParsableCommand {
         return name
       }
       // An hour in the past, for clients whose clocks are behind.
-      let created = try SelfSignedCertificate(names: names, begin: Date().addingTimeInterval(-3_600), days: days)
+      let begin = Int64(Date().timeIntervalSince1970 - 3_600) * RFC3339.microsecondsPerSecond
+      let created = try SelfSignedCertificate(names: names, begin: begin, days: days)
       let writer = PrivateFileWriter(replaces: replace)
       try writer.check([certificate, key])
       try writer.write(created.key, to: key)
@@ -69,8 +70,8 @@ struct CertificateCommand: AsyncParsableCommand {
     return HostName(host) == nil || host == "localhost" ? ["localhost"] : [host, "localhost"]
   }
 
-  private func print(_ hash: String, _ names: [String], _ certificate: String, _ key: String, _ end: Date?) {
-    let until = end.map { RFC3339.text(Int64($0.timeIntervalSince1970) * RFC3339.microsecondsPerSecond) }
+  private func print(_ hash: String, _ names: [String], _ certificate: String, _ key: String, _ end: Timestamp?) {
+    let until = end.map(RFC3339.text)
     if json {
       var members = [
         JSON.Member("pin", .string(hash)), .init("certificate", .string(certificate)), .init("key", .string(key)),
