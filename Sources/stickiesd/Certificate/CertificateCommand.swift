@@ -11,7 +11,7 @@ struct CertificateCommand: AsyncParsableCommand {
     abstract: "Create a private key and a self-signed certificate for tls:// addresses, or show the key's hash.",
     discussion: """
       Prints the hash of the key, which clients give to --pin. A running daemon uses the new files within two seconds. \
-      Existing files are kept unless --replace is given: clients that trust the former key refuse another one.
+      Existing files are kept unless --replace is given, because clients that trust the former key refuse another one.
       """)
 
   @OptionGroup var store: StoreFlags
@@ -22,7 +22,7 @@ struct CertificateCommand: AsyncParsableCommand {
       valueName: "host"))
   var name: [String] = []
 
-  @Option(help: ArgumentHelp("The validity in days, 1 to 36500; default: 3650.", valueName: "days"))
+  @Option(help: ArgumentHelp("The validity in days, 1 to 36500.", valueName: "days"))
   var days = 3_650
 
   @OptionGroup var files: CertificateFileFlags
