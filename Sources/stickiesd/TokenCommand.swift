@@ -7,8 +7,8 @@ struct TokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Make, list and revoke the tokens with which users log in.",
     discussion: """
-      A token is a secret: each program that has it acts as its user. It is printed once, because the daemon keeps only \
-      a hash of it. The user gives it to "stickies login", which keeps it on the user's machine.
+      A token is a secret: each program that has it acts as its user. It is printed once, because the daemon keeps \
+      only a hash of it. The user gives it to "stickies login", which keeps it on the user's machine.
       """,
     subcommands: [Create.self, List.self, Revoke.self])
 
