@@ -48,6 +48,7 @@ struct CertificateCommand: AsyncParsableCommand {
       guard (1...36_500).contains(days) else {
         throw OptionsError(description: "--days: \(days); it must be a number of days, 1 to 36500")
       }
+      if !replace { try refuseExisting([certificate, key]) }
       let names = try (name.isEmpty ? Self.defaultNames : name).map { text in
         guard let name = HostName(text) else {
           throw OptionsError(description: "--name: \"\(text)\"; it must be \(HostName.expected)")
@@ -57,11 +58,27 @@ struct CertificateCommand: AsyncParsableCommand {
       // An hour in the past, for clients whose clocks are behind.
       let begin = Int64(Date().timeIntervalSince1970 - 3_600) * RFC3339.microsecondsPerSecond
       let created = try SelfSignedCertificate(names: names, begin: begin, days: days)
-      let writer = PrivateFileWriter(replaces: replace)
-      try writer.check([certificate, key])
-      try writer.write(created.key, to: key)
-      try writer.write(created.certificate, to: certificate)
+      try write(created.key, to: key)
+      try write(created.certificate, to: certificate)
       print(created.keyHash.description, names.map(\.text), certificate, key, created.end)
+    }
+  }
+
+  private func refuseExisting(_ paths: [String]) throws(StoreFailure) {
+    guard let path = paths.first(where: { PrivateFile(path: $0).exists }) else { return }
+    throw StoreFailure(
+      .alreadyThere, "\(path) already exists",
+      advice: "Give --show to print the hash of its key, or --replace to create another key, which clients must then "
+        + "trust again.")
+  }
+
+  private func write(_ text: String, to path: String) throws(StoreFailure) {
+    do {
+      try PrivateFile(path: path).write(text)
+    } catch {
+      throw StoreFailure(
+        .inputOutput, "\(error.path) can't be written", cause: error.cause,
+        advice: "Give other paths with --certificate and --key.")
     }
   }
 
