@@ -11,11 +11,11 @@ let nio: [Target.Dependency] = [
 let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
 let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
-let certificates: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-// Of tests only: the wire's own encoder is held against it.
+// Of tests only: the wire's own encoder, and the daemon's own certificates, are held against them.
+let certificates: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -138,8 +138,7 @@ let package = Package(
       name: "stickiesd",
       dependencies: [
         "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
-        "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals,
-        certificates, crypto,
+        "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals, crypto,
       ]),
     .executableTarget(
       name: "stickies",
@@ -270,7 +269,7 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesModel", "StickiesKit",
         "stickiesd", "stickies", "first-program", "observed-list", "core-data-notes", "company-guides",
-        "company-shell", "company-worker", "company-embedded", grdb,
+        "company-shell", "company-worker", "company-embedded", grdb, certificates,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(
@@ -285,12 +284,13 @@ if Context.environment["STICKIES_PROGRAMS_ONLY"] != nil {
     target.type == .test || target.type == .plugin || target.plugins?.isEmpty == false
   }
   package.products.removeAll { $0.name == "GraphModelPlugin" }
-  package.dependencies.removeAll { $0.isSwiftProtobuf }
+  package.dependencies.removeAll { $0.isOfTestsOnly }
 }
 
 extension Package.Dependency {
-  /// Whether this is the dependency of tests only.
-  fileprivate var isSwiftProtobuf: Bool {
-    if case .sourceControl(_, let location, _) = kind { location.hasSuffix("/swift-protobuf") } else { false }
+  /// Whether only tests need the package.
+  fileprivate var isOfTestsOnly: Bool {
+    guard case .sourceControl(_, let location, _) = kind else { return false }
+    return ["/swift-protobuf", "/swift-certificates"].contains { location.hasSuffix($0) }
   }
 }

@@ -69,15 +69,16 @@ struct Handshake {
 
   /// The answer to a hello that `check` has accepted.
   /// - Parameter replica: the transactions of the hello's replica; nil if there are none.
-  func welcome(_ hello: Hello, _ session: Session, head: Token, _ replica: KnownReplica?) -> Welcome {
+  func welcome(
+    _ hello: Hello, _ session: Session, _ principal: Principal, head: Token, _ replica: KnownReplica?
+  ) -> Welcome {
     var resumed = false
     if let token = hello.token { resumed = token.store == head.store && token.revision <= head.revision }
     // A replica that is not in history has committed nothing: its last sequence number is 0.
     return Welcome(
       model: session.lens?.old ?? model, head: head, session: session.id, server: server, resumed: resumed,
       maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds),
-      lastSequence: replica?.lastSequence ?? 0, principal: session.principal,
-      role: session.role)
+      lastSequence: replica?.lastSequence ?? 0, principal: principal, role: session.role)
   }
 
   /// The lens for a client with this model; nil for the server's own model, and for a client that names no model.

@@ -373,7 +373,7 @@ extension Hub {
     session.principal = principal
     session.replica = hello.replica
     session.lastRequest = request
-    let welcome = handshake.welcome(hello, session, head: head, known)
+    let welcome = handshake.welcome(hello, session, principal, head: head, known)
     sender.send(ToClient(request, .welcome(welcome)), to: session, &actions)
     let early = session.waiting
     session.waiting = []

@@ -87,8 +87,7 @@ public struct Welcome: Hashable, Sendable {
   /// The welcome of a server with this model, whose dictionary it contains.
   public init(
     model: Model, head: Token, session: UInt64, server: String, resumed: Bool, maximumFrameSize: Int,
-    heartbeatMilliseconds: Int, lastSequence: UInt64 = 0, principal: Principal? = nil,
-    role: Role? = nil
+    heartbeatMilliseconds: Int, lastSequence: UInt64 = 0, principal: Principal, role: Role
   ) {
     protocolVersion = ProtocolLimits.version
     self.model = model.hash
@@ -99,9 +98,9 @@ public struct Welcome: Hashable, Sendable {
     self.maximumFrameSize = UInt64(maximumFrameSize)
     self.heartbeatMilliseconds = UInt64(heartbeatMilliseconds)
     self.lastSequence = lastSequence
-    author = principal?.name ?? ""
-    self.principal = principal?.id ?? ""
-    self.role = if let role { role.rawValue } else { "" }
+    author = principal.name
+    self.principal = principal.id
+    self.role = role.rawValue
     assert(
       model.entities.allSatisfy { $0.storedProperties.count == $0.slotCount },
       "the dictionary has a property for each value of an object")

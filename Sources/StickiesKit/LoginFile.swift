@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GraphClient
 import GraphModel
 import GraphWire
@@ -10,51 +9,36 @@ import StickiesModel
 
 /// The file with the token for one server, `$XDG_STATE_HOME/stickies/tokens/ADDRESS`, which only its owner can read.
 package struct LoginFile: Sendable {
-  /// The path of the file.
-  package let path: String
-  private let folder: String
+  private let file: PrivateFile
 
   /// The file for a server.
   package init(for address: ServerAddress, environment: ProcessEnvironment = .current) {
-    folder = environment.stateDirectory + "/tokens"
-    path = folder + "/" + Self.name(of: address)
+    file = PrivateFile(path: environment.stateDirectory + "/tokens/" + Self.name(of: address))
   }
 
-  /// Whether the user has logged in to the server.
-  package var exists: Bool { access(path, F_OK) == 0 }
-
-  /// The credentials for a connection to the server.
-  package var credentials: Credentials { exists ? .file(path: path) : .none }
+  /// The credentials for a connection to the server; none if the user has not logged in.
+  package var credentials: Credentials { file.exists ? .file(path: file.path) : .none }
 
   /// Keeps a token, in place of an earlier one.
   /// - Throws: `Refusal` with the reason why it can't be kept.
-  package func write(_ token: String) throws {
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let draft = path + ".new"
-    unlink(draft)
-    let descriptor = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure() }
-    let bytes = Array((token + "\n").utf8)
-    let isWritten = writeBytes(bytes, to: descriptor) && fsync(descriptor) == 0
-    close(descriptor)
-    guard isWritten, rename(draft, path) == 0 else {
-      let refusal = failure()
-      unlink(draft)
-      throw refusal
+  package func write(_ token: String) throws(Refusal) {
+    do {
+      try file.write(token + "\n")
+    } catch {
+      throw Self.refusal(error.path, error.cause)
     }
   }
 
   /// Removes the token.
   /// - Returns: false if there was none.
-  package func remove() throws -> Bool {
-    if unlink(path) == 0 { return true }
+  package func remove() throws(Refusal) -> Bool {
+    if unlink(file.path) == 0 { return true }
     if errno == ENOENT { return false }
-    throw failure()
+    throw Self.refusal(file.path, String(cString: strerror(errno)))
   }
 
-  private func failure() -> Refusal {
-    Refusal(.unavailable, "\(path) can't be written: \(String(cString: strerror(errno)))")
+  private static func refusal(_ path: String, _ cause: String) -> Refusal {
+    Refusal(.unavailable, "\(path) can't be written: \(cause)")
   }
 
   /// The address with its punctuation as `%2F`.
@@ -71,9 +55,4 @@ package struct LoginFile: Sendable {
       return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count == 1 ? "0" : "") + digits
     }.joined()
   }
-}
-
-/// Writes all bytes to a descriptor. Outside of the type, which has a method of the system call's name.
-private func writeBytes(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-  write(descriptor, bytes, bytes.count) == bytes.count
 }

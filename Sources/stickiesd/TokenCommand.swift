@@ -7,8 +7,8 @@ struct TokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Make, list and revoke the tokens with which users log in.",
     discussion: """
-      A token is a secret: each program that has it acts as its user. The daemon keeps no copy; "stickies login" reads a token from \
-      standard input and keeps it for the user.
+      A token is a secret: each program that has it acts as its user. It is printed once, because the daemon keeps \
+      only a hash of it. The user gives it to "stickies login", which keeps it on the user's machine.
       """,
     subcommands: [Create.self, List.self, Revoke.self])
 
@@ -18,7 +18,7 @@ struct TokenCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreFlags
     @Argument(help: "The name of the user.") var user: String
     @Option(help: ArgumentHelp("The purpose of the token, to find it in the list.", valueName: "text")) var label = ""
-    @Option(help: ArgumentHelp("The time until it expires, such as 90d; default: 365d.", valueName: "age"))
+    @Option(help: ArgumentHelp("The time until it expires, such as 90d.", valueName: "age"))
     var expires = "365d"
     @Flag(help: "Make a token that never expires.") var forever = false
 

@@ -67,6 +67,9 @@ extension Daemon {
     "restore": ["restore notes.sqlite"],
     "migrate": ["migrate --dry-run", "migrate"],
     "certificate": ["certificate --name notes.example.org", "certificate --show"],
+    "user": ["user add ann", "user rename ann anna", "user list"],
+    "grant": ["grant ann reader"],
+    "token": ["token create ann --label laptop --expires 90d", "token list"],
     "compact": ["compact --keep-age 90d --dry-run", "compact --keep-commits 10000"],
   ]
 

@@ -72,6 +72,11 @@ import Testing
       }
     }
 
+    var mappingSize: Int {
+      let attributes = try? FileManager.default.attributesOfItem(atPath: mapping)
+      return attributes?[.size] as? Int ?? 0
+    }
+
     func revision() throws -> Int64? { try daemon.run("status", "--json").json()["revision"]?.integerValue }
   }
 
@@ -259,6 +264,7 @@ import Testing
       """)
     var kills = 0
     for round in 0..<12 {
+      let (recorded, revision) = (app.mappingSize, try #require(try app.revision()))
       let process = Process()
       process.executableURL = Daemon.binary("stickies")
       process.arguments = [
@@ -268,13 +274,19 @@ import Testing
       process.standardError = FileHandle.nullDevice
       process.standardInput = FileHandle.nullDevice
       try process.run()
-      // The first rounds end before the first commit, later ones anywhere in between.
-      usleep(UInt32(60_000 + 35_000 * round))
+      switch round % 3 {
+      // Before it has done anything, or after it has recorded a batch, or after a batch is committed.
+      case 0: break
+      case 1: while process.isRunning, app.mappingSize <= recorded { usleep(200) }
+      default: try app.daemon.run("graph", "wait", "--revision", "\(revision + Int64(round))", "--timeout", "20s")
+      }
       if process.isRunning { kills += 1 }
       Foundation.kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
     }
-    #expect(kills > 0)
+    // An import that has imported all rows ends by itself.
+    #expect(kills >= 6)
+    #expect(try #require(try app.revision()) > 3)
     let result = try app.run()
     #expect(result.status == 0, "\(result.errors)")
     #expect(try app.count("IDMNote") == "804\n")

@@ -101,8 +101,10 @@ import Testing
     // The stopped daemon can't create the socket again.
     kill(process, SIGSTOP)
     try FileManager.default.removeItem(atPath: daemon.home.path + "/socket")
-    let list = try daemon.run("list")
-    let doctor = try daemon.run("doctor")
+    // A daemon that the user runs in the default place would be found first.
+    let place = ["XDG_DATA_HOME": daemon.home.path]
+    let list = try daemon.run("list", environment: place)
+    let doctor = try daemon.run("doctor", environment: place)
     kill(process, SIGCONT)
     #expect(list.status == 69)
     #expect(list.errors.contains("process \(process) (\"stickiesd --data"), "\(list.errors)")

@@ -162,7 +162,8 @@ import Testing
     let model = StickiesModel.model
     let welcome = Welcome(
       model: model, head: Token(store: UniqueID(high: 1, low: 1), revision: 0, fingerprint: 0), session: 1,
-      server: "stickiesd 9.9.9", resumed: false, maximumFrameSize: 1 << 20, heartbeatMilliseconds: 15_000)
+      server: "stickiesd 9.9.9", resumed: false, maximumFrameSize: 1 << 20, heartbeatMilliseconds: 15_000,
+      principal: "ann", role: .editor)
     // The first connection is the probe's, which sends nothing.
     let server = try ScriptedServer(
       [ToClient(1, .welcome(welcome)), ToClient(2, .model(source: model.source, hash: model.hash))], connection: 2)

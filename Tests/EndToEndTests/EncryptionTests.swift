@@ -3,6 +3,7 @@ import GraphModel
 import GraphTesting
 import GraphWire
 import Testing
+import X509
 
 /// The programs over TLS, with a certificate of `stickiesd certificate`.
 @Suite(.timeLimit(.minutes(3))) struct EncryptionTests {
@@ -95,6 +96,34 @@ import Testing
     let missing = try served.stickies(["status", "--ca", "/nonexistent.pem"])
     #expect(missing.status == 76 && missing.errors.contains("/nonexistent.pem"))
     #expect(served.daemon.stop() == 0)
+  }
+
+  @Test func createdCertificateIsReadByAnotherImplementation() throws {
+    let daemon = try Daemon()
+    // The second one ends after 2049, from when on a certificate has times of another type.
+    for (days, names) in [(1, ["notes.example.org", "127.0.0.1", "::1"]), (36_500, ["a"])] {
+      let flags = names.flatMap { ["--name", $0] } + ["--days", "\(days)", "--replace", "--json"]
+      let result = try daemon.stickiesd(["certificate"] + flags)
+      #expect(result.status == 0, "\(result.errors)")
+      let text = try String(contentsOfFile: daemon.data + "/certificate.pem", encoding: .utf8)
+      let certificate = try Certificate(pemEncoded: text)
+      #expect(certificate.publicKey.isValidSignature(certificate.signature, for: certificate))
+      #expect(certificate.issuer == certificate.subject)
+      #expect(certificate.subject == (try DistinguishedName { CommonName(names[0]) }))
+      let validity = certificate.notValidAfter.timeIntervalSince(certificate.notValidBefore)
+      #expect(validity == Double(days) * 86_400)
+      #expect(abs(certificate.notValidBefore.timeIntervalSinceNow + 3_600) < 60)
+      let extensions = certificate.extensions
+      #expect(try extensions.basicConstraints == .isCertificateAuthority(maxPathLength: 0))
+      #expect(try extensions.keyUsage == KeyUsage(digitalSignature: true, keyCertSign: true))
+      #expect(try extensions.extendedKeyUsage == ExtendedKeyUsage([.serverAuth]))
+      let alternatives = try #require(try extensions.subjectAlternativeNames)
+      #expect(alternatives.count == names.count)
+      #expect(alternatives.first == .dnsName(names[0]))
+      guard names.count > 1 else { continue }
+      #expect(alternatives[1] == .ipAddress(.init(contentBytes: [127, 0, 0, 1])))
+      #expect(alternatives[2] == .ipAddress(.init(contentBytes: ArraySlice(repeating: 0, count: 15) + [1])))
+    }
   }
 
   @Test func changedKeyIsRefusedUntilItIsPinned() async throws {

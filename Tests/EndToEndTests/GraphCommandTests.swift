@@ -419,7 +419,7 @@ import Testing
       let head = Token(store: UniqueID(high: 1, low: 1), revision: 0, fingerprint: 0)
       let hello = Welcome(
         model: welcome, head: head, session: 1, server: "scripted", resumed: false, maximumFrameSize: 1 << 20,
-        heartbeatMilliseconds: 15_000)
+        heartbeatMilliseconds: 15_000, principal: "ann", role: .editor)
       let server = try ScriptedServer([ToClient(1, .welcome(hello)), ToClient(2, .model(source: source, hash: hash))])
       return try Daemon.run(
         ["graph", "entities", "--json"], server: server.address.description, author: "a", input: nil)

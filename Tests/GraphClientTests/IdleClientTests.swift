@@ -11,7 +11,7 @@ import Testing
     let head = Token(store: UniqueID(high: 1, low: 1), revision: 0, fingerprint: 0)
     let hello = Welcome(
       model: model, head: head, session: 1, server: "scripted", resumed: false, maximumFrameSize: 1 << 20,
-      heartbeatMilliseconds: 500)
+      heartbeatMilliseconds: 500, principal: "ann", role: .editor)
     // It answers three pings.
     let server = try ScriptedServer(
       [ToClient(1, .welcome(hello))] + (2...4).map { ToClient($0, .pong(head)) })

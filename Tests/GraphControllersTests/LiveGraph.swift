@@ -149,7 +149,7 @@ final class LiveGraph: ContextOwner {
           .welcome(
             Welcome(
               model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-              heartbeatMilliseconds: 15_000)), message.request)
+              heartbeatMilliseconds: 15_000, principal: "ann", role: .editor)), message.request)
       case .subscribe(let subscribe):
         subscriptions += 1
         unanswered.append((message.request, subscribe))

@@ -24,7 +24,7 @@ import Testing
         .welcome(
           Welcome(
             model: model, head: token(1), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-            heartbeatMilliseconds: 15_000)), 1)
+            heartbeatMilliseconds: 15_000, principal: "ann", role: .editor)), 1)
       _ = said()
     }
 

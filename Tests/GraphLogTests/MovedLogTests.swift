@@ -28,6 +28,8 @@ import Testing
     let log = try fixture.reopen()
     try log.append([.entry(16)])
     try log.verify()
+    #expect(try log.revisions(after: 12) == [13, 14, 15, 16])
+    #expect(!log.status.needsRestart)
   }
 
   @Test func removedFolderIsCreatedAgain() throws {

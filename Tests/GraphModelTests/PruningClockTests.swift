@@ -149,8 +149,15 @@ import Testing
       var clock = PruningClock(machine.reading, retention: .max)
       _ = clock.decide(machine.reading)
       machine.wall = newest
-      _ = clock.decide(machine.reading)
-      _ = PruningClock.time(wall: wall, newest: newest, retention: .max)
+      let decision = clock.decide(machine.reading)
+      if wall != newest {
+        guard case .refuse(.jumped) = decision else {
+          Issue.record("\(wall) to \(newest): \(decision)")
+          continue
+        }
+      }
+      let time = PruningClock.time(wall: wall, newest: newest, retention: .max)
+      #expect(time >= min(wall, newest) && time <= max(wall, newest))
     }
   }
 }

@@ -65,7 +65,7 @@ import Testing
   private func welcome(_ script: ReplicaTranscript, head: Revision = 0, sequence: UInt64) -> Welcome {
     Welcome(
       model: script.model, head: script.token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-      heartbeatMilliseconds: 15_000, lastSequence: sequence)
+      heartbeatMilliseconds: 15_000, lastSequence: sequence, principal: "ann", role: .editor)
   }
 
   /// It may have been committed before the copy was made, so only its own id is safe.

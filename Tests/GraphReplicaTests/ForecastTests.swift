@@ -23,7 +23,8 @@ import Testing
       let head = try store.store.head.revision
       let welcome = Welcome(
         model: model, head: Token(store: UniqueID(high: 7, low: 7), revision: head, fingerprint: 1), session: 1,
-        server: "", resumed: false, maximumFrameSize: 1 << 20, heartbeatMilliseconds: 15_000)
+        server: "", resumed: false, maximumFrameSize: 1 << 20, heartbeatMilliseconds: 15_000, principal: "ann",
+        role: .editor)
       context.handle(.received(ToClient(1, .welcome(welcome))))
       _ = context.takeActions()
       var images = [ObjectImage]()

@@ -44,7 +44,7 @@ import Testing
       let head = Token(store: UniqueID(high: 7, low: 7), revision: 1, fingerprint: 1)
       let welcome = Welcome(
         model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-        heartbeatMilliseconds: 15_000)
+        heartbeatMilliseconds: 15_000, principal: "ann", role: .editor)
       context.handle(.received(ToClient(1, .welcome(welcome))))
       _ = context.takeActions()
     }

@@ -52,7 +52,7 @@ final class ReplicaTranscript {
     #expect(handle(.connected) == ["> hello"])
     let welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-      heartbeatMilliseconds: 15_000, lastSequence: sequence)
+      heartbeatMilliseconds: 15_000, lastSequence: sequence, principal: "ann", role: .editor)
     return receive(.welcome(welcome), 1)
   }
 

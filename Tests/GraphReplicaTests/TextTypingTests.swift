@@ -261,7 +261,7 @@ private final class TypingSimulation {
     case .hello:
       let welcome = Welcome(
         model: store.model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-        heartbeatMilliseconds: 15_000)
+        heartbeatMilliseconds: 15_000, principal: "ann", role: .editor)
       writer.down.append(ToClient(message.request, .welcome(welcome)))
     case .subscribe:
       let objects = try store.all("Note")

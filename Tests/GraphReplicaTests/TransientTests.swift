@@ -87,7 +87,7 @@ import Testing
     let model = try Fixtures.workplace()
     let welcome = Welcome(
       model: model, head: Token(store: .zero, revision: 0, fingerprint: 0), session: 1, server: "", resumed: false,
-      maximumFrameSize: 1 << 20, heartbeatMilliseconds: 1)
+      maximumFrameSize: 1 << 20, heartbeatMilliseconds: 1, principal: "ann", role: .editor)
     let person = try #require(welcome.entities.first { $0.name == "Person" })
     let names = person.properties.map(\.name)
     #expect(!names.contains("isSelected") && !names.contains("draft"))

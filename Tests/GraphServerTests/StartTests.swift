@@ -1,5 +1,6 @@
 import Dispatch
 import GraphModel
+import Synchronization
 import Testing
 
 @testable import GraphServer
@@ -17,8 +18,14 @@ import Testing
     #expect(ran.wait(timeout: .now() + 30) == .success)
   }
 
-  /// A pool that got some of its threads ends.
-  @Test func failedStartIsCleanedUp() {
+  @Test func poolEndsAfterItsJobsAndEvenWithoutThreads() throws {
+    // As after a start that failed at the first thread.
     ReaderPool(threads: 3).stop()
+    let pool = ReaderPool(threads: 3)
+    try pool.start()
+    let ran = Mutex(0)
+    for _ in 0..<20 { pool.enqueue { ran.withLock { $0 += 1 } } }
+    pool.stop()
+    #expect(ran.withLock { $0 } == 20)
   }
 }

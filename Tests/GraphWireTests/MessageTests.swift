@@ -72,7 +72,7 @@ import Testing
           Welcome(
             model: model, head: token, session: 3, server: "s", resumed: true, maximumFrameSize: 9,
             heartbeatMilliseconds: 8, lastSequence: 7,
-            principal: Principal(id: "user:1", name: "ann")))),
+            principal: Principal(id: "user:1", name: "ann"), role: .reader))),
       ToClient(
         2,
         .refused(

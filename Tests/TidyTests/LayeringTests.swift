@@ -76,7 +76,7 @@ import Testing
     "GraphEmbedded": ["Logging"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": [
-      "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals", "X509",
+      "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals",
     ],
     "stickies": ["ArgumentParser"],
     "graph-sim": ["ArgumentParser"],

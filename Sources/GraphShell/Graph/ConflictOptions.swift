@@ -7,7 +7,8 @@ struct ConflictOptions: ParsableArguments {
     parsing: .unconditional,
     help: """
       If another client changed the same property (for a delete: the object) since you read it: error refuses the \
-      command, storeTrump keeps the other change, objectTrump keeps yours. (default: objectTrump)
+      command, storeTrump keeps the other change, objectTrump keeps yours, overwrite keeps all values that you read or \
+      changed, rollback keeps all values of the store. (default: objectTrump)
       """)
   var policy: PolicyName?
   @Option(

@@ -79,9 +79,9 @@ struct GraphImport: AsyncParsableCommand {
         """,
       discussion: """
         Objects of an export keep their ids and all of their values. The import is one commit: if it fails, nothing is \
-        imported. With --core-data the file is the SQLite store of an app, which is only read. The daemon serves the \
-        model of the app. A mapping file says which row became which object, so that a second run takes the changes \
-        only; rows that cannot be taken are listed.
+        imported. With --core-data the file is the SQLite store of an app, which is only read; the daemon must \
+        serve the app's model. A mapping file records which row became which object, so that a second run imports only \
+        what has changed. Rows that cannot be imported are listed.
         """)
   }
 

@@ -11,8 +11,8 @@ struct Follow: AsyncParsableCommand {
       Runs until Ctrl-C; with --until-now it ends after the newest present commit. Each line has a token: after an \
       interruption, give --since the token of the last line that you processed, and no commit is missed. A token of \
       another store, of a store that was restored from a backup since, or of pruned commits is refused with exit \
-      code 4. Damaged commits are named on standard error, and so are objects whose changes have no values; after any, \
-      the exit code is 1.
+      code 4. Standard error names the commits that are damaged, and the objects whose changes are printed without \
+      values because of damage; the exit code is then 1.
       """)
 
   @OptionGroup var options: CommonOptions

@@ -16,14 +16,15 @@ struct Login: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Log in to a daemon with a token.",
     discussion: """
-      Reads the token, which the daemon's owner makes with "stickiesd token create", from standard input: no option takes \
-      it, because other users can see the options of a program. The daemon verifies it; then it is kept in \
-      $XDG_STATE_HOME/stickies/tokens, where only you can read it, and used for each connection to this daemon.
+      Reads the token, which the daemon's owner makes with "stickiesd token create", from standard input or a \
+      file. No option takes the token itself, because other users can see the options of a program. If the daemon \
+      accepts the token, it is kept in $XDG_STATE_HOME/stickies/tokens, where only you can read it, and used for each \
+      connection to this daemon.
       """)
 
   @OptionGroup var options: CommonOptions
 
-  @Option(help: ArgumentHelp("Read the token from a file instead.", valueName: "file"))
+  @Option(help: ArgumentHelp("Read the token from this file; default: standard input.", valueName: "file"))
   var file: String?
 
   @MainActor

@@ -11,7 +11,7 @@ struct CertificateCommand: AsyncParsableCommand {
     abstract: "Create a private key and a self-signed certificate for tls:// addresses, or show the key's hash.",
     discussion: """
       Prints the hash of the key, which clients give to --pin. A running daemon uses the new files within two seconds. \
-      Existing files are kept unless --replace is given: clients that trust the former key refuse another one.
+      Existing files are kept unless --replace is given, because clients that trust the former key refuse another one.
       """)
 
   @OptionGroup var store: StoreFlags
@@ -22,7 +22,7 @@ struct CertificateCommand: AsyncParsableCommand {
       valueName: "host"))
   var name: [String] = []
 
-  @Option(help: ArgumentHelp("The validity in days, 1 to 36500; default: 3650.", valueName: "days"))
+  @Option(help: ArgumentHelp("The validity in days, 1 to 36500.", valueName: "days"))
   var days = 3_650
 
   @OptionGroup var files: CertificateFileFlags
@@ -48,6 +48,7 @@ struct CertificateCommand: AsyncParsableCommand {
       guard (1...36_500).contains(days) else {
         throw OptionsError(description: "--days: \(days); it must be a number of days, 1 to 36500")
       }
+      if !replace { try refuseExisting([certificate, key]) }
       let names = try (name.isEmpty ? Self.defaultNames : name).map { text in
         guard let name = HostName(text) else {
           throw OptionsError(description: "--name: \"\(text)\"; it must be \(HostName.expected)")
@@ -55,12 +56,29 @@ struct CertificateCommand: AsyncParsableCommand {
         return name
       }
       // An hour in the past, for clients whose clocks are behind.
-      let created = try SelfSignedCertificate(names: names, begin: Date().addingTimeInterval(-3_600), days: days)
-      let writer = PrivateFileWriter(replaces: replace)
-      try writer.check([certificate, key])
-      try writer.write(created.key, to: key)
-      try writer.write(created.certificate, to: certificate)
+      let begin = Int64(Date().timeIntervalSince1970 - 3_600) * RFC3339.microsecondsPerSecond
+      let created = try SelfSignedCertificate(names: names, begin: begin, days: days)
+      try write(created.key, to: key)
+      try write(created.certificate, to: certificate)
       print(created.keyHash.description, names.map(\.text), certificate, key, created.end)
+    }
+  }
+
+  private func refuseExisting(_ paths: [String]) throws(StoreFailure) {
+    guard let path = paths.first(where: { PrivateFile(path: $0).exists }) else { return }
+    throw StoreFailure(
+      .alreadyThere, "\(path) already exists",
+      advice: "Give --show to print the hash of its key, or --replace to create another key, which clients must then "
+        + "trust again.")
+  }
+
+  private func write(_ text: String, to path: String) throws(StoreFailure) {
+    do {
+      try PrivateFile(path: path).write(text)
+    } catch {
+      throw StoreFailure(
+        .inputOutput, "\(error.path) can't be written", cause: error.cause,
+        advice: "Give other paths with --certificate and --key.")
     }
   }
 
@@ -69,8 +87,8 @@ struct CertificateCommand: AsyncParsableCommand {
     return HostName(host) == nil || host == "localhost" ? ["localhost"] : [host, "localhost"]
   }
 
-  private func print(_ hash: String, _ names: [String], _ certificate: String, _ key: String, _ end: Date?) {
-    let until = end.map { RFC3339.text(Int64($0.timeIntervalSince1970) * RFC3339.microsecondsPerSecond) }
+  private func print(_ hash: String, _ names: [String], _ certificate: String, _ key: String, _ end: Timestamp?) {
+    let until = end.map(RFC3339.text)
     if json {
       var members = [
         JSON.Member("pin", .string(hash)), .init("certificate", .string(certificate)), .init("key", .string(key)),

@@ -249,7 +249,7 @@ struct RandomMessages {
   private mutating func welcome() -> Welcome {
     var welcome = Welcome(
       model: model, head: token(), session: unsigned(), server: string(), resumed: bool(), maximumFrameSize: 0,
-      heartbeatMilliseconds: 0)
+      heartbeatMilliseconds: 0, principal: "ann", role: .editor)
     welcome.protocolVersion = number()
     welcome.model = ModelHash(bytes: key().bytes) ?? model.hash
     welcome.entities = list {
