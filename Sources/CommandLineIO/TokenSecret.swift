@@ -1,6 +1,8 @@
 // Tests: TokenSecretTests.swift, SecretTests.swift
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif

@@ -49,6 +49,10 @@ package final class CoreDataFile {
     database = try StoreDatabase(copy: snapshot.copy, name: name)
     external = ExternalStorage(store: snapshot.path)
     let schema = try Self.schema(database)
+    guard !schema.isEmpty else {
+      throw Refusal(
+        .invalid, "\(name) has no tables: what an app saved last is in \(name)-wal; copy that file with the store")
+    }
     do {
       uuid = try Self.readUUID(database)
       model = try Self.readModel(database, isThere: schema["Z_MODELCACHE"] != nil)

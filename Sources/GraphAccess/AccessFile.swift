@@ -5,6 +5,8 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -65,7 +67,7 @@ public final class AccessFile: Sendable {
     let path = directory + "/" + name
     let draft = "\(path).\(getpid()).new"
     unlink(draft)
-    let descriptor = Glibc.open(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0o600)
+    let descriptor = openFile(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw creationFailure(path) }
     close(descriptor)
     defer { unlink(draft) }
@@ -230,3 +232,6 @@ public final class AccessFile: Sendable {
     }
   }
 }
+
+/// `open` of the C library, which a method hides.
+private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }

@@ -3,6 +3,10 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// Checks that a server gets the file descriptors that it needs besides those of its clients.

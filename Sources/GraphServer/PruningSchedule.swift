@@ -66,9 +66,13 @@ final class PruningSchedule: @unchecked Sendable {
   /// Reads the clocks and the time of the newest commit.
   static func reading(_ store: any GraphStoring) throws -> PruningClock.Reading {
     let newest = try store.revision(at: .max)
-    // CLOCK_MONOTONIC stops during suspend, so a resume would look like a jump of the wall clock.
+    // Linux's CLOCK_MONOTONIC stops during suspend, so a resume would look like a jump of the wall clock.
     var time = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &time)
+    #if os(Linux)
+      clock_gettime(CLOCK_BOOTTIME, &time)
+    #else
+      clock_gettime(CLOCK_MONOTONIC, &time)
+    #endif
     return PruningClock.Reading(
       wall: GraphServer.now(), monotonic: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000,
       head: newest.head.revision, newest: newest.revision > 0 ? newest.time : nil)

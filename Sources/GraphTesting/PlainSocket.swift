@@ -9,7 +9,7 @@ public enum PlainSocket {
   /// Returns a socket that is connected to an address.
   public static func connect(to address: ServerAddress) throws -> Int32 {
     let (domain, storage) = try name(of: address)
-    let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(domain, streamSocket, 0)
     guard descriptor >= 0 else { throw NoConnection(code: errno) }
     let status = storage.withUnsafeBytes { bytes -> Int32 in
       guard let base = bytes.baseAddress else { return -1 }
@@ -26,7 +26,7 @@ public enum PlainSocket {
   /// Returns a socket that listens on an address.
   public static func listen(at address: ServerAddress) throws -> Int32 {
     let (domain, storage) = try name(of: address)
-    let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(domain, streamSocket, 0)
     guard descriptor >= 0 else { throw NoConnection(code: errno) }
     let status = storage.withUnsafeBytes { bytes -> Int32 in
       guard let base = bytes.baseAddress else { return -1 }
@@ -85,3 +85,9 @@ public enum PlainSocket {
     Foundation.close(descriptor)
   }
 }
+
+#if canImport(Darwin)
+  private let streamSocket = SOCK_STREAM
+#else
+  private let streamSocket = Int32(SOCK_STREAM.rawValue)
+#endif

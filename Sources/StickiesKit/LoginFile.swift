@@ -5,6 +5,10 @@ import StickiesModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// The file with the token for one server, `$XDG_STATE_HOME/stickies/tokens/ADDRESS`, which only its owner can read.

@@ -4,6 +4,10 @@ import GraphWire
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// The settings in the environment: locations of data and sockets, and the user's name.

@@ -3,6 +3,10 @@ import GraphWire
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// The account of a process, as the system reports it, regardless of the environment.

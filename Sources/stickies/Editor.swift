@@ -4,6 +4,8 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -122,7 +124,12 @@ struct Editor {
       var status = stat()
       guard stat(file, &status) == 0 else { return nil }
       (inode, size) = (status.st_ino, status.st_size)
-      (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+      #if canImport(Darwin)
+        let time = status.st_mtimespec
+      #else
+        let time = status.st_mtim
+      #endif
+      (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec)
     }
   }
 

@@ -30,6 +30,9 @@ import Testing
     // A date is not a number, and a decimal is not an integer.
     ("$0.hired == $0.number", "$0.hired == $0.manager.hired"),
     ("$0.salary > $0.number", "$0.salary > $0.number.asDecimal"),
+    // Only an attribute that is true or false is a condition.
+    ("$0.number && $0.remote", "$0.number > 0 && $0.remote"),
+    ("!$0.name", #"!($0.name == "")"#),
     // Booleans and documents have no order.
     ("$0.remote > false", "$0.remote != false"),
     (#"$0.settings < "x""#, #"$0.settings != "x""#),

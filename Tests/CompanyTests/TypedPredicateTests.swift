@@ -53,6 +53,33 @@ import Testing
     try expectSame(Person.self, "FALSEPREDICATE") { _ in .never }
   }
 
+  /// `where: { !$0.pinned }` is what a Swift programmer writes.
+  @Test func attributeThatIsTrueOrFalseIsCondition() throws {
+    try expectSame(Person.self, "remote == FALSE") { !$0.remote }
+    try expectSame(Person.self, "NOT manager.remote == TRUE") { !$0.manager.remote }
+    try expectSame(Person.self, "remote == TRUE AND number > 3") { $0.remote && $0.number > 3 }
+    try expectSame(Person.self, "number > 3 AND remote == TRUE") { $0.number > 3 && $0.remote }
+    try expectSame(Person.self, "remote == TRUE AND manager.remote == TRUE AND number > 3") {
+      $0.remote && $0.manager.remote && $0.number > 3
+    }
+    try expectSame(Person.self, "remote == TRUE OR number > 3") { $0.remote || $0.number > 3 }
+    try expectSame(Person.self, "number > 3 OR remote == TRUE") { $0.number > 3 || $0.remote }
+    try expectSame(Person.self, "remote == TRUE OR manager.remote == TRUE") { $0.remote || $0.manager.remote }
+    try expectSame(Person.self, "NOT (remote == TRUE AND number > 3)") { !($0.remote && $0.number > 3) }
+    try expectSame(Project.self, "ANY members.remote == TRUE AND NOT ANY members.remote == TRUE") {
+      $0.members.any.remote && !$0.members.any.remote
+    }
+    try expectSame(Project.self, "SUBQUERY(members, $x, $x.remote == TRUE).@count > 0") {
+      $0.members.contains { $0.remote }
+    }
+    try expectSame(Project.self, "SUBQUERY(members, $x, $x.remote == FALSE).@count == 2") {
+      $0.members.count { !$0.remote } == 2
+    }
+    try expectSame(Project.self, "SUBQUERY(members, $x, $x.remote == TRUE).@count == 2") {
+      $0.members.count { $0.remote } == 2
+    }
+  }
+
   @Test func setsAndRangesHold() throws {
     try expectSame(Project.self, #"status IN {"running", "done"}"#) { $0.status.isIn([.running, .done]) }
     try expectSame(Person.self, "vacationDays IN {}") { $0.vacationDays.isIn([]) }

@@ -56,6 +56,16 @@ import Testing
     #expect(refusal.message.contains("is a SQLite database, but not a Core Data store"))
   }
 
+  /// An app that was never closed has everything in its `-wal`.
+  @Test func storeWithoutItsLogIsRefusedWithAdvice() throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { try $0.execute(sql: "CREATE TABLE a (b); DROP TABLE a") }
+    try queue.close()
+    let refusal = try #require(throws: Refusal.self) { try CoreDataFile(path) }
+    let advice = "what an app saved last is in \(path)-wal; copy that file with the store"
+    #expect(refusal.message == "\(path) has no tables: \(advice)")
+  }
+
   @Test(arguments: [
     ("DELETE FROM Z_METADATA", "Z_METADATA has no Z_UUID"), ("DROP TABLE Z_METADATA", "no such table: Z_METADATA"),
     ("DROP TABLE Z_PRIMARYKEY", "no such table: Z_PRIMARYKEY"), ("DELETE FROM Z_PRIMARYKEY", "has no entities"),

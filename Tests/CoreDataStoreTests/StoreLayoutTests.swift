@@ -174,6 +174,29 @@ import Testing
     #expect(store.remarks.contains { $0.hasPrefix("Z_2TAGS: the model OneWay has no relationship of this table") })
   }
 
+  /// The column of the owners may have the name of a to-one, which has no table of its own.
+  @Test func joinTableWithNameOfToOneIsFound() throws {
+    let model = """
+      {"format": 1, "name": "OneWay", "version": 1, "entities": [
+        {"name": "IDMNote", "relationships": [
+          {"name": "labels", "destination": "IDMTag", "inverse": "notesOfLabels", "toMany": true},
+          {"name": "first", "destination": "IDMTag", "inverse": "idmNote"}]},
+        {"name": "IDMTag", "relationships": [
+          {"name": "notesOfLabels", "destination": "IDMNote", "inverse": "labels", "toMany": true},
+          {"name": "idmNote", "destination": "IDMNote", "inverse": "first"}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute(
+      """
+      CREATE TABLE Z_2LABELS (Z_2IDMNOTE INTEGER, Z_3LABELS INTEGER, PRIMARY KEY (Z_2IDMNOTE, Z_3LABELS));
+      INSERT INTO Z_2LABELS VALUES (1, 7), (5, 2)
+      """)
+    let store = try fixture.read()
+    #expect(try store.members("IDMNote 1", "labels") == [7])
+    #expect(try store.members("IDMNote 5", "labels") == [2])
+  }
+
   /// A relationship that is its own inverse has one row for each pair, which counts in both directions.
   @Test(arguments: ["REFLEXIVE", "Z_3FRIENDS1"])
   func reflexiveRelationshipIsRead(column: String) throws {

@@ -1,5 +1,11 @@
 import Foundation
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 import GraphModel
 import GraphTesting
 import GraphWire
@@ -91,9 +97,9 @@ import Testing
   @Test func suspendedDaemonIsReportedAsUnresponsive() throws {
     let daemon = try Daemon()
     try daemon.start()
-    Glibc.kill(daemon.process.processIdentifier, SIGSTOP)
+    kill(daemon.process.processIdentifier, SIGSTOP)
     let still = try Self.diagnose(daemon.home.path, daemon.socket.description)
-    Glibc.kill(daemon.process.processIdentifier, SIGCONT)
+    kill(daemon.process.processIdentifier, SIGCONT)
     #expect(still.status == 69)
     #expect(still.message("daemon").hasSuffix("accepts connections but does not answer"))
     #expect(still.mend("daemon").hasPrefix("if it is a stickiesd, it hangs or is suspended"))

@@ -73,7 +73,9 @@ import Testing
     Case(#"{"format": 1, "name": "M", "version": 1}"#, "entities", "is missing"),
     Case(file(#""entities": {}"#), "entities", "must be a list"),
     Case(file(#""entities": [1]"#), "entities[0]", "must be an object"),
-    Case(file(#""entities": [{"name": "A"}], "surprise": 1"#), "surprise", "is not a valid member here"),
+    Case(
+      file(#""entities": [{"name": "A"}], "surprise": 1"#), "surprise",
+      "is not a valid member here; there are composites, documentation, entities, enumerations, fetchRequests, format,"),
     Case(entities(#"{"name": 1}"#), "entities[0].name", "must be a string"),
     Case(entities(#"{"name": "1st"}"#), "entities[0].name", "is not a name"),
     Case(entity(#""abstract": 1"#), "entities[0].abstract", "must be true or false"),
@@ -106,7 +108,7 @@ import Testing
     Case(entity(#""rules": [{"name": "r"}]"#), "entities[0].rules[0].predicate", "is missing"),
     Case(
       entity(#""rules": [{"name": "r", "predicate": "id != NULL", "text": ""}]"#), "entities[0].rules[0].text",
-      "is not a valid member here"),
+      "is not a valid member here; there are documentation, message, name, predicate"),
     Case(
       file(#""composites": [{"name": "C"}], "entities": [{"name": "A"}]"#), "composites[0].attributes", "is missing"),
     Case(

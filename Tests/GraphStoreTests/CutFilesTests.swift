@@ -7,6 +7,10 @@ import Testing
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// A database file that another program cuts short or overwrites while a store has it open. SQLite does not notice

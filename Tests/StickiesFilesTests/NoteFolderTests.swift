@@ -1,5 +1,11 @@
 import FoundationEssentials
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 import GraphModel
 import GraphTesting
 import StickiesFiles

@@ -94,7 +94,8 @@ import Testing
     "StickiesTerminal", "CoreDataModels", "CoreDataStore", "stickies",
   ]
   private static let toolchain: Set<String> = [
-    "Foundation", "FoundationEssentials", "Dispatch", "Observation", "Synchronization", "Glibc", "Darwin", "Swift",
+    "Foundation", "FoundationEssentials", "Dispatch", "Observation", "Synchronization", "Glibc", "Musl", "Darwin",
+    "Swift",
   ]
 
   static func sources(_ folder: String) throws -> [(target: String, path: String, text: String)] {

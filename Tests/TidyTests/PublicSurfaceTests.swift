@@ -29,17 +29,30 @@ import Testing
     #expect(types.isDisjoint(with: Self.common), "other modules use \(types.intersection(Self.common).sorted())")
   }
 
-  /// There is a C library of each system; the one of Linux is called Glibc.
+  /// There is a C library of each system; the one of Linux is called Glibc or Musl. A file imports the one that there is,
+  /// and uses it by no name.
   @Test func librariesOfOneSystemAreImportedConditionally() throws {
-    for (_, path, text) in try LayeringTests.sources("Sources") {
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-      for (index, line) in lines.enumerated() where ["import Glibc", "import Darwin"].contains(line.trimmed) {
-        let module = line.trimmed.dropFirst("import ".count)
-        #expect(
-          index > 0 && lines[index - 1].hasSuffix("if canImport(\(module))"),
-          "\(path):\(index + 1) imports \(module) on every system")
+    let choice = """
+      #if canImport(Glibc)
+        import Glibc
+      #elseif canImport(Musl)
+        import Musl
+      #elseif canImport(Darwin)
+        import Darwin
+      #endif
+      """
+    var files = 0
+    for folder in ["Sources", "Tests", "Benchmarks/Sources", "Fuzz/Sources", "docs/examples"] {
+      for (_, path, text) in try LayeringTests.sources(folder) {
+        if text.contains(choice) { files += 1 }
+        let code = SourceText(text.replacing(choice, with: "")).code
+        let lines = code.split(separator: "\n").filter { line in
+          ["Glibc", "Musl", "Darwin"].contains { line.contains("import \($0)") || line.contains("\($0).") }
+        }
+        #expect(lines.isEmpty, "\(path) names the library of one system: \(lines)")
       }
     }
+    #expect(files > 50)
   }
 
   @Test func publicDeclarationsAreFound() throws {
@@ -80,8 +93,4 @@ import Testing
         "StickiesKit",
       ])
   }
-}
-
-extension String {
-  fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
 }

@@ -1,6 +1,12 @@
 import CFuzzer
 import FuzzTargets
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The target named by GRAPH_FUZZ_TARGET. The arguments belong to libFuzzer, which restarts this program with them.
 enum Chosen {

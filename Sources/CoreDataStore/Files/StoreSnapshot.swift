@@ -2,6 +2,8 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -83,7 +85,12 @@ struct StoreSnapshot {
     init?(_ path: String) {
       var status = stat()
       guard stat(path, &status) == 0 else { return nil }
-      numbers = [Int(status.st_ino), status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+      #if canImport(Darwin)
+        let time = status.st_mtimespec
+      #else
+        let time = status.st_mtim
+      #endif
+      numbers = [Int(status.st_ino), Int(status.st_size), time.tv_sec, time.tv_nsec]
     }
   }
 
@@ -163,7 +170,7 @@ final class FileReader {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
       while filled < limit {
-        let count = Glibc.read(descriptor, buffer.baseAddress?.advanced(by: filled), limit - filled)
+        let count = readBytes(descriptor, buffer.baseAddress?.advanced(by: filled), limit - filled)
         if count < 0, errno == EINTR { continue }
         if count < 0 { failure = errno }
         guard count > 0 else { break }
@@ -175,4 +182,9 @@ final class FileReader {
     }
     return bytes
   }
+}
+
+/// `read` of the C library, which a method hides.
+private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(descriptor, buffer, count)
 }

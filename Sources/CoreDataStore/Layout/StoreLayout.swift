@@ -363,11 +363,12 @@ package struct StoreLayout {
     return best?.join
   }
 
-  /// Whether a column belongs to another relationship of the model, so that its table does too.
+  /// Whether a column belongs to another relationship of the model, so that its table does too. A to-one has no table.
   private func isNameOfOther(_ column: JoinColumn?, besides property: Property, _ inverse: String) -> Bool {
     guard let column else { return false }
     return model.entities.contains { entity in
       entity.relationships.contains { other in
+        guard other.isToMany else { return false }
         let name = names.capitals(other)
         return other.number != property.number && name != inverse && column.isNamed(name)
       }

@@ -97,6 +97,24 @@ extension GraphClient {
     return LiveQueryHandle(query, of: self)
   }
 
+  /// Follows the objects of a class for which an attribute is true; returns when the first result has arrived.
+  public func subscribe<Object: ManagedObject, Cardinality: SingleCardinality>(
+    to type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> LiveQueryHandle {
+    try await subscribe(to: type, where: { attribute($0).isTrue }, prefetch: prefetch)
+  }
+
+  /// Follows a part of the objects of a class for which an attribute is true, in an order.
+  public func subscribe<Object: ManagedObject, Cardinality: SingleCardinality>(
+    to type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], offset: Int = 0, limit: Int,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> LiveQueryHandle {
+    try await subscribe(
+      to: type, where: { attribute($0).isTrue }, sort: sort, offset: offset, limit: limit, prefetch: prefetch)
+  }
+
   // MARK: - Requests
 
   private func request<Object: ManagedObject>(

@@ -39,4 +39,34 @@ extension GraphReader {
   ) async throws -> Bool {
     try await exists(type, where: { attribute($0).isTrue })
   }
+
+  /// Reads values of the objects of a class for which an attribute is true.
+  public func rows<Object: ManagedObject, Cardinality: SingleCardinality, each Output>(
+    of type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], distinct: Bool = false, limit: Int? = nil,
+    @RowBuilder columns: (ObjectPath<Object, ExactlyOne>) -> TypedRow<repeat each Output>
+  ) async throws -> [(repeat each Output)] {
+    try await rows(
+      of: type, where: { attribute($0).isTrue }, sort: sort, distinct: distinct, limit: limit, columns: columns)
+  }
+
+  /// Reads aggregates of groups of the objects for which an attribute is true.
+  public func groups<Object: ManagedObject, Cardinality: SingleCardinality, each Output>(
+    of type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any GroupOrderKey] = [], limit: Int? = nil,
+    @RowBuilder columns: (ObjectPath<Object, ExactlyOne>) -> TypedRow<repeat each Output>
+  ) async throws -> [(repeat each Output)] {
+    try await groups(of: type, where: { attribute($0).isTrue }, sort: sort, limit: limit, columns: columns)
+  }
+
+  /// Reads rows of the objects of a class for which an attribute is true as values of a `Decodable` type.
+  public func fetch<Object: ManagedObject, Row: Decodable, Cardinality: SingleCardinality>(
+    _ type: Object.Type, _ columns: String, as row: Row.Type,
+    where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    groupBy groups: String = "", distinct: Bool = false, sort: String = "", limit: Int? = nil
+  ) async throws -> [Row] {
+    try await fetch(
+      type, columns, as: row, where: { attribute($0).isTrue }, groupBy: groups, distinct: distinct, sort: sort,
+      limit: limit)
+  }
 }

@@ -82,7 +82,7 @@ extension GraphReader {
   /// struct Pay: Decodable { var name: String; var code: String; var yearly: Decimal? }
   /// let pay = try await client.fetch(
   ///   Person.self, "name, department.code AS code, salary * 12 AS yearly", as: Pay.self,
-  ///   where: { $0.remote.isTrue }, sort: "name")
+  ///   where: { $0.remote }, sort: "name")
   /// ```
   /// - Parameters:
   ///   - columns: the values in their text form, each named like a property of `Row`, with `AS` where it is not. For

@@ -4,6 +4,10 @@ import GraphWire
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// Makes an encrypted connection, and decides whether the server is the right one.

@@ -4,6 +4,10 @@ import GraphWire
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// The file in which a user's clients remember encrypted servers. Each line has a host, a port, and the hash of the

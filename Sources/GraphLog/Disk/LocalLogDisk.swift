@@ -3,6 +3,10 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// A folder of the local file system.
@@ -41,20 +45,20 @@ struct LocalLogDisk: LogDisk {
   func identity(of name: String) -> FileIdentity? { FileIdentity(of: path(name)) }
 
   func create(_ name: String) throws -> any LogFile {
-    let descriptor = Glibc.open(path(name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let descriptor = openFile(path(name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw StoreFailure.system("the log segment \(path(name)) can't be created", errno) }
     return LocalLogFile(descriptor, path(name))
   }
 
   func open(_ name: String, forWriting: Bool) throws -> any LogFile {
     // O_NONBLOCK: opening a pipe of that name must not block.
-    let descriptor = Glibc.open(path(name), (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = openFile(path(name), (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw StoreFailure.system("the log segment \(path(name)) can't be opened", errno) }
     return LocalLogFile(descriptor, path(name))
   }
 
   func rename(_ name: String, to newName: String) throws {
-    guard Glibc.rename(path(name), path(newName)) == 0 else {
+    guard renameFile(path(name), path(newName)) == 0 else {
       throw StoreFailure.system("the log segment \(path(name)) can't be renamed to \(newName)", errno)
     }
   }
@@ -68,7 +72,7 @@ struct LocalLogDisk: LogDisk {
   func synchronizeFolder() throws { try Self.synchronize(folder: folder) }
 
   private static func synchronize(folder: String) throws {
-    let descriptor = Glibc.open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+    let descriptor = openFile(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
     guard descriptor >= 0 else { throw StoreFailure.system("\(folder) can't be opened", errno) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw StoreFailure.system("\(folder) can't be synchronized", errno) }
@@ -127,8 +131,20 @@ private final class LocalLogFile: LogFile {
   }
 
   func synchronize() throws {
-    guard fdatasync(descriptor) == 0 else {
+    #if canImport(Darwin)
+      // `fsync` leaves the bytes in the drive's cache there.
+      let status = fcntl(descriptor, F_FULLFSYNC)
+    #else
+      let status = fdatasync(descriptor)
+    #endif
+    guard status != -1 else {
       throw StoreFailure.system("the log segment \(path) can't be synchronized", errno)
     }
   }
 }
+
+/// `open` of the C library, which a method hides.
+private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 { open(path, flags, mode) }
+
+/// `rename` of the C library, which a method hides.
+private func renameFile(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }

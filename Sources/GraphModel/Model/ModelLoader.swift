@@ -296,7 +296,10 @@ struct JSONObjectReader {
 
   mutating func finish(_ all: inout [ModelError.Problem]) {
     if let members = json.members {
-      for member in members where !used.contains(member.name) { report(member.name, "is not a valid member here") }
+      let valid = used.filter { !$0.hasPrefix("$") }.sorted().joined(separator: ", ")
+      for member in members where !used.contains(member.name) {
+        report(member.name, "is not a valid member here; there are \(valid)")
+      }
     }
     all += mistakes
   }

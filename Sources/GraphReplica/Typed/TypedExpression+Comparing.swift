@@ -73,11 +73,6 @@ extension TypedExpression where Cardinality: NullableCardinality {
   }
 }
 
-extension TypedExpression where Kind == Bool {
-  /// `== true`, for `where: \.active.isTrue`.
-  public var isTrue: TypedPredicate { comparing(.equal, true) }
-}
-
 // MARK: - Order
 
 /// Comparisons by order. Null is neither less nor greater than anything.

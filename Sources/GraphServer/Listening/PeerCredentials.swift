@@ -4,6 +4,8 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -15,8 +17,10 @@ enum PeerCredentials {
   /// A program of the server's own user could change the store's files anyway, and root could do so for everyone. A
   /// connection over TCP shows no user.
   static func peer(ofSocket descriptor: Int32) -> Peer? {
-    guard let domain = option(SO_DOMAIN, of: descriptor, Int32(0)) else { return nil }
-    guard domain == AF_UNIX else { return .network }
+    var name = sockaddr()
+    var size = socklen_t(MemoryLayout<sockaddr>.size)
+    guard getsockname(descriptor, &name, &size) == 0 else { return nil }
+    guard Int32(name.sa_family) == AF_UNIX else { return .network }
     return user(ofSocket: descriptor).map { peer(of: $0, server: geteuid(), name: name(of:)) }
   }
 
@@ -32,26 +36,24 @@ enum PeerCredentials {
 
   /// The user at the other end of a Unix-domain socket; nil if it is no such socket.
   static func user(ofSocket descriptor: Int32) -> uid_t? {
-    guard let credentials = option(SO_PEERCRED, of: descriptor, Credentials()), credentials.user != .max else {
-      return nil
-    }
-    return credentials.user
+    #if os(Linux)
+      var credentials = Credentials()
+      var size = socklen_t(MemoryLayout<Credentials>.size)
+      guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0,
+        size == MemoryLayout<Credentials>.size, credentials.user != .max
+      else { return nil }
+      return credentials.user
+    #else
+      var (user, group) = (uid_t.max, gid_t.max)
+      return getpeereid(descriptor, &user, &group) == 0 ? user : nil
+    #endif
   }
 
-  /// The C structure `ucred`.
+  /// The C structure `ucred` of Linux.
   private struct Credentials: BitwiseCopyable {
     var process: pid_t = 0
     var user: uid_t = .max
     var group: gid_t = .max
-  }
-
-  private static func option<Value: BitwiseCopyable>(_ name: Int32, of descriptor: Int32, _ initial: Value) -> Value? {
-    var value = initial
-    var size = socklen_t(MemoryLayout<Value>.size)
-    guard getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0, size == MemoryLayout<Value>.size else {
-      return nil
-    }
-    return value
   }
 
   /// The system's name of a user. It may have to ask a directory service, and does so only for users other than the

@@ -54,7 +54,7 @@ enum SocketFile {
   /// The error number of a nonblocking connect, 0 if it succeeded.
   private static func connect(to path: String) -> Int32 {
     do {
-      let (descriptor, code) = try open(path, Glibc.connect)
+      let (descriptor, code) = try open(path, connectSocket)
       close(descriptor)
       return code
     } catch {
@@ -65,7 +65,7 @@ enum SocketFile {
   /// Returns a socket that is bound to `path`, with a file that only this user may use; it does not listen yet.
   /// - Throws: `IOError` with the error of the system.
   static func bind(_ path: String) throws -> Int32 {
-    let (descriptor, code) = try open(path, Glibc.bind)
+    let (descriptor, code) = try open(path, bindSocket)
     guard code == 0 else {
       close(descriptor)
       throw IOError(errnoCode: code, reason: "bind")
@@ -86,9 +86,17 @@ enum SocketFile {
       throw IOError(errnoCode: ENAMETOOLONG, reason: "the path of a socket has at most 107 bytes")
     }
     withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
-    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
-    let descriptor = socket(AF_UNIX, Int32(kind), 0)
+    #if os(Linux)
+      let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+      let descriptor = socket(AF_UNIX, Int32(kind), 0)
+    #else
+      let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+    #endif
     guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+    #if !os(Linux)
+      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    #endif
     let length = socklen_t(MemoryLayout<sockaddr_un>.size)
     let result = withUnsafeBytes(of: &name) { name in
       name.withMemoryRebound(to: sockaddr.self) { use(descriptor, $0.baseAddress, length) }
@@ -139,4 +147,14 @@ final class DirectoryLock: Sendable {
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
+}
+
+/// `connect` of the C library, which a method hides.
+private func connectSocket(_ descriptor: Int32, _ name: UnsafePointer<sockaddr>?, _ length: socklen_t) -> Int32 {
+  connect(descriptor, name, length)
+}
+
+/// `bind` of the C library, which a method hides.
+private func bindSocket(_ descriptor: Int32, _ name: UnsafePointer<sockaddr>?, _ length: socklen_t) -> Int32 {
+  bind(descriptor, name, length)
 }

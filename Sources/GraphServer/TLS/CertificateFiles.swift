@@ -29,10 +29,15 @@ struct CertificateFiles: Sendable {
     fileprivate init(_ statuses: [stat?]) {
       parts = statuses.flatMap { status -> [Int64] in
         guard let status else { return [-1] }
+        #if canImport(Darwin)
+          let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #else
+          let (written, changed) = (status.st_mtim, status.st_ctim)
+        #endif
         return [
-          Int64(bitPattern: UInt64(status.st_dev)), Int64(bitPattern: UInt64(status.st_ino)), Int64(status.st_size),
-          Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec), Int64(status.st_ctim.tv_sec),
-          Int64(status.st_ctim.tv_nsec), Int64(status.st_mode),
+          Int64(truncatingIfNeeded: status.st_dev), Int64(bitPattern: UInt64(status.st_ino)), Int64(status.st_size),
+          Int64(written.tv_sec), Int64(written.tv_nsec), Int64(changed.tv_sec), Int64(changed.tv_nsec),
+          Int64(status.st_mode),
         ]
       }
     }

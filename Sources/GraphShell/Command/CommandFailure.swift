@@ -6,6 +6,8 @@ import GraphWire
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -36,10 +38,10 @@ package enum CommandFailure {
   /// Reports an error and exits.
   /// - Parameter command: the command that ran; nil if the error occurred before, and includes the usage itself.
   static func exit(_ error: any Error, of command: (any ParsableCommand.Type)?, json: Bool) -> Never {
-    if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
+    if let code = error as? ExitCode { endProcess(code.rawValue) }
     if let report = report(error) {
       write(report, json: json)
-      Glibc.exit(report.exit)
+      endProcess(report.exit)
     }
     let code = program.command.exitCode(for: error)
     if code == .success {
@@ -58,7 +60,7 @@ package enum CommandFailure {
       }
       write(Report(code: "usage", message: text, exit: usage), json: json)
     }
-    Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
+    endProcess(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
   }
 
   /// The end of a message about arguments that can't be parsed; nil if there is no advice.
@@ -227,3 +229,6 @@ package struct AmbiguousID: ReportedError {
       ])
   }
 }
+
+/// `exit` of the C library, which a method hides.
+private func endProcess(_ code: Int32) -> Never { exit(code) }

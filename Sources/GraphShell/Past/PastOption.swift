@@ -3,6 +3,10 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// The option `--at`: the state of the graph that a command reads.

@@ -3,6 +3,10 @@ import Foundation
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// A restore that was decided but not completed: a checked copy in the directory, under a name that contains a stamp.

@@ -4,6 +4,10 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// Access to a store on a read-only file system: a snapshot, a disc, or a backup's mount.

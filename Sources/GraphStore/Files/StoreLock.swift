@@ -5,6 +5,10 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// The exclusive lock on a data directory, held by one daemon at a time.

@@ -6,6 +6,10 @@ import GraphStore
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// `stickiesd backup`: writes the complete store at one revision into one file, with or without a running daemon.

@@ -8,6 +8,10 @@ import GraphStore
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// Copies a store page by page into a draft and checks the draft before it gets its final name.

@@ -6,6 +6,10 @@ import GraphStore
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// `stickiesd restore`: a backup becomes the store, and the previous store is kept beside it.

@@ -2,6 +2,10 @@ import GraphModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 /// A folder of notes on disk. All access is relative to its open descriptor and by plain names: links are not
@@ -96,7 +100,7 @@ public final class NoteFolder {
     var bytes = [UInt8]()
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while true {
-      let count = Glibc.read(file, &chunk, chunk.count)
+      let count = readBytes(file, &chunk, chunk.count)
       if count == 0 { return .success(bytes) }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return unreadable("it can't be read: \(String(cString: strerror(errno)))") }
@@ -182,7 +186,7 @@ public final class NoteFolder {
     defer { close(file) }
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes { writeBytes(file, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw failure(name, "can't be written") }
       rest = rest.dropFirst(count)
@@ -194,4 +198,14 @@ public final class NoteFolder {
   private func moveTemporary(to name: String) throws {
     guard renameat(descriptor, Self.temporary, descriptor, name) == 0 else { throw failure(name, "can't be written") }
   }
+}
+
+/// `read` of the C library, which a method hides.
+private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(descriptor, buffer, count)
+}
+
+/// `write` of the C library, which a method hides.
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
 }

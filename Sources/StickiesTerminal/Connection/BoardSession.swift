@@ -10,6 +10,8 @@ import TerminalCells
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -184,11 +186,7 @@ public final class BoardSession {
 
   // MARK: - Turns
 
-  static var now: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-  }
+  static var now: Int64 { Int64(DriverLoop.now) }
 
   /// Runs one turn.
   /// - Returns: the exit code if it was the last one.

@@ -3,6 +3,8 @@ import TerminalCells
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -64,10 +66,16 @@ enum CrashGuard {
     atexit { CrashGuard.giveBack() }
     for signal in fatal {
       var action = sigaction()
-      action.__sigaction_handler.sa_sigaction = { number, info, _ in
+      let handler: @convention(c) (CInt, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void = {
+        number, info, _ in
         let wasSent = if let info { CrashGuard.wasSent(number, code: info.pointee.si_code) } else { true }
         CrashGuard.terminate(number, wasSent: wasSent)
       }
+      #if canImport(Darwin)
+        action.__sigaction_u.__sa_sigaction = handler
+      #else
+        action.__sigaction_handler.sa_sigaction = handler
+      #endif
       // Runs on the alternate stack, if the thread has one: its own may have overflowed.
       action.sa_flags = SA_ONSTACK | SA_SIGINFO
       sigfillset(&action.sa_mask)
@@ -84,7 +92,11 @@ enum CrashGuard {
   /// Whether a signal was sent, rather than caused by a fault. A fault has a positive code; `abort`, by which the
   /// runtime ends a program, has the code of a signal sent by a thread.
   static func wasSent(_ signal: CInt, code: CInt) -> Bool {
-    code <= 0 && !(signal == SIGABRT && Int(code) == Int(SI_TKILL))
+    #if canImport(Darwin)
+      code <= 0 && signal != SIGABRT
+    #else
+      code <= 0 && !(signal == SIGABRT && Int(code) == Int(SI_TKILL))
+    #endif
   }
 
   /// The limit for restoring an unresponsive terminal: the length of a pause in milliseconds, and the number of
@@ -105,7 +117,7 @@ enum CrashGuard {
     }
     var done = 0
     for _ in 0..<pauses where done < prepared.pointee.count {
-      let written = Glibc.write(
+      let written = write(
         prepared.pointee.descriptor, prepared.pointee.bytes + done, prepared.pointee.count - done)
       if written > 0 {
         done += written
@@ -124,13 +136,13 @@ enum CrashGuard {
   /// its place; a sent signal to the default action, because the previous handler would let the program continue.
   /// `sigaction`, `signal` and `raise` are async-signal-safe. The signal is blocked while its handler runs, so it is
   /// delivered again as soon as this returns. `errno` need not be preserved, because no code runs afterwards.
-  private static func terminate(_ signal: CInt, wasSent: Bool) {
+  private static func terminate(_ number: CInt, wasSent: Bool) {
     giveBack()
     if wasSent {
-      Glibc.signal(signal, SIG_DFL)
+      signal(number, SIG_DFL)
     } else {
-      sigaction(signal, prepared.pointee.before + Int(signal), nil)
+      sigaction(number, prepared.pointee.before + Int(number), nil)
     }
-    raise(signal)
+    raise(number)
   }
 }

@@ -2,6 +2,8 @@ import TerminalCells
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -164,7 +166,8 @@ struct DriverLoop {
     }
   }
 
-  private static var now: Int {
+  /// Milliseconds of the monotonic clock.
+  static var now: Int {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
@@ -193,8 +196,7 @@ struct DriverLoop {
       // A forced end does not wait for answers.
       answersDeadline = nil
       leave()
-      Glibc.signal(signal, SIG_DFL)
-      raise(signal)
+      endBySignal(signal)
       return []
     default: return []
     }
@@ -208,4 +210,10 @@ struct DriverLoop {
       if [SIGINT, SIGTERM, SIGHUP].contains(signal), endings.endsAtOnce(signal, at: Self.now) { raise(signal) }
     }
   }
+}
+
+/// Ends the program as the signal does by default.
+private func endBySignal(_ number: Int32) {
+  signal(number, SIG_DFL)
+  raise(number)
 }

@@ -2,6 +2,8 @@ import Synchronization
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -41,18 +43,23 @@ enum SignalPipe {
     // Async-signal-safe: `write` is in POSIX's list, and the pipe is a constant that `install` has used before, so
     // that reading it initializes nothing. The pipe never blocks (when it is full, further signals add nothing), and
     // `errno` is restored.
-    action.__sigaction_handler.sa_handler = { number in
+    let handler: @convention(c) (CInt) -> Void = { number in
       let before = errno
       SignalPipe.send(UInt8(truncatingIfNeeded: number))
       errno = before
     }
+    #if canImport(Darwin)
+      action.__sigaction_u.__sa_handler = handler
+    #else
+      action.__sigaction_handler.sa_handler = handler
+    #endif
     action.sa_flags = SA_RESTART
     sigaction(signal, &action, nil)
   }
 
   /// Restores the default actions; after a hangup, SIGHUP is ignored.
   static func uninstall(isHungUp: Bool = false) {
-    for signal in handled { Glibc.signal(signal, isHungUp && signal == SIGHUP ? SIG_IGN : SIG_DFL) }
+    for number in handled { signal(number, isHungUp && number == SIGHUP ? SIG_IGN : SIG_DFL) }
   }
 
   static func send(_ byte: UInt8) {
@@ -70,8 +77,8 @@ enum SignalPipe {
   /// `raise` signals this thread, so the program is stopped before it returns.
   static func stop() {
     // Resuming continues here, so SIGCONT need not be delivered through the pipe.
-    Glibc.signal(SIGCONT, SIG_DFL)
-    Glibc.signal(SIGTSTP, SIG_DFL)
+    signal(SIGCONT, SIG_DFL)
+    signal(SIGTSTP, SIG_DFL)
     // A thread inherits the mask of its creator, and threads of a pool block all signals.
     var stops = sigset_t()
     var before = sigset_t()

@@ -2,6 +2,8 @@ import TerminalCells
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -63,12 +65,12 @@ struct TerminalFile: Sendable {
 
   /// Reads the available bytes into `buffer`.
   func read(into buffer: inout [UInt8]) -> Transfer {
-    buffer.withUnsafeMutableBytes { Transfer(Glibc.read(descriptor, $0.baseAddress, $0.count)) }
+    buffer.withUnsafeMutableBytes { Transfer(readBytes(descriptor, $0.baseAddress, $0.count)) }
   }
 
   /// Writes as much as the terminal accepts now.
   func write(_ bytes: ArraySlice<UInt8>) -> Transfer {
-    bytes.withUnsafeBytes { Transfer(Glibc.write(descriptor, $0.baseAddress, $0.count)) }
+    bytes.withUnsafeBytes { Transfer(writeBytes(descriptor, $0.baseAddress, $0.count)) }
   }
 
   /// Writes all bytes, unless the terminal takes longer than the limit.
@@ -122,4 +124,14 @@ public enum TerminalError: Error, Hashable, CustomStringConvertible {
     case .alreadyRunning: "This program already uses a terminal."
     }
   }
+}
+
+/// `read` of the C library, which a method hides.
+private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(descriptor, buffer, count)
+}
+
+/// `write` of the C library, which a method hides.
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
 }

@@ -10,6 +10,10 @@ import StickiesModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
 #endif
 
 struct Login: AsyncParsableCommand {

@@ -6,6 +6,8 @@ import StickiesModel
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #elseif canImport(Darwin)
   import Darwin
 #endif
@@ -170,7 +172,7 @@ enum ConnectionProbe {
       return withUnsafeBytes(of: &name) { open(AF_UNIX, $0) }
     case .tcp(let host, let port), .tls(let host, let port):
       var hints = addrinfo()
-      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+      hints.ai_socktype = streamSocket
       var list: UnsafeMutablePointer<addrinfo>?
       guard getaddrinfo(host, String(port), &hints, &list) == 0, let first = list else { return (-1, unknownHost) }
       defer { freeaddrinfo(list) }
@@ -187,17 +189,28 @@ enum ConnectionProbe {
   }
 
   private static func open(_ family: Int32, _ name: UnsafeRawBufferPointer) -> (descriptor: Int32, code: Int32?) {
-    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(family, streamSocket, 0)
     guard descriptor >= 0, let base = name.baseAddress else { return (-1, errno) }
     var patience = timeval(tv_sec: patienceSeconds, tv_usec: 0)
     for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
       setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
-    guard Glibc.connect(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(name.count)) == 0 else {
+    guard connectSocket(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(name.count)) == 0 else {
       let code = errno
       close(descriptor)
       return (-1, code == EINPROGRESS ? ETIMEDOUT : code)
     }
     return (descriptor, nil)
   }
+}
+
+#if canImport(Darwin)
+  private let streamSocket = SOCK_STREAM
+#else
+  private let streamSocket = Int32(SOCK_STREAM.rawValue)
+#endif
+
+/// `connect` of the C library, which a method hides.
+private func connectSocket(_ descriptor: Int32, _ name: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+  connect(descriptor, name, length)
 }

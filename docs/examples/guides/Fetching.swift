@@ -44,7 +44,7 @@ func fetching(at server: ServerAddress) async throws {
   }
 
   // The server calculates values of objects and of groups. The model gives each column its type.
-  let rows = try await client.rows(of: Person.self, where: { $0.remote.isTrue }, sort: [\.name.ascending]) {
+  let rows = try await client.rows(of: Person.self, where: { $0.remote }, sort: [\.name.ascending]) {
     $0.name
     $0.department.code
     $0.vacationDays * 8
@@ -63,7 +63,7 @@ func fetching(at server: ServerAddress) async throws {
     var hours: Int
   }
   let leaves = try await client.fetch(
-    Person.self, "name, vacationDays * 8 AS hours", as: Leave.self, where: { $0.remote.isTrue }, sort: "-name")
+    Person.self, "name, vacationDays * 8 AS hours", as: Leave.self, where: { $0.remote }, sort: "-name")
   print(leaves.map { "\($0.name) \($0.hours)" })
 
   // A fetch request that the model declares; its variables are the parameters.

@@ -46,7 +46,7 @@ final class Socket: @unchecked Sendable {
   private static func connect<Name>(_ descriptor: Int32, _ name: Name) -> Int32 {
     withUnsafeBytes(of: name) { bytes in
       bytes.baseAddress.map {
-        Glibc.connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        Foundation.connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
       } ?? -1
     }
   }

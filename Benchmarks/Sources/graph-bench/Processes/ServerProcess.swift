@@ -54,7 +54,7 @@ final class ServerProcess {
     let deadline = now() + timeoutSeconds
     // The runtime of a short command is itself measured, so the pause must be too short to affect it.
     while waitpid(id, nil, WNOHANG) == 0 {
-      if now() > deadline { Glibc.kill(id, SIGKILL) }
+      if now() > deadline { Foundation.kill(id, SIGKILL) }
       usleep(200)
     }
     hasEnded = true
@@ -69,7 +69,7 @@ final class ServerProcess {
 
   private func end(_ signal: Int32) {
     guard !hasEnded else { return }
-    Glibc.kill(id, signal)
+    Foundation.kill(id, signal)
     wait()
   }
 
