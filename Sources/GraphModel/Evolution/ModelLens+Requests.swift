@@ -87,8 +87,20 @@ extension ModelLens {
     } catch {
       throw Refusal(.malformed, "the predicate can't be read at \(error)")
     }
-    for step in steps { predicate = try step.upgraded(predicate) }
-    return predicate.text(in: new)
+    var size = text.utf8.count
+    for step in steps {
+      size += step.growth(of: predicate)
+      try check(size, "predicate")
+      predicate = try step.upgraded(predicate)
+    }
+    let translated = predicate.text(in: new)
+    let newer = try newEntity(number)
+    do {
+      _ = try GraphPredicate(parsing: translated, entity: newer, model: new)
+    } catch {
+      throw tooLarge("predicate", error.reason)
+    }
+    return translated
   }
 
   /// The text of an expression.
@@ -100,8 +112,20 @@ extension ModelLens {
     } catch {
       throw Refusal(.malformed, "the expression can't be read at \(error)")
     }
-    for step in steps { expression = try step.upgraded(expression) }
-    return expression.text(in: new)
+    var size = text.utf8.count
+    for step in steps {
+      size += step.growth(ofWhole: expression)
+      try check(size, "expression")
+      expression = try step.upgraded(expression)
+    }
+    let translated = expression.text(in: new)
+    let newer = try newEntity(number)
+    do {
+      _ = try GraphExpression(parsing: translated, entity: newer, model: new)
+    } catch {
+      throw tooLarge("expression", error.reason)
+    }
+    return translated
   }
 
   /// The text of sort keys.
@@ -115,7 +139,14 @@ extension ModelLens {
       throw Refusal(.malformed, "the order can't be read at \(error)")
     }
     for step in steps { keys = try step.upgraded(keys) }
-    return keys.text(in: new)
+    let translated = keys.text(in: new)
+    let newer = try newEntity(number)
+    do {
+      _ = try [SortKey](parsing: translated, entity: newer, model: new)
+    } catch {
+      throw tooLarge("order", error.reason)
+    }
+    return translated
   }
 
   /// The texts of a row request; the columns keep their names of the older version.
@@ -130,13 +161,51 @@ extension ModelLens {
     } catch {
       throw Refusal(.malformed, error.description)
     }
-    for step in steps { rows = try step.upgraded(rows) }
+    var size = properties.utf8.count + groups.utf8.count
+    for step in steps {
+      size += step.growth(of: rows)
+      try check(size, "properties")
+      rows = try step.upgraded(rows)
+    }
     let columns = rows.columns.map { column in
       column.value.text(in: new) + " AS " + GraphExpression.value(.string(column.name)).text(in: new)
     }
-    return (
-      columns.joined(separator: ", "), rows.groups.map { $0.text(in: new) }.joined(separator: ", "),
-      rows.hasRowPerObject ? try upgraded(sort: order, of: number) : order
+    let result = (
+      properties: columns.joined(separator: ", "), groups: rows.groups.map { $0.text(in: new) }.joined(separator: ", "),
+      order: rows.hasRowPerObject ? try upgraded(sort: order, of: number) : order
     )
+    let newer = try newEntity(number)
+    do {
+      _ = try RowRequest(
+        parsing: result.properties, distinct: distinct, groups: result.groups, order: result.order, entity: newer,
+        model: new)
+    } catch {
+      throw tooLarge(error.part.rawValue, error.cause.reason)
+    }
+    return result
+  }
+
+  // MARK: - Limits
+
+  private func newEntity(_ number: EntityNumber) throws(Refusal) -> Entity {
+    guard let entity = new.entity(try upgraded(entity: number)) else {
+      throw Refusal(.malformed, "there is no entity number \(number) in the model \(old.name) \(old.version)")
+    }
+    return entity
+  }
+
+  /// The largest translation that is made, in bytes of its text. Legal texts are much smaller, but those of the steps
+  /// in between may be larger.
+  static let maximumTranslation = 8 << 20
+
+  private func check(_ size: Int, _ part: String) throws(Refusal) {
+    if size > Self.maximumTranslation { throw tooLarge(part, "more than \(Self.maximumTranslation) bytes") }
+  }
+
+  private func tooLarge(_ part: String, _ reason: String) -> Refusal {
+    Refusal(
+      .limit,
+      "the \(part) exceeds a limit after the translation from version \(old.version) of the model to version "
+        + "\(new.version): \(reason); send a shorter one, or update this program")
   }
 }

@@ -27,7 +27,11 @@ extension VersionLens {
     switch expression {
     case .value, .list, .variable: return expression
     case .expressions(let parts): return .expressions(try upgraded(parts))
-    case .function(let function, let arguments): return .function(function, try upgraded(arguments))
+    case .function(let function, let arguments):
+      if let path = pathWithoutFallback(function, arguments) {
+        return .function(function, [.path(try upgraded(path))] + arguments.dropFirst())
+      }
+      return .function(function, try upgraded(arguments))
     case .arithmetic(let operation, let kind, let left, let right):
       return .arithmetic(operation, kind, try upgraded(left), try upgraded(right))
     case .path(let path):
@@ -68,7 +72,11 @@ extension VersionLens {
     for key in keys {
       var moved = key
       moved.path = try upgraded(key.path)
-      if let shown = enumerationFallback(key.path) { moved.fallbacks.insert(shown, at: 0) }
+      if let shown = enumerationFallback(key.path) {
+        let next = moved.fallbacks.first
+        let isKnown = if let next { isOmitted(at: key.path, before: next.fallback, next.names) } else { false }
+        if !isKnown { moved.fallbacks.insert(shown, at: 0) }
+      }
       result.append(moved)
     }
     return result
@@ -104,6 +112,74 @@ extension VersionLens {
     }
   }
 
+  /// The path in `oneOf(path, other, names…)`, if its result is the same for the stored values as for the shown ones.
+  private func pathWithoutFallback(_ function: GraphFunction, _ arguments: [GraphExpression]) -> GraphPredicate.Path? {
+    guard function == .oneOf, arguments.count > 2, case .path(let path) = arguments[0],
+      case .value(let other) = arguments[1], other.isNull || other.stringValue != nil
+    else { return nil }
+    let names = arguments.dropFirst(2)
+    guard names.allSatisfy({ $0.constantText != nil }) else { return nil }
+    return isOmitted(at: path, before: other.stringValue, names.lazy.compactMap(\.constantText)) ? path : nil
+  }
+
+  /// Whether the mapping of names at the end of a path can be left out before another one.
+  private func isOmitted(at path: GraphPredicate.Path, before next: String?, _ names: some Sequence<String>) -> Bool {
+    guard case .property(let number) = path.end, let known = knownNames[number],
+      let shown = enumerationFallback(path)
+    else { return false }
+    return shown.isOmitted(known: known, before: next, names: names)
+  }
+
+  // MARK: - Size
+
+  /// The bytes by which the translation of a predicate can be longer.
+  func growth(of predicate: GraphPredicate) -> Int {
+    var bytes = 0
+    predicate.forEachComparison { comparison, _ in
+      bytes += growth(of: comparison.left) + growth(of: comparison.right)
+    }
+    return bytes
+  }
+
+  /// The bytes by which the translation of columns and groups can be longer.
+  func growth(of rows: RowRequest) -> Int {
+    var expressions = rows.groups
+    for column in rows.columns {
+      switch column.value {
+      case .count: break
+      case .expression(let expression), .aggregate(_, let expression): expressions.append(expression)
+      }
+    }
+    return expressions.reduce(0) { $0 + growth(ofWhole: $1) }
+  }
+
+  /// The bytes by which the translation of an expression can be longer, with the conditions of its subqueries.
+  func growth(ofWhole expression: GraphExpression) -> Int {
+    var bytes = growth(of: expression)
+    expression.forEachSubquery { bytes += growth(of: $0) }
+    return bytes
+  }
+
+  private func growth(of expression: GraphExpression) -> Int {
+    switch expression {
+    case .value, .list, .variable, .subquery: return 0
+    case .expressions(let parts): return parts.reduce(0) { $0 + growth(of: $1) }
+    case .arithmetic(_, _, let left, let right): return growth(of: left) + growth(of: right)
+    case .path(let path):
+      guard case .property(let number) = path.end, conversions[number] != nil else { return 0 }
+      guard let shown = enumerationFallback(path) else { return Self.callBytes }
+      return shown.names.reduce(2 * Self.callBytes) { $0 + $1.utf8.count + Self.quotesBytes }
+    case .function(let function, let arguments):
+      if pathWithoutFallback(function, arguments) != nil { return 0 }
+      return arguments.reduce(0) { $0 + growth(of: $1) }
+    }
+  }
+
+  /// The name and the brackets of a function, and a default.
+  private static let callBytes = 32
+  /// A name's quotes and comma.
+  private static let quotesBytes = 4
+
   /// A substitute for null at the end of a path; if the path leads nowhere, the result stays null.
   private static func substitute(_ value: GraphExpression, at path: GraphExpression) -> GraphExpression {
     guard case .path(var way) = path, let last = way.hops.popLast() else { return value }
@@ -134,5 +210,11 @@ extension VersionLens {
     case (.in, .list(let values)): return values.allSatisfy { $0.stringValue.map(shown.isEqual(shown:)) == true }
     default: return false
     }
+  }
+}
+
+extension GraphExpression {
+  fileprivate var constantText: String? {
+    if case .value(.string(let text)) = self { text } else { nil }
   }
 }

@@ -29,6 +29,8 @@ struct VersionLens: Sendable {
   private(set) var downgradedProperties = [PropertyNumber: PropertyNumber]()
   /// The forms other than `same`, by the older property number.
   private(set) var conversions = [PropertyNumber: ValueConversion]()
+  /// The cases of each enumeration that has more of them in the newer version, by the older property number.
+  private(set) var knownNames = [PropertyNumber: Set<String>]()
   /// The slots of each entity, by its older number, in slot order.
   private(set) var slots = [EntityNumber: [Slot]]()
 
@@ -50,6 +52,11 @@ struct VersionLens: Sendable {
     upgradedProperties = check.upgradedProperties
     for (before, property) in upgradedProperties { downgradedProperties[property] = before }
     conversions = check.conversions
+    for number in conversions.keys {
+      if let attribute = old.property(number)?.attribute, attribute.kind == .enumeration {
+        knownNames[number] = Set(attribute.cases)
+      }
+    }
     for entity in old.entities {
       let known = entity.storedProperties.compactMap { property in
         upgradedProperties[property.number].flatMap { new.property($0) }.map {

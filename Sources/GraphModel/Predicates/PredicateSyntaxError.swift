@@ -20,7 +20,13 @@ public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
   static let window = 60
 
   /// The text with a caret under the error, for a terminal; a long text is truncated on both sides with `…`.
-  public var pointer: String {
+  ///
+  /// Each character counts as one column; `pointer(width:)` takes wide ones into account.
+  public var pointer: String { pointer { _ in 1 } }
+
+  /// The text with a caret under the error, for a terminal; a long text is truncated on both sides with `…`.
+  /// - Parameter width: returns the columns of a character in the terminal.
+  public func pointer(width: (Character) -> Int) -> String {
     let line = text.map { $0.isNewline ? " " : $0 }
     let place = min(max(0, column - 1), line.count)
     var shown = line.indices
@@ -29,7 +35,7 @@ public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
       shown = start..<start + Self.window
     }
     let (before, after) = (shown.lowerBound > 0 ? "…" : "", shown.upperBound < line.count ? "…" : "")
-    let indent = before.count + place - shown.lowerBound
+    let indent = before.count + line[shown.lowerBound..<place].reduce(0) { $0 + width($1) }
     return before + String(line[shown]) + after + "\n" + String(repeating: " ", count: indent) + "^"
   }
 }

@@ -33,6 +33,20 @@ public struct EnumerationFallback: Hashable, Sendable {
     fallback.map { UTF8Comparison.equal($0, text) } != true && names.contains { UTF8Comparison.equal($0, text) }
   }
 
+  /// Whether another mapping shows the same with and without this one before it: this one knows all its names, and
+  /// those that this one replaces are unknown to it too. A model whose cases grew in each version has one mapping then,
+  /// and not one for each version.
+  /// - Parameters:
+  ///   - known: the names of this mapping.
+  ///   - next: what the other mapping shows for an unknown name.
+  ///   - names: the names that the other mapping knows.
+  func isOmitted(known: Set<String>, before next: String?, names: some Sequence<String>) -> Bool {
+    guard !replacesNull, names.allSatisfy(known.contains) else { return false }
+    guard let fallback else { return next == nil }
+    if let next, UTF8Comparison.equal(next, fallback) { return true }
+    return !names.contains { UTF8Comparison.equal($0, fallback) }
+  }
+
   // MARK: - In an order's text
 
   /// `open?open|done`, `!open?open|done`.

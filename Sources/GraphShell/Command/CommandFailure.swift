@@ -111,6 +111,11 @@ package enum CommandFailure {
     refusal == GraphClient.unknownOutcome ? [.init("outcome", .string("unknown"))] : []
   }
 
+  /// The text with a caret under the error, also behind wide characters.
+  private static func pointer(_ error: PredicateSyntaxError) -> String {
+    error.pointer { TextTable.width(TextTable.visible(String($0))) }
+  }
+
   private static func report(_ error: any Error) -> Report? {
     switch error {
     case let error as any ReportedError: return error.report
@@ -124,10 +129,10 @@ package enum CommandFailure {
         members: outcome(of: refusal))
     case let error as PredicateSyntaxError:
       return Report(
-        code: "malformed", message: "the predicate can't be read at \(error)\n\(error.pointer)", exit: usage)
+        code: "malformed", message: "the predicate can't be read at \(error)\n\(pointer(error))", exit: usage)
     case let error as UnreadableSort:
       return Report(
-        code: "malformed", message: "--sort can't be read at \(error.cause)\n\(error.cause.pointer)", exit: usage)
+        code: "malformed", message: "--sort can't be read at \(error.cause)\n\(pointer(error.cause))", exit: usage)
     case let error as FetchSyntaxError:
       let option =
         switch error.part {
@@ -136,7 +141,7 @@ package enum CommandFailure {
         case .order: "--sort"
         }
       return Report(
-        code: "malformed", message: "\(option) can't be read at \(error.cause)\n\(error.cause.pointer)", exit: usage)
+        code: "malformed", message: "\(option) can't be read at \(error.cause)\n\(pointer(error.cause))", exit: usage)
     case let error as UnreadableCommandLine: return Report(code: "usage", message: error.description, exit: usage)
     case let error as InvalidArgumentEncoding: return Report(code: "usage", message: error.description, exit: usage)
     case let error as UnknownCommand: return Report(code: "usage", message: error.description, exit: usage)

@@ -107,6 +107,10 @@ struct GraphUpdate: AsyncParsableCommand {
     let change = Change(
       .update, image.id, base: conflicts.base ?? InputResolver(shell).base(of: image), edits: edits,
       onlyIf: ifRevision.map { Precondition(revision: $0) })
+    // A change of another client since `--base` is a conflict, whose policy and report are the daemon's.
+    if conflicts.base == nil, change.keeps(image, of: entity) {
+      return shell.output.show(image, else: shell.reference(image))
+    }
     let saved = try await shell.client.commit([change], policy: conflicts.mergePolicy)
     let stored = try await shell.stored(saved, image.id)
     ConflictReport(saved, shell).reportOverwritten()
@@ -155,8 +159,10 @@ struct GraphUpdate: AsyncParsableCommand {
       for try await chunk in shell.client.images(of: entity, where: predicate) {
         for image in chunk {
           matched += 1
-          changes.append(
-            Change(.update, image.id, base: InputResolver(shell).base(of: image), edits: try update.edits(of: image)))
+          let change = Change(
+            .update, image.id, base: InputResolver(shell).base(of: image), edits: try update.edits(of: image))
+          if change.keeps(image, of: try shell.model.entity(of: image.id)) { continue }
+          changes.append(change)
           if changes.count == batch { try await commit() }
         }
       }

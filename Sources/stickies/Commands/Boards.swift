@@ -79,7 +79,7 @@ struct BoardCommand: AsyncParsableCommand {
       try await options.withShell { shell in
         let board = try await NoteFinder(shell).board(board)
         let rename = board.update([.set(BoardProperties.name, .string(name))])
-        shell.output.show(try await shell.commit([rename], returning: board.id))
+        shell.output.show(try await shell.update(board, rename))
       }
     }
   }

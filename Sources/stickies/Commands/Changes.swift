@@ -10,17 +10,18 @@ struct NoteChangeArguments: ParsableArguments {
   @Argument(help: "The note's number or id.")
   var id: String
 
+  /// Commits edits of the note, and shows it. If the note has all values already, nothing is committed.
   @MainActor
-  func commit(_ changes: (CommandContext, ObjectImage) async throws -> [Change]) async throws {
+  func commit(_ edits: (CommandContext, ObjectImage) async throws -> [Edit]) async throws {
     try await options.withShell { shell in
       let note = try await NoteFinder(shell).note(id)
-      shell.output.show(try await shell.commit(try await changes(shell, note), returning: note.id))
+      shell.output.show(try await shell.update(note, note.update(try await edits(shell, note))))
     }
   }
 
   @MainActor
   func set(_ edits: Edit...) async throws {
-    try await commit { shell, note in [note.update(edits)] }
+    try await commit { _, _ in edits }
   }
 }
 
@@ -95,8 +96,9 @@ extension NoteChangeArguments {
       var place = 0.0
       if case .double(let other)? = outermost.map({ $0[NoteProperties.z] }) {
         place = other + (onTop ? 1 : -1)
+        if case .double(let own) = note[NoteProperties.z], onTop ? own > other : own < other { return [] }
       }
-      return [note.update([.set(NoteProperties.z, .double(place))])]
+      return [.set(NoteProperties.z, .double(place))]
     }
   }
 }
@@ -110,11 +112,23 @@ struct TagCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await note.commit { shell, note in
+    try await note.options.withShell { shell in
+      let note = try await NoteFinder(shell).note(note.id)
+      if try await hasAll(note, shell) { return shell.output.show(note) }
       let tags = TagInserts(names, first: 1)
       let edit = Edit(NoteProperties.tags.number, .members(added: tags.ids, removed: []))
-      return tags.changes + [note.update([edit])]
+      shell.output.show(try await shell.commit(tags.changes + [note.update([edit])], returning: note.id))
     }
+  }
+
+  /// Whether the note has all tags already.
+  @MainActor
+  private func hasAll(_ note: ObjectImage, _ shell: CommandContext) async throws -> Bool {
+    let worn = Set(note[NoteProperties.tags].objectIDs)
+    if worn.isEmpty { return false }
+    let name = TagProperties.name
+    let tags = try await shell.images(of: TagProperties.entity, where: .in(name, names.map(Value.string)))
+    return names.allSatisfy { wanted in tags.contains { $0[name] == .string(wanted) && worn.contains($0.id) } }
   }
 }
 
@@ -135,7 +149,7 @@ struct Untag: AsyncParsableCommand {
         throw Refusal(.notFound, "the note has no tag \"\(wanted)\"")
       }
       let edit = Edit(NoteProperties.tags.number, .members(added: [], removed: tags.map(\.id)))
-      return [note.update([edit])]
+      return [edit]
     }
   }
 }
