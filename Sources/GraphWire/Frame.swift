@@ -6,7 +6,8 @@ public enum Frame {
   /// The frame of a message, length included.
   public static func encode(_ message: some BinaryCodable) -> [UInt8] {
     var writer = BinaryWriter(capacity: 256)
-    writer.bytes = [0, 0, 0, 0]
+    // Appended, because an assigned array would replace the reserved buffer.
+    for _ in 0..<ProtocolLimits.headerSize { writer.bytes.append(0) }
     message.encode(to: &writer)
     assert(writer.bytes.count > ProtocolLimits.headerSize, "a message has a body, so its frame is not empty")
     setLength(&writer.bytes)

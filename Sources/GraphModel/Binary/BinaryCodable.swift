@@ -10,7 +10,8 @@ public protocol BinaryCodable {
 extension BinaryCodable {
   /// The encoded message, without a length prefix.
   public var binary: [UInt8] {
-    var writer = BinaryWriter()
+    // Without it, most messages would grow their buffer two or three times.
+    var writer = BinaryWriter(capacity: 64)
     encode(to: &writer)
     return writer.bytes
   }

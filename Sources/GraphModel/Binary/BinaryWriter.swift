@@ -93,13 +93,22 @@ public struct BinaryWriter: Sendable {
   @usableFromInline
   mutating func setLongLength(_ length: Int, at place: Int) {
     assert(length >= 0x80, "a short length fits into the reserved byte")
-    var prefix = [UInt8]()
     var rest = length
+    var end = place
     while rest >= 0x80 {
-      prefix.append(UInt8(rest & 0x7F) | 0x80)
+      bytes.append(0)
+      end += 1
       rest >>= 7
     }
-    prefix.append(UInt8(rest))
-    bytes.replaceSubrange(place...place, with: prefix)
+    bytes.withUnsafeMutableBytes { bytes in
+      let message = UnsafeRawBufferPointer(rebasing: bytes[(place + 1)..<(place + 1 + length)])
+      UnsafeMutableRawBufferPointer(rebasing: bytes[(end + 1)..<(end + 1 + length)]).copyMemory(from: message)
+      var rest = length
+      for index in place..<end {
+        bytes[index] = UInt8(rest & 0x7F) | 0x80
+        rest >>= 7
+      }
+      bytes[end] = UInt8(rest)
+    }
   }
 }

@@ -35,7 +35,9 @@ package struct CommitRow: Equatable, Sendable {
     writer.fixed(1, previous)
     encodeShortFields(to: &writer)
     var sum = Checksum.of(writer.bytes)
-    for part in [outcome, counters, changes] { sum = Checksum.of(part, seed: sum) }
+    sum = Checksum.of(outcome, seed: sum)
+    sum = Checksum.of(counters, seed: sum)
+    sum = Checksum.of(changes, seed: sum)
     // 0 is the fingerprint of the empty graph.
     return sum == 0 ? 1 : sum
   }

@@ -1,4 +1,5 @@
 // Tests: RedoTests.swift
+import GraphLog
 import GraphModel
 
 /// A commit in a form from which another store repeats it.
@@ -22,7 +23,7 @@ public enum LogEntry: Equatable, Sendable {
     /// The fingerprint, which covers the row and all earlier commits.
     public var fingerprint: UInt64
     /// The inserted and revived objects, in the order of their changes.
-    var inserted = [ObjectImage]()
+    var inserted = InsertedObjects()
     /// The shown name of the author, if it is not the id that the row has. No fingerprint covers it.
     var authorName: String?
 
@@ -53,6 +54,45 @@ public enum LogEntry: Equatable, Sendable {
 
   /// Whether the entry completes a commit.
   public var isLast: Bool { if case .commit = self { true } else { false } }
+
+  /// The entry as a record of the commit log.
+  var record: LogRecord {
+    // Enough for the fields with a length; the others and their keys have at most some bytes each.
+    var bytes = 160
+    switch self {
+    case .commit(let commit):
+      bytes += commit.row.changes.count + commit.row.outcome.count + commit.row.counters.count
+      bytes += commit.row.undo.count + commit.row.author.utf8.count + commit.inserted.form.count
+    case .part(let part): bytes += part.changes.count
+    }
+    var writer = BinaryWriter(capacity: bytes)
+    encode(to: &writer)
+    return LogRecord(revision: revision, isLast: isLast, body: writer.bytes)
+  }
+}
+
+/// The objects that a commit inserts.
+///
+/// The writer encodes each image for its checksum. A new entry has that form too, so that the images need not be encoded
+/// again for the log.
+struct InsertedObjects: Equatable, Sendable {
+  var images = [ObjectImage]()
+  /// The images as fields of an entry; empty in an entry that was read.
+  private(set) var form = [UInt8]()
+
+  /// - Parameter form: the binary form of the image.
+  mutating func append(_ image: ObjectImage, form: [UInt8]) {
+    images.append(image)
+    var writer = BinaryWriter()
+    swap(&writer.bytes, &self.form)
+    // A key and a length. Most commits insert one object; for more, the array grows by itself.
+    if images.count == 1 { writer.bytes.reserveCapacity(form.count + 11) }
+    writer.field(3, form, always: true)
+    swap(&writer.bytes, &self.form)
+  }
+
+  /// The form follows from the images.
+  static func == (left: Self, right: Self) -> Bool { left.images == right.images }
 }
 
 // MARK: - Binary form
@@ -83,18 +123,22 @@ extension LogEntry.Commit: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, row)
     writer.fixed(2, fingerprint)
-    for image in inserted { writer.field(3, image) }
+    if inserted.form.isEmpty {
+      for image in inserted.images { writer.field(3, image) }
+    } else {
+      writer.bytes += inserted.form
+    }
     if let authorName { writer.field(4, authorName) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    var (row, fingerprint, inserted) = (CommitRow?.none, UInt64(0), [ObjectImage]())
+    var (row, fingerprint, inserted) = (CommitRow?.none, UInt64(0), InsertedObjects())
     var authorName: String?
     while let (number, field) = try reader.next() {
       switch number {
       case 1: row = try field.form()
       case 2: fingerprint = try field.fixed64()
-      case 3: inserted.append(try field.form())
+      case 3: inserted.images.append(try field.form())
       case 4: authorName = try field.string()
       default: break
       }

@@ -94,7 +94,7 @@ final class RedoWriter {
     defer { writer.objects.endTrail() }
     var ids = writer.assignedIDs(at: commit.row.time)
     let recorded = try HistoryChange.decode(commit.row.changes).map { $0.present(layout, version: nil) }
-    let changes = try self.changes(recorded, inserted: commit.inserted, in: .commit(commit), &ids)
+    let changes = try self.changes(recorded, inserted: commit.inserted.images, in: .commit(commit), &ids)
     let conflicts =
       commit.row.outcome.isEmpty ? [] : layout.numbers.present(try CommitResult(binary: commit.row.outcome)).conflicts
     var size = 0

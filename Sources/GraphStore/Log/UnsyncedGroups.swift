@@ -31,7 +31,7 @@ final class UnsyncedGroups: @unchecked Sendable {
 
     init(_ entries: [LogEntry], _ results: [WriteResult], _ log: any CommitLog) {
       (self.entries, self.results, self.log) = (entries, results, log)
-      records = entries.map { LogRecord(revision: $0.revision, isLast: $0.isLast, body: $0.binary) }
+      records = entries.map { $0.record }
     }
 
     /// The size of the records' bodies.

@@ -4,9 +4,9 @@ import GraphModel
 /// Checksums of the images that a commit writes.
 extension StoreWriter {
   /// Returns the checksum of each change's image.
-  /// - Parameter updated: called for each update with its index, its object, and the image's size in bytes.
+  /// - Parameter body: called for each change with its index and the image in its binary form.
   func sums(
-    of changes: [ObjectChange], _ size: inout Int, updated: (Int, ObjectID, Int) -> Void = { _, _, _ in }
+    of changes: [ObjectChange], _ size: inout Int, _ body: (Int, [UInt8]) -> Void = { _, _ in }
   ) throws -> [UInt64] {
     var sums = [UInt64]()
     sums.reserveCapacity(changes.count)
@@ -15,10 +15,9 @@ extension StoreWriter {
     // Access in place, because a copy of a change costs more than the reads here.
     try changes.withUnsafeBufferPointer { changes in
       for index in changes.indices {
-        let before = size
         let image = try invariant(changes[index].after ?? changes[index].before, "a change has an image")
         sums.append(try sum(image, &size, in: &buffer))
-        if changes[index].kind == .updated { updated(index, changes[index].id, size - before) }
+        body(index, buffer.bytes)
       }
     }
     assert(sums.count == changes.count)

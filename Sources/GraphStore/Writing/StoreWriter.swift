@@ -208,8 +208,18 @@ final class StoreWriter {
     try advance(&counters, plan.sequences)
     var size = 0
     var keyframeIndices = Set<Int>()
-    let sums = try sums(of: plan.changes, &size) { index, id, bytes in
-      if keyframes.isDue(id, in: next, bytes: bytes) { keyframeIndices.insert(index) }
+    // Encoded once, for the checksum and for the entry.
+    var inserted = InsertedObjects()
+    let sums = try sums(of: plan.changes, &size) { index, form in
+      switch plan.changes[index].kind {
+      case .inserted:
+        if emit != nil, let image = plan.changes[index].after {
+          inserted.append(layout.numbers.stored(image), form: form)
+        }
+      case .updated:
+        if keyframes.isDue(plan.changes[index].id, in: next, bytes: form.count) { keyframeIndices.insert(index) }
+      case .deleted: break
+      }
     }
     var deletions = [ObjectID: Revision]()
     let revived = transaction.changes.indices.filter { transaction.changes[$0].kind == .revive }
@@ -237,7 +247,7 @@ final class StoreWriter {
     advanceHead(to: next, commit.fingerprint, time: time)
     sequences = counters
     if let emit {
-      commit.inserted = insertedImages(of: plan.changes)
+      commit.inserted = inserted
       try emit(.commit(commit))
     }
     var committed = outcome
@@ -353,7 +363,7 @@ final class StoreWriter {
     }
   }
 
-  /// The images of the inserted objects, for the entry of a commit or a part.
+  /// The images of the inserted objects, for the entry of a part.
   func insertedImages(of changes: [ObjectChange]) -> [ObjectImage] {
     changes.compactMap { $0.kind == .inserted ? $0.after : nil }.map { layout.numbers.stored($0) }
   }
