@@ -63,15 +63,28 @@ final class AccountAuthenticator: Authenticating {
       throw Refusal(.notAllowed, "this server needs a token: get one from its owner, and log in with it")
     }
     let token = try file.authenticate(AccessToken(parsing: credential), now: now)
-    return .user(token.user.principal, token: token.selector.number, role: token.user.role)
+    guard let role = token.user.role else { throw Self.missingRole }
+    return .user(token.user.principal, token: token.selector.number, role: role)
   }
+
+  private static let missingRole = Refusal(.notAllowed, "you have no role here: ask the owner of the store")
 
   func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal] {
     do {
       guard let file = try file() else { return [:] }
-      let ended = try file.ended(
-        among: Dictionary(uniqueKeysWithValues: tokens.map { (TokenSelector($0), $1) }), now: now)
-      return Dictionary(uniqueKeysWithValues: ended.map { ($0.number, $1) })
+      var ended = [UInt64: Refusal]()
+      for (selector, state) in try file.states(of: tokens.keys.map { TokenSelector($0) }, now: now) {
+        switch state {
+        case .failure(let end): ended[selector.number] = end
+        case .success(let token) where token.user.role == nil: ended[selector.number] = Self.missingRole
+        case .success(let token) where token.user.role != tokens[selector.number]:
+          // A client that connects again gets the new rights.
+          ended[selector.number] = Refusal(
+            .unavailable, "your role was changed to \(token.user.roleText); connect again")
+        case .success: break
+        }
+      }
+      return ended
     } catch {
       let refusal = report(error)
       return Dictionary(uniqueKeysWithValues: tokens.keys.map { ($0, refusal) })
