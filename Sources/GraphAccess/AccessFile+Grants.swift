@@ -61,6 +61,20 @@ extension AccessFile {
     }
   }
 
+  /// Keeps the revision of the graph from which on no session of a user has grants older than this generation. If the
+  /// grants have changed again, the change is noticed at the next login.
+  /// - Parameter principal: the id of the principal, with its prefix.
+  public func recordAccess(of principal: String, generation: Int64, at revision: Revision) throws {
+    guard principal.hasPrefix(Principal.accountPrefix) else { return }
+    try write { database in
+      try database.execute(
+        sql: "UPDATE user SET seen = ?, since = ? WHERE id = ? AND generation = ?",
+        arguments: [
+          generation, revision, String(principal.dropFirst(Principal.accountPrefix.count)), generation,
+        ])
+    }
+  }
+
   /// The beginning of the names of share links.
   public static let linkPrefix = "link: "
 

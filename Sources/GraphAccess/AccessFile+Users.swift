@@ -113,7 +113,7 @@ extension AccessFile {
   }
 
   /// The columns of a user named `u` in a statement, for `user(_:_:)`.
-  static let userColumns = "u.id, u.name, u.created, u.removed, u.link, u.generation"
+  static let userColumns = "u.id, u.name, u.created, u.removed, u.link, u.generation, iif(u.seen = u.generation, u.since, NULL)"
 
   func user(named name: String, _ database: Database) throws -> AccessUser {
     let row = try Row.fetchOne(
@@ -135,7 +135,8 @@ extension AccessFile {
   func user(_ row: Row, at first: Int = 0, _ database: Database) throws -> AccessUser {
     AccessUser(
       id: row[first], name: row[first + 1], created: row[first + 2], isRemoved: (row[first + 3] as Int64?) != nil,
-      isLink: row[first + 4], grants: try grants(of: row[first], database), generation: row[first + 5])
+      isLink: row[first + 4], grants: try grants(of: row[first], database), generation: row[first + 5],
+      since: row[first + 6])
   }
 
   /// - Throws: `StoreFailure` for a text that is no role: a later program would have raised the version.

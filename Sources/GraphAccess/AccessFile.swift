@@ -43,7 +43,8 @@ public final class AccessFile: Sendable {
 
   private static let creation = """
     CREATE TABLE user (id TEXT PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL, removed INTEGER,
-      link INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0);
+      link INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0, seen INTEGER,
+      since INTEGER);
     CREATE UNIQUE INDEX user_name ON user (name) WHERE removed IS NULL;
     CREATE TABLE token (selector TEXT PRIMARY KEY, digest BLOB NOT NULL, user TEXT NOT NULL REFERENCES user (id),
       label TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, used INTEGER, revoked INTEGER);
@@ -148,6 +149,8 @@ public final class AccessFile: Sendable {
         ALTER TABLE user DROP COLUMN role;
         ALTER TABLE user ADD COLUMN link INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE user ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE user ADD COLUMN seen INTEGER;
+        ALTER TABLE user ADD COLUMN since INTEGER;
         PRAGMA user_version = \(Self.version);
         """)
   }

@@ -27,6 +27,13 @@ public struct AccessUser: Hashable, Sendable {
   public var grants = [AccessGrant]()
   /// The number of the last change of the grants, which never repeats.
   public var generation: Int64 = 0
+  /// The revision of the graph from which on no session had earlier grants; nil if that is not known.
+  public var since: Revision?
+
+  /// What the grants allow.
+  public var rights: Rights {
+    Rights(user: principal.id, grants: grants.map { Grant($0.role, on: $0.scope) })
+  }
 
   /// The role on the complete store; nil for none.
   public var role: Role? { grants.first { $0.scope == nil }?.role }

@@ -63,24 +63,23 @@ final class AccountAuthenticator: Authenticating {
       throw Refusal(.notAllowed, "this server needs a token: get one from its owner, and log in with it")
     }
     let token = try file.authenticate(AccessToken(parsing: credential), now: now)
-    guard let role = token.user.role else { throw Self.missingRole }
-    return .user(token.user.principal, token: token.selector.number, role: role)
+    let user = token.user
+    return .user(
+      user.principal, token: token.selector.number,
+      access: GrantedAccess(user.rights, generation: user.generation, since: user.since))
   }
 
-  private static let missingRole = Refusal(.notAllowed, "you have no role here: ask the owner of the store")
-
-  func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal] {
+  func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal] {
     do {
       guard let file = try file() else { return [:] }
       var ended = [UInt64: Refusal]()
       for (selector, state) in try file.states(of: tokens.keys.map { TokenSelector($0) }, now: now) {
         switch state {
         case .failure(let end): ended[selector.number] = end
-        case .success(let token) where token.user.role == nil: ended[selector.number] = Self.missingRole
-        case .success(let token) where token.user.role != tokens[selector.number]:
+        case .success(let token) where token.user.grants.isEmpty: ended[selector.number] = .noRole
+        case .success(let token) where token.user.generation != tokens[selector.number]:
           // A client that connects again gets the new rights.
-          ended[selector.number] = Refusal(
-            .unavailable, "your role was changed to \(token.user.roleText); connect again")
+          ended[selector.number] = Refusal(.unavailable, "your rights were changed; connect again")
         case .success: break
         }
       }
@@ -88,6 +87,15 @@ final class AccountAuthenticator: Authenticating {
     } catch {
       let refusal = report(error)
       return Dictionary(uniqueKeysWithValues: tokens.keys.map { ($0, refusal) })
+    }
+  }
+
+  func record(generation: Int64, of principal: String, at revision: Revision) {
+    do {
+      try file()?.recordAccess(of: principal, generation: generation, at: revision)
+    } catch {
+      // The next login records it again.
+      _ = report(error)
     }
   }
 

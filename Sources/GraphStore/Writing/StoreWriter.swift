@@ -150,7 +150,24 @@ final class StoreWriter {
       record.related = try effects(of: plan.changes, on: related)
       result.record = record
     }
+    if related.recordsReferences, var record = result.record {
+      record.referenced = try referenced(by: plan.changes)
+      result.record = record
+    }
     return result
+  }
+
+  /// The unchanged objects to which changed ones refer, before or after the commit.
+  private func referenced(by changes: [ObjectChange]) throws -> [ObjectImage] {
+    var seen = Set(changes.map(\.id))
+    var images = [ObjectImage]()
+    for image in changes.flatMap({ [$0.before, $0.after] }).compactMap({ $0 }) {
+      for id in image.values.flatMap(\.objectIDs) where seen.insert(id).inserted {
+        // A damaged object is judged as it is: it must not refuse the commit.
+        if let found = try objects.withoutVerification({ try objects.readImage(of: id) }) { images.append(found) }
+      }
+    }
+    return images
   }
 
   /// Computes the effects after the rows are written, so it reads the state that this commit creates.
