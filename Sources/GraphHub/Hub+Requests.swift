@@ -99,7 +99,7 @@ extension Hub {
   private func refusal(of request: WriteRequest, _ session: Session) -> Refusal? {
     if isShuttingDown { return Refusal(.unavailable, "the server is shutting down") }
     if let refusal = session.commitRefusal { return refusal }
-    if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
+    if case .transaction(let transaction, _, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
       return Refusal(.notAllowed, "only the server can revive objects")
     }
     // The replica is half of the idempotency key: a client must not learn the outcomes of another's transactions.

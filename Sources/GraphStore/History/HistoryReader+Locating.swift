@@ -19,7 +19,11 @@ extension HistoryReader {
       let other = ObjectID(key: id.key, entity: table.root.number)
       if let found = try objects.find(other) { return (found.id, nil) }
     }
-    throw Refusal(.notFound, "there is no object with the id \(id), and there never was one")
+    throw Self.neverExisted(id)
+  }
+
+  static func neverExisted(_ id: ObjectID) -> Refusal {
+    Refusal(.notFound, "there is no object with the id \(id), and there never was one")
   }
 
   /// The revision of an object's last change, its delete included; 0 if history has none.
