@@ -276,18 +276,11 @@ extension Hub {
     guard let session = sessions[origin.session] else { return }
     commits.answered(origin, ticket, of: session)
     switch result.outcome {
-    case .refused(var refusal):
-      if let visibility = session.visibility {
-        refusal.conflicts = RecordVisibility(.unknown, visibility, model: resolver.model).visible(refusal.conflicts)
-      }
-      sender.refuse(origin.request, refusal, session, &actions)
-    case .committed(var committed):
+    case .refused(let refusal): sender.refuse(origin.request, refusal, session, &actions)
+    case .committed(let committed):
       var (objects, isComplete) = storedObjects(of: result.record)
-      if let visibility = session.visibility {
-        // Without a record, no object is named, and conflicts are those of the first answer.
-        let record = result.record ?? .unknown
+      if let visibility = session.visibility, let record = result.record {
         let view = RecordVisibility(record, visibility, model: resolver.model)
-        committed.conflicts = view.visible(committed.conflicts)
         if let visible = view.storedObjects(objects) { objects = visible } else { (objects, isComplete) = ([], false) }
       }
       sender.send(
@@ -328,13 +321,6 @@ extension Hub {
     }
     finishShutdown(&actions)
   }
-}
-
-extension CommitRecord {
-  /// A record without changes, for an outcome whose commit is not at hand.
-  fileprivate static let unknown = CommitRecord(
-    revision: 0, time: 0, author: "", transaction: TransactionID(replica: .zero, sequence: 0), fingerprint: 0,
-    changes: [])
 }
 
 extension Value {

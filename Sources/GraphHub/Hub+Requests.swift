@@ -99,7 +99,7 @@ extension Hub {
   private func refusal(of request: WriteRequest, _ session: Session) -> Refusal? {
     if isShuttingDown { return Refusal(.unavailable, "the server is shutting down") }
     if let refusal = session.commitRefusal { return refusal }
-    if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
+    if case .transaction(let transaction, _, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
       return Refusal(.notAllowed, "only the server can revive objects")
     }
     // The replica is half of the idempotency key: a client must not learn the outcomes of another's transactions.
@@ -123,12 +123,16 @@ extension Hub {
       switch message.body {
       case .commit(let transaction):
         requestCommit(
-          .transaction(transaction, author: try author(of: session)), bytes: transaction.approximateSize, session,
-          message.request, &actions)
+          .transaction(transaction, author: try author(of: session), rights: session.rights),
+          bytes: transaction.approximateSize, session, message.request, &actions)
       case .undo(let undo):
-        requestCommit(.undo(undo, author: try author(of: session)), bytes: 0, session, message.request, &actions)
+        requestCommit(
+          .undo(undo, author: try author(of: session), rights: session.rights), bytes: 0, session, message.request,
+          &actions)
       case .restore(let restore):
-        requestCommit(.restore(restore, author: try author(of: session)), bytes: 0, session, message.request, &actions)
+        requestCommit(
+          .restore(restore, author: try author(of: session), rights: session.rights), bytes: 0, session,
+          message.request, &actions)
       case .batch(let request): try startBatch(request, session, message.request, &actions)
       case .importGraph(let request): try importGraph(request, session, message.request, &actions)
       case .model:
@@ -219,7 +223,7 @@ extension Hub {
   private mutating func start(
     _ batch: Batch, _ rows: StoreRequestID?, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
-    let run = BatchJob(batch, author: try author(of: session))
+    let run = BatchJob(batch, author: try author(of: session), rights: session.rights)
     try run.batch.check(in: resolver.model)
     if let ticket = requestCommit(.batch(run), rows: rows, bytes: 0, session, number, &actions) {
       session.batches.insert(ticket)

@@ -158,17 +158,6 @@ struct RecordVisibility {
     }
   }
 
-  /// The outcome of the commit without values that the class does not see.
-  func visible(_ conflicts: [Conflict]) -> [Conflict] {
-    conflicts.compactMap { conflict in
-      // What can't be judged is not shown.
-      func shows(_ id: ObjectID) -> Bool { if let known = try? sees(id, isBefore: false) { known } else { false } }
-      var conflict = conflict
-      conflict.theirs = Visibility.reduced(conflict.theirs, shows)
-      return conflict
-    }
-  }
-
   private struct UnknownReference: Error {}
 
   private func sees(_ id: ObjectID, isBefore: Bool) throws(UnknownReference) -> Bool {

@@ -12,6 +12,8 @@ public struct AccessJudge: Sendable {
   private let evaluators: [Subject: PredicateEvaluator]
   /// Whether the principal sees every object, so that no image needs a decision.
   public let seesEverything: Bool
+  /// Whether every change is permitted.
+  public let permitsEverything: Bool
 
   /// The place of a rule in the model, in one role.
   private struct Subject: Hashable {
@@ -43,6 +45,8 @@ public struct AccessJudge: Sendable {
     }
     self.evaluators = evaluators
     seesEverything = rights.role != nil && model.entitiesWithReadRules.isEmpty
+    permitsEverything = rights.role.map { $0 >= .editor } == true && evaluators.isEmpty
+    assert(!permitsEverything || seesEverything, "who may change everything sees everything")
   }
 
   /// The role that applies to an object; nil for none.
@@ -75,6 +79,11 @@ public struct AccessJudge: Sendable {
         self.missing(property, before) ?? self.missing(property, after)
       }.first
     }
+  }
+
+  /// The right that the principal lacks for changing an object; nil if it may change some property.
+  public func missingUpdate(of image: ObjectImage) -> MissingRight? {
+    permitsEverything ? nil : missing(.update, image)
   }
 
   /// Whether a change of the property is a client's; others follow from it.
@@ -126,7 +135,7 @@ public struct AccessJudge: Sendable {
 
 /// A right that a change needs and its principal lacks.
 public struct MissingRight: Hashable, Sendable {
-  /// What would grant the right.
+  /// The kind of decision that withholds the right.
   public enum Reason: Hashable, Sendable {
     /// A stronger role: at least this one.
     case role(Role)
@@ -142,7 +151,7 @@ public struct MissingRight: Hashable, Sendable {
   public var entity: String
   /// The principal's role on the object; nil for none.
   public var role: Role?
-  /// What would grant the right.
+  /// The decision that withholds the right.
   public var reason: Reason
 
   /// A sentence without contents that names the right.

@@ -14,7 +14,7 @@ public struct Grant: Hashable, Sendable {
   }
 }
 
-/// What one principal may do: the facts on which ``AccessJudge`` decides. Where there are no accounts, there are no
+/// The rights of one principal: the facts on which ``AccessJudge`` decides. Where there are no accounts, there are no
 /// rights either: a nil in place of this value allows everything.
 public struct Rights: Hashable, Sendable {
   /// The principal's id: the value of `$user` in rules, and of the attributes with `"assigned": "creator"`.

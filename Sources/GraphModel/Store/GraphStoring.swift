@@ -141,21 +141,21 @@ public protocol GraphStoring: Sendable {
 
 /// A request to the writer.
 public enum WriteRequest: Sendable {
-  /// A transaction of a principal.
-  case transaction(Transaction, author: Principal)
+  /// A transaction of a principal. Without rights, here and below, everything is permitted.
+  case transaction(Transaction, author: Principal, rights: Rights? = nil)
   /// An undo or redo of a step of the principal.
-  case undo(UndoRequest, author: Principal)
+  case undo(UndoRequest, author: Principal, rights: Rights? = nil)
   /// The restore of a past state.
-  case restore(RestoreRequest, author: Principal)
+  case restore(RestoreRequest, author: Principal, rights: Rights? = nil)
   /// A change of many objects by one predicate, or of many rows.
   case batch(BatchJob)
 
   /// The idempotency key.
   public var id: TransactionID {
     switch self {
-    case .transaction(let transaction, _): transaction.id
-    case .undo(let request, _): request.id
-    case .restore(let request, _): request.id
+    case .transaction(let transaction, _, _): transaction.id
+    case .undo(let request, _, _): request.id
+    case .restore(let request, _, _): request.id
     case .batch(let run): run.batch.id
     }
   }

@@ -43,7 +43,7 @@ struct DifferenceReader {
     var unknown = [ObjectID]()
     let root = try request.object.map { object in
       let id = try history.located(object).id
-      guard try visible?.later.hasSeen(id) != false else { throw HistoryReader.unknownObject(object) }
+      guard try visible?.later.hasSeen(id) != false else { throw HistoryReader.neverExisted(object) }
       return id
     }
     let family = HistoryFilter(entities: request.entities).family(in: model)

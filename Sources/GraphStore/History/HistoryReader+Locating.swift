@@ -19,10 +19,10 @@ extension HistoryReader {
       let other = ObjectID(key: id.key, entity: table.root.number)
       if let found = try objects.find(other) { return (found.id, nil) }
     }
-    throw Self.unknownObject(id)
+    throw Self.neverExisted(id)
   }
 
-  static func unknownObject(_ id: ObjectID) -> Refusal {
+  static func neverExisted(_ id: ObjectID) -> Refusal {
     Refusal(.notFound, "there is no object with the id \(id), and there never was one")
   }
 
@@ -42,7 +42,7 @@ extension HistoryReader {
     }
     if let key = UniqueID(prefix) {
       let id = try located(ObjectID(key: key, entity: 0)).id
-      guard try isVisible(id) else { throw Self.unknownObject(id) }
+      guard try isVisible(id) else { throw Self.neverExisted(id) }
       return id
     }
     var found = [ObjectID]()

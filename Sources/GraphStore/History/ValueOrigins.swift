@@ -16,7 +16,7 @@ struct ValueOrigins {
   func origin(of number: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
     guard let visible else { return try wholeOrigin(of: number, of: id) }
     let (known, deletion) = try history.located(id)
-    guard let since = try visible.visibleSince(known, deletion: deletion) else { throw HistoryReader.unknownObject(id) }
+    guard let since = try visible.visibleSince(known, deletion: deletion) else { throw HistoryReader.neverExisted(id) }
     var origin = try wholeOrigin(of: number, of: known)
     if origin.revision < since {
       // For the class, the object was inserted with the commit that made it visible.
