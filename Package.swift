@@ -70,7 +70,8 @@ let package = Package(
     .target(
       name: "ModelFiles", path: "Sources/ModelFiles",
       sources: [
-        "Invariant.swift", "Model", "Predicates", "Text", "Values", "Changes/Outcome.swift", "Evolution/Mapping.swift",
+        "Access", "Invariant.swift", "Model", "Predicates", "Text", "Values", "Changes/Outcome.swift",
+        "Evolution/Mapping.swift",
         "Queries/EnumerationFallback.swift", "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
         "Queries/FetchRequest.swift", "Queries/IndexedExpression.swift", "Queries/PathCache.swift",
         "Queries/PathTrigger.swift", "Queries/RowRequest.swift", "Queries/SortKey.swift",

@@ -9,8 +9,7 @@ extension AccessFile {
   private static let useInterval: Timestamp = 60_000_000
 
   private static let columns = """
-    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, u.id, u.name, u.created, \
-    u.removed, u.role \
+    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, \(userColumns) \
     FROM token AS t JOIN user AS u ON u.id = t.user
     """
 
@@ -20,7 +19,7 @@ extension AccessFile {
     try read { database in
       if let user { _ = try self.user(named: user, database) }
       return try Row.fetchAll(database, sql: Self.columns + " ORDER BY t.created DESC, t.selector")
-        .compactMap { try record($0) }
+        .map { try record($0, database) }
         .filter { token in
           (withEnded || token.end(at: now) == nil)
             && user.map { UTF8Comparison.equal($0, token.user.name) && !token.user.isRemoved } != false
@@ -87,33 +86,37 @@ extension AccessFile {
     return record
   }
 
-  /// The tokens among these that can no longer be used, or whose users have another role than the given one, with the
-  /// reason.
-  public func ended(among tokens: [TokenSelector: Role], now: Timestamp) throws -> [TokenSelector: Refusal] {
+  /// The present state of tokens in use: the record, or the reason why the token can no longer be used.
+  ///
+  /// A daemon asks twice a second, so the rows are read only if another process has changed the file.
+  public func states(
+    of tokens: some Collection<TokenSelector>, now: Timestamp
+  ) throws -> [TokenSelector: Result<TokenRecord, Refusal>] {
     try read { database in
-      var ended = [TokenSelector: Refusal]()
-      for (selector, role) in tokens.sorted(by: { $0.key < $1.key }) {
-        guard let token = try find(selector, database) else {
-          ended[selector] = Refusal(.notAllowed, "the token no longer exists; log in with a new one")
+      guard let version = try Int64.fetchOne(database, sql: "PRAGMA data_version") else {
+        preconditionFailure("SQLite has a version of the data of each connection")
+      }
+      var known = known.withLock { $0.version == version ? $0.records : [:] }
+      var states = [TokenSelector: Result<TokenRecord, Refusal>]()
+      for selector in tokens {
+        if known[selector] == nil { known[selector] = try find(selector, database) }
+        guard let record = known[selector] else {
+          states[selector] = .failure(Refusal(.notAllowed, "the token no longer exists; log in with a new one"))
           continue
         }
-        if let end = token.end(at: now) {
-          ended[selector] = end
-        } else if token.user.role != role {
-          // A client that connects again gets the new rights.
-          ended[selector] = Refusal(.unavailable, "your role was changed to \(token.user.role.rawValue); connect again")
-        }
+        states[selector] = if let end = record.end(at: now) { .failure(end) } else { .success(record) }
       }
-      return ended
+      self.known.withLock { $0 = (version, known.filter { states[$0.key] != nil }) }
+      return states
     }
   }
 
   private func find(_ selector: TokenSelector, _ database: Database) throws -> TokenRecord? {
     try Row.fetchOne(database, sql: Self.columns + " WHERE t.selector = ?", arguments: [selector.description])
-      .flatMap { try record($0) }
+      .map { try record($0, database) }
   }
 
-  private func record(_ row: Row) throws -> TokenRecord {
+  private func record(_ row: Row, _ database: Database) throws -> TokenRecord {
     guard let selector = TokenSelector(row[0] as String) else {
       throw StoreFailure(
         .corrupt, "\(path) is damaged", cause: "a token has the selector \(row[0] as String)",
@@ -121,8 +124,7 @@ extension AccessFile {
     }
     return TokenRecord(
       selector: selector, digest: Array(row[1] as Data),
-      user: AccessUser(
-        id: row[7], name: row[8], created: row[9], isRemoved: (row[10] as Int64?) != nil, role: try role(row[11])),
+      user: try user(row, at: 7, database),
       label: row[2], created: row[3], expires: row[4], lastUsed: row[5], revoked: row[6])
   }
 }

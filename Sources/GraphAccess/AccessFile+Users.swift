@@ -7,10 +7,14 @@ extension AccessFile {
   /// The users, by name. Removed ones are included on request, because history has their ids.
   public func users(withRemoved: Bool = false) throws -> [AccessUser] {
     try read { database in
-      try Row.fetchAll(database, sql: "SELECT id, name, created, removed, role FROM user ORDER BY name, id")
-        .map { try user($0) }.filter { withRemoved || !$0.isRemoved }
+      try Row.fetchAll(database, sql: "SELECT \(Self.userColumns) FROM user AS u ORDER BY u.name, u.id")
+        .map { try user($0, database) }.filter { withRemoved || !$0.isRemoved }
     }
   }
+
+  /// The user with this name.
+  /// - Throws: `Refusal(.notFound)` if there is none.
+  public func user(named name: String) throws -> AccessUser { try read { try user(named: name, $0) } }
 
   /// Whether there has ever been a user. A removed one counts.
   public func hasUsers() throws -> Bool {
@@ -18,22 +22,42 @@ extension AccessFile {
   }
 
   /// Adds a user.
-  /// - Parameter random: returns random bits of a cryptographic generator.
+  /// - Parameters:
+  ///   - role: the role on the complete store; nil for none, so that the user sees only what is granted later.
+  ///   - random: returns random bits of a cryptographic generator.
   /// - Throws: `Refusal` for an unusable name, and for one that another user has.
-  public func addUser(_ name: String, now: Timestamp, random: () -> UInt64) throws -> AccessUser {
+  public func addUser(
+    _ name: String, role: Role? = .editor, now: Timestamp, random: () -> UInt64
+  ) throws -> AccessUser {
+    guard !name.hasPrefix(Self.linkPrefix) else {
+      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", as that of a share link does")
+    }
+    return try addUser(name, role: role, isLink: false, now: now, random: random)
+  }
+
+  func addUser(
+    _ name: String, role: Role?, isLink: Bool, now: Timestamp, random: () -> UInt64
+  ) throws -> AccessUser {
     try AccessUser.check(name: name)
     let id = TokenSelector(random()).description
     return try write { database in
       try Self.refuseDuplicate(name, database)
-      try database.execute(sql: "INSERT INTO user (id, name, created) VALUES (?, ?, ?)", arguments: [id, name, now])
-      try Self.log("user add", user: id, name, now, database)
-      return AccessUser(id: id, name: name, created: now, isRemoved: false, role: .editor)
+      try database.execute(
+        sql: "INSERT INTO user (id, name, created, link) VALUES (?, ?, ?, ?)", arguments: [id, name, now, isLink])
+      try Self.log(isLink ? "share" : "user add", user: id, name, now, database)
+      if let role {
+        try Self.insert(role, of: try self.user(named: name, database), on: nil, now, database)
+      }
+      return try self.user(named: name, database)
     }
   }
 
   /// Gives a user another name. History shows it for all of the user's commits.
   public func renameUser(_ name: String, to newName: String, now: Timestamp) throws -> AccessUser {
     try AccessUser.check(name: newName)
+    guard !newName.hasPrefix(Self.linkPrefix) else {
+      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", as that of a share link does")
+    }
     return try write { database in
       var user = try self.user(named: name, database)
       try Self.refuseDuplicate(newName, database)
@@ -46,35 +70,59 @@ extension AccessFile {
 
   /// Removes a user, whose tokens become invalid at once.
   public func removeUser(_ name: String, now: Timestamp) throws {
+    try write { database in try remove(try user(named: name, database), now, database) }
+  }
+
+  /// Removes a user and erases the name: from this file, and at the daemon's next turn or start from the names that
+  /// history shows. History keeps the id, which its fingerprints cover.
+  /// - Parameter user: a name, or the id of a user that was removed before, with its prefix.
+  public func eraseUser(_ user: String, now: Timestamp) throws {
     try write { database in
-      let user = try self.user(named: name, database)
+      let found = try self.user(named: user, orID: user, database)
+      if !found.isRemoved { try remove(found, now, database) }
+      try database.execute(sql: "UPDATE user SET name = '' WHERE id = ?", arguments: [found.id])
+      try database.execute(sql: "UPDATE token SET label = '' WHERE user = ?", arguments: [found.id])
+      // The other lines have selectors and roles.
       try database.execute(
-        sql: "UPDATE token SET revoked = ? WHERE user = ? AND revoked IS NULL", arguments: [now, user.id])
-      try database.execute(sql: "UPDATE user SET removed = ? WHERE id = ?", arguments: [now, user.id])
-      try Self.log("user remove", user: user.id, name, now, database)
+        sql: "UPDATE log SET subject = '' WHERE user = ? AND (action LIKE 'user %' OR action = 'share')",
+        arguments: [found.id])
+      try Self.log("user erase", user: found.id, "", now, database)
     }
   }
 
-  /// Gives a user another role. The user's sessions end within a second, and continue with the new rights when their
-  /// clients connect again.
-  public func grant(_ role: Role, to name: String, now: Timestamp) throws -> AccessUser {
-    try write { database in
-      var user = try self.user(named: name, database)
-      try database.execute(sql: "UPDATE user SET role = ? WHERE id = ?", arguments: [role.rawValue, user.id])
-      try Self.log("grant", user: user.id, role.rawValue, now, database)
-      user.role = role
-      return user
-    }
+  /// The ids of the principals whose names were erased, with their prefix.
+  public func erasedPrincipals() throws -> [String] {
+    try read { try String.fetchAll($0, sql: "SELECT id FROM user WHERE name = '' ORDER BY id") }
+      .map { Principal.accountPrefix + $0 }
   }
+
+  private func remove(_ user: AccessUser, _ now: Timestamp, _ database: Database) throws {
+    try database.execute(
+      sql: "UPDATE token SET revoked = ? WHERE user = ? AND revoked IS NULL", arguments: [now, user.id])
+    try database.execute(sql: "UPDATE user SET removed = ? WHERE id = ?", arguments: [now, user.id])
+    try Self.log("user remove", user: user.id, user.name, now, database)
+  }
+
+  private func user(named name: String, orID id: String, _ database: Database) throws -> AccessUser {
+    guard id.hasPrefix(Principal.accountPrefix) else { return try user(named: name, database) }
+    let key = String(id.dropFirst(Principal.accountPrefix.count))
+    let row = try Row.fetchOne(
+      database, sql: "SELECT \(Self.userColumns) FROM user AS u WHERE u.id = ?", arguments: [key])
+    guard let row else { throw Refusal(.notFound, "there is no user \(id); stickiesd user list --all shows the users") }
+    return try user(row, database)
+  }
+
+  /// The columns of a user named `u` in a statement, for `user(_:_:)`.
+  static let userColumns = "u.id, u.name, u.created, u.removed, u.link, u.generation, iif(u.seen = u.generation, u.since, NULL)"
 
   func user(named name: String, _ database: Database) throws -> AccessUser {
     let row = try Row.fetchOne(
-      database, sql: "SELECT id, name, created, removed, role FROM user WHERE name = ? AND removed IS NULL",
+      database, sql: "SELECT \(Self.userColumns) FROM user AS u WHERE u.name = ? AND u.removed IS NULL",
       arguments: [name])
     guard let row else {
       throw Refusal(.notFound, "there is no user \"\(name)\"; stickiesd user list shows the users")
     }
-    return try user(row)
+    return try user(row, database)
   }
 
   private static func refuseDuplicate(_ name: String, _ database: Database) throws {
@@ -83,9 +131,12 @@ extension AccessFile {
     if other != nil { throw Refusal(.conflict, "there is a user \"\(name)\" already; choose another name") }
   }
 
-  private func user(_ row: Row) throws -> AccessUser {
+  /// - Parameter first: the place of the first of `userColumns` in the row.
+  func user(_ row: Row, at first: Int = 0, _ database: Database) throws -> AccessUser {
     AccessUser(
-      id: row[0], name: row[1], created: row[2], isRemoved: (row[3] as Int64?) != nil, role: try role(row[4]))
+      id: row[first], name: row[first + 1], created: row[first + 2], isRemoved: (row[first + 3] as Int64?) != nil,
+      isLink: row[first + 4], grants: try grants(of: row[first], database), generation: row[first + 5],
+      since: row[first + 6])
   }
 
   /// - Throws: `StoreFailure` for a text that is no role: a later program would have raised the version.

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import GraphModel
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -11,7 +12,7 @@ import GraphModel
   import Darwin
 #endif
 
-/// The file `access.sqlite` beside a graph: its users, their tokens, and a log of what was changed.
+/// The file `access.sqlite` beside a graph: its users, their tokens and grants, and a log of what was changed.
 ///
 /// Several processes use it: a daemon that verifies tokens, and `stickiesd user` and `stickiesd token`. A user who can
 /// write the file can act as everyone, so it must belong to this process's user, and no other user may have any access.
@@ -20,6 +21,8 @@ public final class AccessFile: Sendable {
   /// The path of the file.
   public let path: String
   let queue: DatabaseQueue
+  /// The rows of the tokens in use, as of a version of the file; guarded by its mutex.
+  let known = Mutex<(version: Int64, records: [TokenSelector: TokenRecord])>((0, [:]))
   /// The device and inode of the file when it was opened.
   private let identity: FileIdentity
 
@@ -27,20 +30,28 @@ public final class AccessFile: Sendable {
   public static let name = "access.sqlite"
   /// "StkA", big-endian.
   private static let applicationID: Int32 = 0x5374_6B41
-  private static let version: Int32 = 2
+  private static let version: Int32 = 3
 
   struct FileIdentity: Hashable {
     let device: UInt64
     let inode: UInt64
   }
 
+  /// A scope is the text of an object's id, or empty for the complete store.
+  private static let grantTable = """
+    CREATE TABLE access_grant (user TEXT NOT NULL REFERENCES user (id), scope TEXT NOT NULL, role TEXT NOT NULL,
+      created INTEGER NOT NULL, PRIMARY KEY (user, scope)) WITHOUT ROWID
+    """
+
   private static let creation = """
     CREATE TABLE user (id TEXT PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL, removed INTEGER,
-      role TEXT NOT NULL DEFAULT 'editor');
+      link INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0, seen INTEGER,
+      since INTEGER);
     CREATE UNIQUE INDEX user_name ON user (name) WHERE removed IS NULL;
     CREATE TABLE token (selector TEXT PRIMARY KEY, digest BLOB NOT NULL, user TEXT NOT NULL REFERENCES user (id),
       label TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, used INTEGER, revoked INTEGER);
     CREATE INDEX token_user ON token (user);
+    \(grantTable);
     CREATE TABLE log (number INTEGER PRIMARY KEY, time INTEGER NOT NULL, action TEXT NOT NULL, user TEXT NOT NULL,
       subject TEXT NOT NULL);
     PRAGMA application_id = \(applicationID);
@@ -101,6 +112,8 @@ public final class AccessFile: Sendable {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     configuration.foreignKeysEnabled = true
+    // A former or erased name leaves no bytes in the file.
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.write { try Self.prepare($0, path) }
@@ -123,11 +136,25 @@ public final class AccessFile: Sendable {
         .newerVersion, "\(path) was written by a newer program", advice: "Use programs of the newer release.")
     }
     guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else { throw damage(path, "") }
+    if version < Self.version { try upgrade(database, from: version) }
+  }
+
+  /// Adds what earlier versions of the file did not have. Each user keeps the rights that it had.
+  private static func upgrade(_ database: Database, from version: Int32) throws {
     // The first version had no roles: each user could change everything.
-    if version == 1 {
-      try database.execute(
-        sql: "ALTER TABLE user ADD COLUMN role TEXT NOT NULL DEFAULT 'editor'; PRAGMA user_version = \(Self.version)")
-    }
+    if version == 1 { try database.execute(sql: "ALTER TABLE user ADD COLUMN role TEXT NOT NULL DEFAULT 'editor'") }
+    // The second one had no scopes.
+    try database.execute(
+      sql: """
+        \(grantTable);
+        INSERT INTO access_grant (user, scope, role, created) SELECT id, '', role, created FROM user;
+        ALTER TABLE user DROP COLUMN role;
+        ALTER TABLE user ADD COLUMN link INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE user ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE user ADD COLUMN seen INTEGER;
+        ALTER TABLE user ADD COLUMN since INTEGER;
+        PRAGMA user_version = \(Self.version);
+        """)
   }
 
   /// The identity of the file, of which no other user may read or write anything; nil if there is no file.
@@ -225,6 +252,8 @@ public final class AccessFile: Sendable {
   }
 
   func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    // A connection's own changes do not change the version that it sees.
+    defer { known.withLock { $0.records = [:] } }
     do {
       return try queue.write(body)
     } catch let error as DatabaseError {

@@ -21,7 +21,7 @@ public struct TokenRecord: Hashable, Sendable {
   public var revoked: Timestamp?
 
   /// The reason why a token can no longer be used; nil if it can.
-  func end(at now: Timestamp) -> Refusal? {
+  public func end(at now: Timestamp) -> Refusal? {
     if user.isRemoved { return Refusal(.notAllowed, "the user of this token was removed") }
     if revoked != nil { return Refusal(.notAllowed, "the token was revoked; log in with a new one") }
     if let expires, now >= expires {
@@ -52,47 +52,5 @@ public struct TokenRecord: Hashable, Sendable {
     var difference: UInt8 = 0
     for index in one.indices { difference |= one[index] ^ other[index] }
     return difference == 0
-  }
-}
-
-/// A person or a program with an account.
-public struct AccessUser: Hashable, Sendable {
-  /// The id, sixteen hexadecimal digits, which never changes and is never used twice.
-  public var id: String
-  /// The shown name; unique among the users that were not removed.
-  public var name: String
-  /// When the account was made.
-  public var created: Timestamp
-  /// Whether the account was removed. Its id stays, because history has it.
-  public var isRemoved: Bool
-  /// The rights of the user.
-  public var role: Role
-
-  /// The principal for whom this user's sessions act.
-  public var principal: Principal { Principal(id: Principal.accountPrefix + id, name: name) }
-
-  /// The most bytes of a name.
-  public static let maximumNameSize = 256
-
-  /// Checks a name for a new account.
-  /// - Throws: `Refusal` that says what is wrong.
-  public static func check(name: String) throws(Refusal) {
-    let scalars = name.unicodeScalars
-    guard !name.isEmpty, name.utf8.count <= maximumNameSize else {
-      throw Refusal(.invalid, "a user's name has 1 to \(maximumNameSize) bytes; this one has \(name.utf8.count)")
-    }
-    guard !scalars.contains(where: { $0.value < 32 || (127..<160).contains($0.value) }) else {
-      throw Refusal(.invalid, "a user's name has no control characters")
-    }
-    guard scalars.first != " ", scalars.last != " " else {
-      throw Refusal(.invalid, "a user's name has no space at its beginning or end")
-    }
-    guard !name.hasPrefix(AccessToken.prefix) else {
-      throw Refusal(.invalid, "a user's name can't begin with \(AccessToken.prefix), as a token does")
-    }
-    guard !Principal.isReserved(name) else {
-      throw Refusal(
-        .invalid, "a user's name can't begin with \(Principal.accountPrefix) or \(Principal.localUserPrefix)")
-    }
   }
 }

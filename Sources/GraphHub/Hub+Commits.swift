@@ -174,6 +174,7 @@ extension Hub {
   /// - Parameter isHistory: the record was read from history, which contains only the changes of objects.
   func reason(of number: UInt64, _ record: CommitRecord, isHistory: Bool = false) -> String {
     if queries[number]?.window != nil { return Self.windowEffectsUnavailable }
+    if queries[number]?.visibility != nil { return Self.visibilityUnknown }
     if queries.isEvaluatedHere(number) { return Self.tooMany }
     if isHistory { return Self.onlyInHistory }
     guard let related = record.related, number <= related.knownThrough else { return Self.madeBefore }
@@ -182,6 +183,7 @@ extension Hub {
 
   static let madeBefore = "a commit was in progress when the query arrived; its effect on the query is unknown"
   static let onlyInHistory = "history does not record the effect of a commit on a query with key paths"
+  static let visibilityUnknown = "a commit may have changed what you see of the result"
   static let tooMany = "reading the query again costs less than computing the effect of one commit"
   static let windowEffectsUnavailable = "the effect of the commits on the window is no longer available"
   static let tooLarge = "one commit changed more than a frame can hold"
@@ -276,7 +278,11 @@ extension Hub {
     switch result.outcome {
     case .refused(let refusal): sender.refuse(origin.request, refusal, session, &actions)
     case .committed(let committed):
-      let (objects, isComplete) = storedObjects(of: result.record)
+      var (objects, isComplete) = storedObjects(of: result.record)
+      if let visibility = session.visibility, let record = result.record {
+        let view = RecordVisibility(record, visibility, model: resolver.model)
+        if let visible = view.storedObjects(objects) { objects = visible } else { (objects, isComplete) = ([], false) }
+      }
       sender.send(
         ToClient(origin.request, .committed(committed, objects: objects, isComplete: isComplete)), to: session, &actions
       )

@@ -17,7 +17,7 @@ extension Hub {
     _ request: ReadRequest, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
   ) {
     let ticket = startRead(.read(session, request: number), session, number)
-    actions.append(.read(ticket, session.translated(request), session: session.id, request: number))
+    actions.append(.read(ticket, session.perspective(of: request), session: session.id, request: number))
   }
 
   /// Registers a read that answers a request; `reads` contains it until it ends or is cancelled.

@@ -99,7 +99,7 @@ extension Hub {
   private func refusal(of request: WriteRequest, _ session: Session) -> Refusal? {
     if isShuttingDown { return Refusal(.unavailable, "the server is shutting down") }
     if let refusal = session.commitRefusal { return refusal }
-    if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
+    if case .transaction(let transaction, _, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
       return Refusal(.notAllowed, "only the server can revive objects")
     }
     // The replica is half of the idempotency key: a client must not learn the outcomes of another's transactions.
@@ -123,12 +123,16 @@ extension Hub {
       switch message.body {
       case .commit(let transaction):
         requestCommit(
-          .transaction(transaction, author: try author(of: session)), bytes: transaction.approximateSize, session,
-          message.request, &actions)
+          .transaction(transaction, author: try author(of: session), rights: session.rights),
+          bytes: transaction.approximateSize, session, message.request, &actions)
       case .undo(let undo):
-        requestCommit(.undo(undo, author: try author(of: session)), bytes: 0, session, message.request, &actions)
+        requestCommit(
+          .undo(undo, author: try author(of: session), rights: session.rights), bytes: 0, session, message.request,
+          &actions)
       case .restore(let restore):
-        requestCommit(.restore(restore, author: try author(of: session)), bytes: 0, session, message.request, &actions)
+        requestCommit(
+          .restore(restore, author: try author(of: session), rights: session.rights), bytes: 0, session,
+          message.request, &actions)
       case .batch(let request): try startBatch(request, session, message.request, &actions)
       case .importGraph(let request): try importGraph(request, session, message.request, &actions)
       case .model:
@@ -219,7 +223,7 @@ extension Hub {
   private mutating func start(
     _ batch: Batch, _ rows: StoreRequestID?, _ session: Session, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
-    let run = BatchJob(batch, author: try author(of: session))
+    let run = BatchJob(batch, author: try author(of: session), rights: session.rights)
     try run.batch.check(in: resolver.model)
     if let ticket = requestCommit(.batch(run), rows: rows, bytes: 0, session, number, &actions) {
       session.batches.insert(ticket)
@@ -307,11 +311,35 @@ extension Hub {
       switch result {
       case .failure(let refusal): end(session, refusal, &actions)
       case .success(.owner): findReplica(hello, request, Principal(author: hello.author), session, &actions)
-      case .success(.user(let principal, let token, let role)):
-        (session.token, session.role) = (token, role)
+      case .success(.user(let principal, let token, let access)):
+        guard let role = access.rights.strongestRole else { return end(session, .noRole, &actions) }
+        (session.token, session.role, session.generation) = (token, role, access.generation)
+        setRights(access.rights, of: session)
+        session.accessSince = begin(access, of: principal, &actions)
         findReplica(hello, request, principal, session, &actions)
       }
     }
+  }
+
+  private func setRights(_ rights: Rights, of session: Session) {
+    session.rights = rights
+    session.visibility = Visibility(rights, model: resolver.model)
+  }
+
+  /// Ends the sessions of a principal that have earlier rights, and returns the revision up to which a client may hold
+  /// a state that was read with them.
+  private mutating func begin(
+    _ access: GrantedAccess, of principal: Principal, _ actions: inout [HubAction]
+  ) -> Revision {
+    for session in sessions.values.inOrder() where session.generation < access.generation {
+      guard session.token != nil, let other = session.principal, UTF8Comparison.equal(other.id, principal.id) else {
+        continue
+      }
+      end(session, Refusal(.unavailable, "your rights were changed; connect again"), &actions)
+    }
+    if let since = access.since { return since }
+    actions.append(.recordAccess(principal: principal.id, generation: access.generation, at: head.revision))
+    return head.revision
   }
 
   private mutating func findReplica(
@@ -321,6 +349,10 @@ extension Hub {
       session.lens = try handshake.lens(for: hello.model)
     } catch {
       return end(session, error, &actions)
+    }
+    // Other users of the machine are editors; programs of the daemon's own user may do everything.
+    if case .user = session.peer, session.rights == nil {
+      setRights(Rights(user: principal.id, role: session.role), of: session)
     }
     session.phase = .findingReplica(hello, request: request, principal)
     actions.append(.findReplica(hello.replica, session: session.id))
@@ -380,6 +412,11 @@ extension Hub {
     for message in early { receive(message, session, &actions) }
     if session.isLive { resumeReading(session, &actions) }
   }
+}
+
+extension Refusal {
+  /// The refusal for a user without a role.
+  public static let noRole = Refusal(.notAllowed, "you have no role here: ask an owner of the store for one")
 }
 
 extension ToServer.Body {

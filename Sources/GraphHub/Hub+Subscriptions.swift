@@ -24,7 +24,7 @@ extension Hub {
     if subscribe.replaces != 0 { drop(subscribe.replaces, session, &actions) }
     let number =
       if let window { register(query, window.range, window.sort, for: session, &actions) } else {
-        queries.register(query, through: session.lens, for: session.id)
+        queries.register(query, through: session.lens, seenBy: session.visibility, for: session.id)
       }
     sendWatches(&actions)
     guard let since = subscribe.since else { return load(number, session, request, &actions) }
@@ -67,8 +67,9 @@ extension Hub {
   private mutating func resume(
     _ query: UInt64, _ session: Session, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
-    // The effect of old commits on key-path queries and windows is not recorded.
-    if queries.hasUnrecordedEffects(query) { return load(query, session, request, known: true, &actions) }
+    // The effect of old commits on key-path queries and windows is not recorded, and a state from before a change of
+    // grants may be one of other rights.
+    if queries.hasUnrecordedEffects(query) || session.accessSince > 0 && since <= session.accessSince { return load(query, session, request, known: true, &actions) }
     session.readers[query] = Session.Subscription(state: .live, through: since, request: request)
     sender.send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: session, &actions)
     rewind(session, to: since, for: query)
@@ -87,7 +88,7 @@ extension Hub {
     var fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
     fetch.isUnordered = true
     fetch.omitsDamage = !fetch.predicate.namesObjects
-    actions.append(.read(ticket, session.translated(.objects(fetch)), session: session.id, request: request))
+    actions.append(.read(ticket, session.perspective(of: .objects(fetch)), session: session.id, request: request))
   }
 
   mutating func drop(_ query: UInt64, _ session: Session, _ actions: inout [HubAction]) {

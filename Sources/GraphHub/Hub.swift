@@ -122,11 +122,11 @@ public struct Hub {
   /// The principal of a session; nil before its hello is accepted, and for a session that has ended.
   public func principal(of session: SessionID) -> Principal? { sessions[session]?.principal }
 
-  /// The numbers of the tokens that sessions use, with their roles. If the role of a token's user has changed, that of
-  /// its oldest session counts, which ends them all.
-  public var tokensInUse: [UInt64: Role] {
+  /// The numbers of the tokens that sessions use, with the generations of their rights. If the grants of a token's user
+  /// have changed, those of its oldest session count, which ends them all.
+  public var tokensInUse: [UInt64: Int64] {
     sessions.values.inOrder().reduce(into: [:]) { tokens, session in
-      if let token = session.token, tokens[token] == nil { tokens[token] = session.role }
+      if let token = session.token, tokens[token] == nil { tokens[token] = session.generation }
     }
   }
 

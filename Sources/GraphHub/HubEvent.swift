@@ -31,8 +31,27 @@ public enum Peer: Hashable, Sendable {
 public enum ClientIdentity: Hashable, Sendable {
   /// The server has no accounts: the client is one of the owner.
   case owner
-  /// The user of a token, the token's number, by which it can be ended, and the user's role.
-  case user(Principal, token: UInt64, role: Role = .editor)
+  /// The user of a token, the token's number, by which it can be ended, and what the user may do.
+  case user(Principal, token: UInt64, access: GrantedAccess)
+}
+
+/// What the user of a token may do, and since when.
+public struct GrantedAccess: Hashable, Sendable {
+  /// The rights that the user's grants give.
+  public var rights: Rights
+  /// The number of the last change of the grants, which never repeats.
+  public var generation: Int64
+  /// The revision at which the last session with earlier grants had ended. A client that holds an older state may hold
+  /// what its user no longer sees, or lack what it sees now, so it does not resume. Nil if it is not known.
+  public var since: Revision?
+
+  /// Creates the access of a user.
+  public init(_ rights: Rights, generation: Int64 = 0, since: Revision? = 0) {
+    (self.rights, self.generation, self.since) = (rights, generation, since)
+  }
+
+  /// The access of a principal with one role on the complete store.
+  public init(_ role: Role, of principal: Principal) { self.init(Rights(user: principal.id, role: role)) }
 }
 
 /// The end of a read: the state that was read, and the last frame.
@@ -124,7 +143,7 @@ public enum HubAction: Sendable {
   ///
   /// The objects may come in any sequence, but cost least in the sort that the fetch names. `session` is the first
   /// reader.
-  case collect(StoreRequestID, FetchRequest, session: SessionID)
+  case collect(StoreRequestID, FetchRequest, seenBy: Visibility?, session: SessionID)
   /// Return this as an event after other events have been handled: the order has more work to do.
   case continueOrder(StoreRequestID)
   /// Free these on another thread, because it takes long.
@@ -139,6 +158,8 @@ public enum HubAction: Sendable {
   case watch(LiveQuery, number: UInt64)
   /// Stop including the effects on the query with this number.
   case unwatch(UInt64)
+  /// Whether commit records contain the objects to which the changed ones refer, from the next batch on.
+  case recordReferences(Bool)
   /// Verify the credential of a hello; nil decides about a client of the network that sends none. The welcome waits for
   /// it.
   case authenticate(String?, session: SessionID)
@@ -146,6 +167,8 @@ public enum HubAction: Sendable {
   case findReplica(UniqueID, session: SessionID)
   /// Check whether the store's history contains this state.
   case recognize(StoreRequestID, Token)
+  /// Keep the revision from which on no session of this principal has grants older than this generation.
+  case recordAccess(principal: String, generation: Int64, at: Revision)
   /// Collect the server's part of the status.
   case statistics(StoreRequestID)
   /// Stop reading from the session's socket: it reads too slowly, or has too many commits in flight.
@@ -168,4 +191,6 @@ public indirect enum ReadRequest: Sendable, Hashable {
   case message(ToServer.Body, author: Principal)
   /// Another read, with its answer translated for an older version of the model.
   case translated(ReadRequest, through: ModelLens)
+  /// Another read, of the graph reduced to what the session may see.
+  case reduced(ReadRequest, to: Visibility)
 }

@@ -26,7 +26,13 @@ struct PresenceTable {
     if sessions.removeValue(forKey: session.id) != nil { forward([], of: session, left: true, &sender, &actions) }
   }
 
-  /// Sends a presence to every other session that has published one; lagging sessions miss it.
+  /// Whether a session may see the presence of another one, which may name any object that the other one sees.
+  private static func shows(_ session: Session, to other: Session) -> Bool {
+    guard let visibility = other.visibility else { return true }
+    return session.visibility.map { visibility.covers($0) } == true
+  }
+
+  /// Sends a presence to every other session that has published one and may see it; lagging sessions miss it.
   private func forward(
     _ state: [UInt8], of session: Session, left: Bool, _ sender: inout SessionSender, _ actions: inout [HubAction]
   ) {
@@ -35,7 +41,8 @@ struct PresenceTable {
     }
     let frame = Frame.encode(
       ToClient(0, .presence(session: session.id, author: principal.name, state: state, left: left)))
-    for other in sessions.values.inOrder() where other !== session && sender.fits(frame.count, for: other) {
+    for other in sessions.values.inOrder()
+    where other !== session && Self.shows(session, to: other) && sender.fits(frame.count, for: other) {
       assert(other.isLive, "a session that ends has no presence")
       sender.sendFrame(frame, to: other, &actions)
     }

@@ -9,12 +9,21 @@ struct QueryTable {
   private struct Key: Hashable {
     let query: LiveQuery
     let lens: ModelLens?
+    let visibility: Visibility?
   }
 
   struct Entry {
     let query: LiveQuery
     /// The lens of its readers.
     let lens: ModelLens?
+    /// What its readers see; nil for everything.
+    var visibility: Visibility?
+    /// For readers who do not see everything: the entry that matches the predicate, nil if it has paths.
+    var base: UInt64?
+    /// The root entities to whose objects the results refer; empty for readers who see everything.
+    var refersTo = Set<EntityNumber>()
+    /// The root entities of all objects on which the results depend; empty for readers who see everything.
+    var reads = Set<EntityNumber>()
     let family: [EntityNumber]
     let evaluator: PredicateEvaluator
     /// The estimated steps of evaluating an object before and after a change.
@@ -54,10 +63,17 @@ struct QueryTable {
     }
   }
 
-  private let model: Model
+  let model: Model
   /// The steps of evaluating all queries for one commit.
   private let commitSteps: Int
-  private var entries = [UInt64: Entry]()
+  private(set) var entries = [UInt64: Entry]()
+  /// The queries of readers who do not see everything, by what they see.
+  var classes = [Visibility: Set<UInt64>]()
+  /// Those of them whose predicates have paths.
+  var pathEntries = Set<UInt64>()
+  /// The entries that match the predicates of these queries, and the queries of each.
+  var bases = [LiveQuery: UInt64]()
+  var dependents = [UInt64: [UInt64]]()
   private var numbers = [Key: UInt64]()
   private var windowNumbers = [WindowKey: UInt64]()
   private var index: LiveQueryIndex
@@ -68,7 +84,7 @@ struct QueryTable {
   /// The key-path queries, ascending.
   private(set) var related = [UInt64]()
   /// Pending `.watch` and `.unwatch` actions for the writer.
-  private(set) var pendingWatches = [HubAction]()
+  var pendingWatches = [HubAction]()
 
   init(model: Model, commitSteps: Int) {
     (self.model, self.commitSteps) = (model, commitSteps)
@@ -78,12 +94,14 @@ struct QueryTable {
   subscript(number: UInt64) -> Entry? { entries[number] }
 
   /// Registers `session` as a reader of the query.
-  mutating func register(_ query: LiveQuery, through lens: ModelLens?, for session: SessionID) -> UInt64 {
+  mutating func register(
+    _ query: LiveQuery, through lens: ModelLens?, seenBy visibility: Visibility? = nil, for session: SessionID
+  ) -> UInt64 {
     registrations += 1
-    let key = Key(query: query, lens: lens)
+    let key = Key(query: query, lens: lens, visibility: visibility)
     if let number = numbers[key], insert(session, into: number) { return number }
     // A session that follows the same query twice gets two entries with independent numbers.
-    var entry = entry(query, lens)
+    var entry = entry(query, lens, visibility)
     entry.readers = [session]
     let number = add(entry)
     numbers[key] = numbers[key] ?? number
@@ -91,13 +109,19 @@ struct QueryTable {
   }
 
   /// Adds the query of an order, which never gets readers. `effects` includes it.
-  mutating func add(_ query: LiveQuery) -> UInt64 { add(entry(query, nil)) }
+  mutating func add(_ query: LiveQuery, seenBy visibility: Visibility? = nil) -> UInt64 {
+    add(entry(query, nil, visibility))
+  }
 
-  private mutating func add(_ entry: Entry) -> UInt64 {
-    lastNumber += 1
+  mutating func add(_ entry: Entry) -> UInt64 {
+    var entry = entry
     let query = entry.query
+    if entry.visibility != nil, !entry.isRelated { entry.base = base(of: query) }
+    lastNumber += 1
     entries[lastNumber] = entry
-    if entry.isRelated {
+    if let visibility = entry.visibility {
+      attach(entry, visibility, number: lastNumber)
+    } else if entry.isRelated {
       related.append(lastNumber)
       pendingWatches.append(.watch(query, number: lastNumber))
     } else {
@@ -112,7 +136,7 @@ struct QueryTable {
     registrations += 1
     if let number = windowNumbers[window], insert(session, into: number) { return number }
     lastNumber += 1
-    var entry = entry(query, window.lens)
+    var entry = entry(query, window.lens, nil)
     entry.window = window
     entry.readers = [session]
     entries[lastNumber] = entry
@@ -129,11 +153,13 @@ struct QueryTable {
     return entries.values[index].insert(session)
   }
 
-  private func entry(_ query: LiveQuery, _ lens: ModelLens?) -> Entry {
+  func entry(_ query: LiveQuery, _ lens: ModelLens?, _ visibility: Visibility?) -> Entry {
     let entity = model.entity(query.entity)
     assert(entity != nil, "a query is registered once its entity is known")
     return Entry(
-      query: query, lens: lens, family: entity.map(\.family) ?? [],
+      query: query, lens: lens, visibility: visibility,
+      refersTo: visibility == nil ? [] : model.referencedRoots(of: query.entity),
+      reads: visibility == nil ? [] : model.readRoots(of: query), family: entity.map(\.family) ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model), steps: 2 * query.predicate.evaluationSteps,
       isRelated: !query.predicate.readsOnlyOwnImage(in: model))
   }
@@ -158,9 +184,11 @@ struct QueryTable {
   /// Removes a query that has no readers.
   mutating func remove(_ number: UInt64) {
     guard let entry = entries.removeValue(forKey: number) else { return assertionFailure("a query is removed once") }
-    let key = Key(query: entry.query, lens: entry.lens)
+    let key = Key(query: entry.query, lens: entry.lens, visibility: entry.visibility)
     if numbers[key] == number { numbers[key] = nil }
-    if entry.isRelated {
+    if let visibility = entry.visibility {
+      detach(entry, visibility, number: number)
+    } else if entry.isRelated {
       related.removeAll { $0 == number }
       pendingWatches.append(.unwatch(number))
     } else {
@@ -182,7 +210,7 @@ struct QueryTable {
   }
 
   /// The effects of a commit on each query that it touches.
-  func effects(of record: CommitRecord) -> CommitEffects {
+  mutating func effects(of record: CommitRecord) -> CommitEffects {
     var effects = [UInt64: [LiveQueryChange]]()
     let meter = LiveEvaluationMeter(total: commitSteps)
     for change in record.changes {
@@ -204,8 +232,10 @@ struct QueryTable {
       // A query may have ended while the commit was in progress.
       for effect in related.effects where entries[effect.query] != nil { effects[effect.query] = effect.changes }
     }
+    var stopped = meter.stopped
+    addClasses(to: &effects, stopped: &stopped, of: record)
     return CommitEffects(
-      known: effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }, stopped: meter.stopped.sorted())
+      known: effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }, stopped: stopped.sorted())
   }
 
   /// Whether a commit could change the query's result, if only the entities of its changes are known. A key-path
@@ -215,7 +245,10 @@ struct QueryTable {
       assertionFailure("only a registered query can be touched")
       return false
     }
-    return entry.isRelated || summary.entities.contains { entry.family.contains($0) }
+    if entry.isRelated || summary.entities.contains(where: { entry.family.contains($0) }) { return true }
+    // An object to which the results refer may have become visible or invisible.
+    return !entry.refersTo.isEmpty
+      && summary.entities.contains { model.entity($0).map { entry.refersTo.contains($0.root) } != false }
   }
 
   /// The queries on which the commit's effect is missing in the record; their readers reload.
@@ -248,6 +281,7 @@ struct QueryTable {
     }
     // The rows of a window are known for the present only.
     if entry.window != nil { return nil }
+    if entry.isRelated, entry.visibility != nil { return nil }
     if entry.isRelated {
       guard let related = record.related, number <= related.knownThrough, !related.unknown.contains(number) else {
         return nil
@@ -264,6 +298,7 @@ struct QueryTable {
       guard let effect else { return nil }
       if let effect { changes.append(effect) }
     }
-    return changes
+    guard let visibility = entry.visibility else { return changes }
+    return classEffects(of: record, on: entry, visibility, changes)
   }
 }

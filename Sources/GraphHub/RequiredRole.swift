@@ -4,10 +4,10 @@ import GraphWire
 
 /// The one place that decides which messages a role allows. A new message does not compile until it is listed here.
 extension ToServer.Body {
-  /// The lowest role whose sessions may send the message.
+  /// The lowest role whose sessions may send the message. The writer judges each change of a commit.
   var requiredRole: Role {
     switch self {
-    case .commit, .undo, .restore, .batchRows, .batch, .importGraph, .presence: .editor
+    case .commit, .undo, .restore, .batchRows, .batch, .importGraph, .presence: .commenter
     case .hello, .model, .fetch, .subscribe, .unsubscribe, .more, .log, .status, .ping, .close, .undoState, .revisionAt,
       .why, .changes, .exportGraph, .moveWindow, .cancel:
       .reader

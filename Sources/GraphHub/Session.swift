@@ -55,8 +55,16 @@ final class Session {
   let peer: Peer
   /// The number of the token that the session uses; nil for none.
   var token: UInt64?
-  /// The rights of the session.
+  /// The strongest role of the session.
   var role: Role
+  /// What the session may do; nil for everything.
+  var rights: Rights?
+  /// What the session may see; nil for everything.
+  var visibility: Visibility?
+  /// The generation of the rights.
+  var generation: Int64 = 0
+  /// The session resumes no state up to this revision, because it may be one of other rights.
+  var accessSince: Revision = 0
   var replica = UniqueID.zero
   /// Whether `ReplicaOwners` counts the session.
   var isBound = false
@@ -99,8 +107,11 @@ final class Session {
     role = if case .user = peer { .editor } else { .owner }
   }
 
-  /// The read request, translated by the session's lens.
-  func translated(_ request: ReadRequest) -> ReadRequest { lens.map { .translated(request, through: $0) } ?? request }
+  /// The read request as the session sees the graph: reduced to what it may see, and translated by its lens.
+  func perspective(of request: ReadRequest) -> ReadRequest {
+    let reduced = if let visibility { ReadRequest.reduced(request, to: visibility) } else { request }
+    return lens.map { .translated(reduced, through: $0) } ?? reduced
+  }
 
   var isLive: Bool { if case .open = phase { true } else { false } }
 }

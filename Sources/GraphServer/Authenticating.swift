@@ -7,7 +7,12 @@ public protocol Authenticating: Sendable {
   /// - Parameter credential: nil for a client of the network that sends none.
   func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal>
 
-  /// The tokens among these that can no longer be used, or whose users have another role than the given one, with the
-  /// reasons. The server asks twice a second, and ends the sessions of these tokens.
-  func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal]
+  /// The tokens among these that can no longer be used, or whose users have rights of another generation than the given
+  /// one, with the reasons. The server asks twice a second, and ends the sessions of these tokens.
+  func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal]
+
+  /// Keeps the revision from which on no session of a principal has rights older than this generation, so that later
+  /// logins know it.
+  /// - Parameter principal: the principal's id.
+  func record(generation: Int64, of principal: String, at revision: Revision)
 }

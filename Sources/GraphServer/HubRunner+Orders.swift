@@ -6,12 +6,14 @@ import NIOCore
 /// Fills the orders: a reader's thread reads and sorts the objects, and the loop takes them in slices.
 extension HubRunner {
   /// Reads an order's objects on a reader's thread, queued with the reads of the session that needs them first.
-  func collect(_ ticket: StoreRequestID, _ fetch: FetchRequest, _ session: SessionID) {
+  func collect(_ ticket: StoreRequestID, _ fetch: FetchRequest, _ visibility: Visibility?, _ session: SessionID) {
     // This stream carries no frames; it only records whether the read was cancelled.
     let stream = ReadStream(directory: spoolDirectory) { _ in }
     streams[ticket] = stream
     readers.enqueue(ticket, of: session, isLong: true) { [self] _ in
       var bytes = 0
+      var reads = reads
+      reads.visibility = visibility
       let result = reads.collect(fetch, stream, maximumRows: limits.orderRows) { size in
         bytes += size
         try collectedMemory.add(size)

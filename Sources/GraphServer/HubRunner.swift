@@ -232,7 +232,7 @@ final class HubRunner: @unchecked Sendable {
     case .assignRows(let rows, let ticket): spools[ticket] = spools.removeValue(forKey: rows)
     case .cancelBatch(let ticket): batches[ticket]?.cancel()
     case .read(let ticket, let request, let session, let number): read(ticket, request, session, number)
-    case .collect(let ticket, let fetch, let session): collect(ticket, fetch, session)
+    case .collect(let ticket, let fetch, let visibility, let session): collect(ticket, fetch, visibility, session)
     case .continueRead(let ticket): continueRead(ticket)
     case .cancelRead(let ticket):
       streams.removeValue(forKey: ticket)?.cancel()
@@ -246,7 +246,12 @@ final class HubRunner: @unchecked Sendable {
       }
     case .watch(let query, let number): reads.store.watch(query, number: number)
     case .unwatch(let number): reads.store.unwatch(number)
+    case .recordReferences(let isWanted): reads.store.recordReferences(isWanted)
     case .authenticate(let credential, let id): authenticate(credential, id)
+    case .recordAccess(let principal, let generation, let revision):
+      internalReaders.enqueue { [authenticator = accounts.authenticator] in
+        authenticator?.record(generation: generation, of: principal, at: revision)
+      }
     case .findReplica(let replica, let id):
       internalReaders.enqueue { [self] in submit(.foundReplica(reads.known(replica), session: id)) }
     case .recognize(let ticket, let token):
@@ -368,7 +373,7 @@ final class HubRunner: @unchecked Sendable {
   }
 
   /// The numbers of the tokens that sessions use, with their roles.
-  var tokensInUse: [UInt64: Role] { hub.tokensInUse }
+  var tokensInUse: [UInt64: Int64] { hub.tokensInUse }
 
   /// The network address of a session's client; `local` for one on a Unix-domain socket.
   func address(of id: SessionID) -> String { connections[id]?.address ?? "local" }

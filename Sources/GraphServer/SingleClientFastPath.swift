@@ -36,7 +36,9 @@ struct SingleClientFastPath {
     }
     streak += 1
     if pause > 0 { pause -= 1 }
-    guard streak >= Self.neededStreak, pause == 0, case .transaction(let transaction, _) = request else { return false }
+    guard streak >= Self.neededStreak, pause == 0, case .transaction(let transaction, _, _) = request else {
+      return false
+    }
     // A delete may cascade to a hundred thousand objects.
     return transaction.changes.count <= Self.maximumChanges && !transaction.changes.contains { $0.kind == .delete }
       && transaction.approximateSize <= Self.maximumSize

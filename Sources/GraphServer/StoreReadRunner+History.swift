@@ -12,7 +12,9 @@ extension StoreReadRunner {
     var (chunk, size) = ([CommitEntry](), 0)
     var (changes, bytes) = (0, 0)
     defer { releaseMemory(after: changes) }
-    let end = try store.log(request, maximumChanges: Self.maximumLogChanges, while: { stream.isActive }) { commit in
+    let end = try store.log(
+      request, seenBy: visibility, maximumChanges: Self.maximumLogChanges, while: { stream.isActive }
+    ) { commit in
       changes += commit.changes.count
       bytes += commit.approximateSize
       guard bytes <= Self.maximumLogBytes else {
@@ -37,7 +39,7 @@ extension StoreReadRunner {
   private func releaseMemory(after objects: Int) { if objects >= Self.manyObjects { releaseFreedMemory() } }
 
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
-    var origin = try store.origin(of: property, of: id)
+    var origin = try store.origin(of: property, of: id, seenBy: visibility)
     // Omits what exceeds the frame size, the losing values first.
     var size = origin.overwrittenValues.reduce(origin.value.approximateSize + origin.replaced.approximateSize) {
       $0 + $1.value.approximateSize
@@ -51,7 +53,7 @@ extension StoreReadRunner {
   }
 
   func follow(_ request: FollowRequest, _ number: UInt64, _ stream: ReadStream) throws {
-    let part = try store.follow(request)
+    let part = try store.follow(request, seenBy: visibility)
     let answer = ToClient.Body.followed(part.commits.map(entry), at: part.at, head: part.head, damage: part.damage)
     try stream.finish(frame(ToClient(number, answer)), at: part.head)
   }
@@ -60,7 +62,7 @@ extension StoreReadRunner {
     var chunk = [ObjectDifference]()
     var (size, count) = (0, 0)
     defer { releaseMemory(after: count) }
-    let end = try store.differences(request) { difference in
+    let end = try store.differences(request, seenBy: visibility) { difference in
       var difference = difference
       count += 1
       if difference.approximateSize > ProtocolLimits.maximumFrameSize / 2 {

@@ -22,6 +22,10 @@ extension StoreReadRunner {
       var reads = self
       reads.lens = lens
       return reads.runShort(request, number, into: stream, shortRead)
+    case .reduced(let request, let visibility):
+      var reads = self
+      reads.visibility = visibility
+      return reads.runShort(request, number, into: stream, shortRead)
     case .objects(let fetch): return runShort(fetch, number, into: stream, shortRead)
     default:
       // These reads are as short as the time limit.
@@ -47,7 +51,7 @@ extension StoreReadRunner {
       if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
       var encoder = ChunkEncoder(request: number, columns: columns)
       var (frames, bytes) = ([[UInt8]](), 0)
-      var found = try store.answer(fetch, while: mayContinue) { part in
+      var found = try store.answer(fetch, seenBy: visibility, while: mayContinue) { part in
         time.restart(at: .now)
         if let part = translated(part), let frame = try encoder.append(part) {
           bytes += frame.count
@@ -79,7 +83,7 @@ extension ReadRequest {
   var canRunShort: Bool {
     switch self {
     case .objects, .message(.undoState, _), .message(.revisionAt, _): true
-    case .translated(let request, _): request.canRunShort
+    case .translated(let request, _), .reduced(let request, _): request.canRunShort
     case .message: false
     }
   }

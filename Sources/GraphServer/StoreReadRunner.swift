@@ -10,6 +10,8 @@ struct StoreReadRunner: Sendable {
   let searchLimit: Duration
   /// The lens of the requesting session.
   var lens: ModelLens?
+  /// What the requesting session may see; nil for everything.
+  var visibility: Visibility?
 
   /// Runs a read and streams its frames into `stream`, until it ends or is cancelled.
   func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
@@ -20,6 +22,10 @@ struct StoreReadRunner: Sendable {
       case .translated(let request, let lens):
         var reads = self
         reads.lens = lens
+        reads.run(request, number, into: stream)
+      case .reduced(let request, let visibility):
+        var reads = self
+        reads.visibility = visibility
         reads.run(request, number, into: stream)
       case .objects(let fetch): try objects(fetch, number, stream)
       case .message(let message, let author): try answer(message, of: author, number, stream)
@@ -40,7 +46,9 @@ struct StoreReadRunner: Sendable {
       try stream.finish(frame(ToClient(number, .undoState(state))), at: store.head)
     case .revisionAt(let time):
       // All commits were made by now, even if their recorded times are later.
-      let found = try store.revision(at: time >= GraphServer.now() ? .max : time)
+      var found = try store.revision(at: time >= GraphServer.now() ? .max : time)
+      // The commit may be one of which the session sees nothing.
+      if visibility != nil { found.author = "" }
       try stream.finish(frame(ToClient(number, .revisionAt(found))), at: found.head)
     case .why(let id, let property): try why(property, of: id, number, stream)
     case .changes(.follow(let follow)): try self.follow(follow, number, stream)
@@ -55,7 +63,9 @@ struct StoreReadRunner: Sendable {
     var encoder = ChunkEncoder(request: number, columns: columns)
     var time = SearchTimeLimit(searchLimit, from: .now)
     do {
-      var end = try store.answer(fetch, while: { stream.isActive && time.mayContinue(at: .now) }) { part in
+      var end = try store.answer(
+        fetch, seenBy: visibility, while: { stream.isActive && time.mayContinue(at: .now) }
+      ) { part in
         if let part = translated(part), let frame = try encoder.append(part) { try stream.add(frame) }
         time.restart(at: .now)
       }
@@ -79,7 +89,9 @@ struct StoreReadRunner: Sendable {
     fetch.sort = []
     defer { if images.count >= Self.manyObjects { releaseFreedMemory() } }
     do {
-      let end = try store.answer(fetch, while: { stream.isActive && time.mayContinue(at: .now) }) { part in
+      let end = try store.answer(
+        fetch, seenBy: visibility, while: { stream.isActive && time.mayContinue(at: .now) }
+      ) { part in
         guard stream.isActive else { throw ReadStream.Cancelled() }
         if case .object(let image) = part {
           guard images.count < maximumRows else { throw Refusal.tooManyRows(maximumRows) }
@@ -107,9 +119,9 @@ struct StoreReadRunner: Sendable {
 
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {
     var encoder = ChunkEncoder(request: number)
-    let end = try store.export { at, objects in
+    let end = try store.export(seenBy: visibility) { at, objects in
       try stream.add(frame(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
-    } _: { image in
+    } body: { image in
       if let frame = encoder.append(image) { try stream.add(frame) }
     }
     try stream.finish(encoder.finish(at: end.at, damage: translated(end.damage)), at: end.at)

@@ -397,7 +397,7 @@ public final class Simulation {
     case .cancelBatch(let ticket): node.cancelled.insert(ticket)
     case .read(let ticket, let request, let session, let number):
       node.jobs.append(.read(ticket, request, session, number))
-    case .collect(let ticket, let fetch, _): node.jobs.append(.collect(ticket, fetch))
+    case .collect(let ticket, let fetch, _, _): node.jobs.append(.collect(ticket, fetch))
     case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
     case .discard: break
     case .continueRead(let ticket):
@@ -408,6 +408,7 @@ public final class Simulation {
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
     case .watch(let query, let number): node.store.watch(query, number: number)
     case .unwatch(let number): node.store.unwatch(number)
+    case .recordReferences, .recordAccess: preconditionFailure("the simulation's clients have no accounts")
     case .authenticate: preconditionFailure("the simulation's clients send no credentials")
     // Answered at once, from what the node has committed: a read would change when the store finishes its groups.
     case .findReplica(let replica, let session):

@@ -8,11 +8,14 @@ import struct GraphModel.FetchRequest
 extension SQLiteStore {
   /// Performs a fetch in one read transaction and passes the result to `body` in parts; an error of `body` ends it.
   public func answer(
-    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
+    _ request: FetchRequest, seenBy visibility: Visibility?, while isWanted: () -> Bool,
+    _ body: (FetchElement) throws -> Void
   ) throws -> FetchCompletion {
     try request.check(in: model)
-    if let revision = request.at { return try answer(request, at: revision, while: isWanted, body) }
-    return try read { objects, history, head in
+    if let revision = request.at {
+      return try answer(request, at: revision, seenBy: visibility, while: isWanted, body)
+    }
+    return try read(seenBy: visibility) { objects, history, head in
       let run = try FetchExecution(request, objects, history)
       let start = options.monotonicNanoseconds()
       try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
@@ -74,12 +77,14 @@ extension SQLiteStore {
   /// many others have changed since; any other fetch reads the present with the objects touched since rolled back
   /// over it.
   func answer(
-    _ request: FetchRequest, at revision: Revision, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
+    _ request: FetchRequest, at revision: Revision, seenBy visibility: Visibility?, while isWanted: () -> Bool,
+    _ body: (FetchElement) throws -> Void
   ) throws -> FetchCompletion {
-    if !layout.addsCounts(behind: revision), let ids = request.fewIDs {
+    // What a class sees of an object depends on others, so it is read with them.
+    if visibility == nil, !layout.addsCounts(behind: revision), let ids = request.fewIDs {
       return try answer(request, ids, at: revision, body)
     }
-    return try readPast(at: revision) { objects, history, scope in
+    return try readPast(at: revision, seenBy: visibility) { objects, history, scope in
       let run = try FetchExecution(request, objects, history, past: scope)
       let start = options.monotonicNanoseconds()
       try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
@@ -114,11 +119,12 @@ extension SQLiteStore {
   }
 
   private func readPast<Result>(
-    at revision: Revision, _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
+    at revision: Revision, seenBy visibility: Visibility?,
+    _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
   ) throws -> Result {
     do {
       try commitUnread()
-      return try pastReaders.read(at: revision, body)
+      return try pastReaders.read(at: revision, seenBy: visibility, body)
     } catch {
       throw readFailure(error)
     }

@@ -18,7 +18,7 @@ extension SQLiteStore {
 
   /// Passes the commits that a log requests to `body`.
   public func log(
-    _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+    _ request: LogRequest, seenBy visibility: Visibility?, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
   ) throws -> AnswerCompletion {
     try request.filter.check(in: model)
     return try read { objects, history, head in
@@ -27,10 +27,13 @@ extension SQLiteStore {
       try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
       let changes = if let changes = request.changes { Int(clamping: changes) } else { Int.max }
+      // How many changes a class does not see must not be counted.
       let filter = try LogFilter(
-        request.filter, after: request.after, through: through, changes: changes, omitsDamage: true, names: names,
-        history: history)
+        request.filter, after: request.after, through: through, changes: visibility == nil ? changes : .max,
+        omitsDamage: true, names: names, history: history,
+        visible: visibility.map { VisibleHistory($0, history) })
       try objects.connection.run(while: isWanted) {
+        if let visibility { return try pass(filter, request, seenBy: visibility, changes: changes, history, body) }
         let limit = request.limit == 0 ? Int.max : Int(clamping: request.limit)
         // Refuses before the expensive part of the read begins.
         guard try filter.count(limit, newestFirst: !request.oldestFirst, upTo: maximumChanges) <= maximumChanges else {
@@ -41,8 +44,43 @@ extension SQLiteStore {
         }
         try pass(filter, request, history, body)
       }
-      return AnswerCompletion(at: head, damage: objects.damageFound.notice)
+      let damage = objects.damageFound.notice
+      return AnswerCompletion(at: head, damage: visibility == nil ? damage : damage.withoutObjects)
     }
+  }
+
+  /// The number of commits that are examined together for a class. Some of them are not visible, so more may follow.
+  private static let examinedCommits = 64
+
+  private func pass(
+    _ filter: LogFilter, _ request: LogRequest, seenBy visibility: Visibility, changes: Int, _ history: HistoryReader,
+    _ body: (CommitRecord) throws -> Void
+  ) throws {
+    var missing = request.limit == 0 ? Int.max : Int(clamping: request.limit)
+    var (gathered, size) = ([HistoryReader.Commit](), 0)
+    let builder = LogEntryBuilder(history, omitsDamage: true, seenBy: visibility)
+    func flush() throws {
+      var records = [CommitRecord]()
+      if request.oldestFirst {
+        records = try self.records(of: gathered, seenBy: visibility, history)
+      } else {
+        try builder.build(gathered) { records.append($0) }
+      }
+      for var record in records.prefix(missing) {
+        record.more = max(0, record.changes.count - changes)
+        record.changes = Array(record.changes.prefix(changes))
+        try body(names.shown(record))
+      }
+      missing -= min(missing, records.count)
+      (gathered, size) = ([], 0)
+    }
+    try filter.forEach(newestFirst: !request.oldestFirst) { commit in
+      gathered.append(commit)
+      size += commit.changes.count
+      if gathered.count == Self.examinedCommits || size >= LogEntryBuilder.gatheredChanges { try flush() }
+      return missing > 0
+    }
+    if missing > 0 { try flush() }
   }
 
   private func pass(
@@ -70,14 +108,16 @@ extension SQLiteStore {
   }
 
   /// - Parameter commits: oldest first, like the returned records.
-  private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
+  private func records(
+    of commits: [HistoryReader.Commit], seenBy visibility: Visibility? = nil, _ history: HistoryReader
+  ) throws -> [CommitRecord] {
     var records = [CommitRecord]()
-    try LogEntryBuilder(history, omitsDamage: true).build(commits.reversed()) { records.append($0) }
+    try LogEntryBuilder(history, omitsDamage: true, seenBy: visibility).build(commits.reversed()) { records.append($0) }
     return records.reversed()
   }
 
   /// Returns the next commits after a token.
-  public func follow(_ request: FollowRequest) throws -> CommitPage {
+  public func follow(_ request: FollowRequest, seenBy visibility: Visibility?) throws -> CommitPage {
     try request.filter.check(in: model)
     var filter = request.filter
     (filter.since, filter.until) = (nil, nil)
@@ -89,28 +129,31 @@ extension SQLiteStore {
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
       var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
       let log = try LogFilter(
-        filter, after: since, through: through, omitsDamage: true, names: names, history: history)
+        filter, after: since, through: through, omitsDamage: true, names: names, history: history,
+        visible: visibility.map { VisibleHistory($0, history) })
       try log.forEach(newestFirst: false) { commit in
         found.append(commit)
         changes += commit.changes.count
         isFull = found.count >= min(limit, Self.followedCommits.most) || changes >= Self.followedChanges
         return !isFull
       }
-      var (kept, size) = ([CommitRecord](), 0)
-      for record in try records(of: found, history) {
+      var (kept, size, lastFound) = ([CommitRecord](), 0, found.last?.revision)
+      for record in try records(of: found, seenBy: visibility, history) {
         size += record.approximateSize
         if size > Self.followedBytes, !kept.isEmpty {
-          isFull = true
+          (isFull, lastFound) = (true, kept.last?.revision)
           break
         }
         kept.append(names.shown(record))
       }
-      let end = isFull ? kept.last?.revision ?? through : through
+      // Commits that the class does not see are passed, too.
+      let end = isFull ? lastFound ?? through : through
       assert(end >= since && end <= head.revision)
       // A change that was read has an image.
       let unknown = kept.flatMap(\.changes).filter { $0.before == nil && $0.after == nil }.map(\.id)
       var damage = objects.damageFound.notice
       damage.formUnion(DamageNotice(objects: unknown))
+      if visibility != nil { damage = damage.withoutObjects }
       guard damage.count <= DamageNotice.maximumItems else { throw damage.refusal }
       if end == head.revision { return CommitPage(commits: kept, at: head, head: head, damage: damage) }
       guard let fingerprint = try history.fingerprint(of: end) else { throw history.missingCommit(end) }
@@ -147,20 +190,27 @@ extension SQLiteStore {
 
   /// Passes the differences between two states to `body`.
   public func differences(
-    _ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void
+    _ request: DifferenceRequest, seenBy visibility: Visibility?, _ body: (ObjectDifference) throws -> Void
   ) throws -> AnswerCompletion {
     try HistoryFilter(entities: request.entities).check(in: model)
     return try read { objects, history, head in
-      let unknown = try DifferenceReader(request, head: head.revision, history: history).forEach(body)
+      let unknown = try DifferenceReader(request, seenBy: visibility, head: head.revision, history: history)
+        .forEach(body)
       var damage = objects.damageFound.notice
       damage.formUnion(DamageNotice(objects: unknown))
+      if visibility != nil { damage = damage.withoutObjects }
       guard damage.count <= DamageNotice.maximumItems else { throw damage.refusal }
       return AnswerCompletion(at: head, damage: damage)
     }
   }
 
   /// Returns the origin of a property's value.
-  public func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
-    try read { _, history, _ in names.shown(try ValueOrigins(history: history).origin(of: property, of: id)) }
+  public func origin(
+    of property: PropertyNumber, of id: ObjectID, seenBy visibility: Visibility?
+  ) throws -> ValueOrigin {
+    try read { _, history, _ in
+      let origins = ValueOrigins(history: history, visible: visibility.map { VisibleHistory($0, history) })
+      return names.shown(try origins.origin(of: property, of: id))
+    }
   }
 }

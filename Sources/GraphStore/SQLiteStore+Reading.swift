@@ -22,6 +22,24 @@ extension SQLiteStore {
     }
   }
 
+  /// Runs `body` in a read transaction in which table names resolve to what a class sees; nil for the whole graph.
+  /// History is read as a whole there, so only its newest state may be taken from it.
+  func read<Result>(
+    seenBy visibility: Visibility?, _ body: (ObjectReader, HistoryReader, Token) throws -> Result
+  ) throws -> Result {
+    guard let visibility else { return try read(body) }
+    do {
+      try commitUnread()
+      return try visibleReaders.read(visibility) { objects, history in
+        let head = try history.head()
+        return try body(
+          objects, history, Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint))
+      }
+    } catch {
+      throw readFailure(error)
+    }
+  }
+
   /// The failure of a read, which is logged if it is one of the disk. If a connection can't be opened, the usual cause
   /// is a name that no longer refers to the store's file.
   func readFailure(_ error: any Error) -> any Error {
@@ -57,9 +75,9 @@ extension SQLiteStore {
   /// Passes all objects to `body` by entity number and id, in one read transaction. Holds one object in memory at a
   /// time.
   public func export(
-    begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void
+    seenBy visibility: Visibility?, begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void
   ) throws -> AnswerCompletion {
-    try read { objects, _, head in
+    try read(seenBy: visibility) { objects, _, head in
       try GraphExporter(objects: objects).export(begin: { try begin(head, $0) }, body: body)
       return AnswerCompletion(at: head, damage: objects.damageFound.notice)
     }

@@ -311,6 +311,7 @@ extension SQLiteStore {
     connections.withLock { $0 = fresh }
     if let gathered { gathered.isSyncing = false }
     pastReaders.forget()
+    visibleReaders.forget()
     try fresh.writeWithoutTransaction { database in
       let writer = try openWriter(database)
       try restoreGathered(writer)
@@ -326,6 +327,7 @@ extension SQLiteStore {
     // The last connection to close removes the WAL by name.
     try files.verify()
     pastReaders.forget()
+    visibleReaders.forget()
     pool.interrupt()
     try pool.close()
     files.forgetLog()

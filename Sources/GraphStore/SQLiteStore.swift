@@ -38,6 +38,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let names = ShownNames()
   /// The connections that read past states.
   let pastReaders: PastReaders
+  let visibleReaders: VisibleReaders
   var writer: StoreWriter?
   /// The commits that are in the commit log only; nil for a store without one. Guarded like `writer`.
   var gathered: GatheredCommits?
@@ -102,6 +103,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var maximumPastBytes = 256 << 20
     /// The maximum number of connections that read the past, each at one revision.
     public var maximumPastReaders = 2
+    /// The maximum number of connections that read what a visibility class sees. They are opened when users without
+    /// access to everything read.
+    public var maximumVisibleReaders = 4
     /// The number of objects in a slice of a large batch. A batch of at most this size is an ordinary commit.
     public var sliceObjects = Batch.sliceObjects
     /// The number of commits that the writer prunes in one turn.
@@ -182,6 +186,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         let limits = PastLimits(objects: options.maximumPastObjects, bytes: options.maximumPastBytes)
         return PastReader(queue, layout: layout, limits: limits, damage: damage)
       }
+      visibleReaders = VisibleReaders(maximum: options.maximumVisibleReaders) { [layout, damage] in
+        VisibleReader(
+          try DatabaseQueue(path: path, configuration: opener.pastConfiguration), layout: layout, damage: damage)
+      }
       try StoreOpener.upgrade(pool, layout: layout, log: self.log)
       try pool.writeWithoutTransaction { writer = try openWriter($0) }
       try openLog()
@@ -206,7 +214,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   public var olderModels: [Model] { layout.versions.dropLast().map(\.model) }
 
   /// The maximum number of file descriptors that reads and commits open: two for each reader and two for the writer.
-  public var maximumDescriptors: Int { 2 * (1 + options.maximumReaders + options.maximumPastReaders) }
+  public var maximumDescriptors: Int {
+    2 * (1 + options.maximumReaders + options.maximumPastReaders + options.maximumVisibleReaders)
+  }
 
   /// Includes effects on this query in commit records from the next batch on. `number` is the hub's number for the
   /// query.
@@ -214,6 +224,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
 
   /// Stops including effects on the query.
   public func unwatch(_ number: UInt64) { watches.remove(number) }
+
+  /// Sets whether commit records contain the objects to which the changed ones refer, from the next batch on.
+  public func recordReferences(_ isWanted: Bool) { watches.recordReferences(isWanted) }
 
   /// Checks that the names of the store's files still refer to the open files, as each commit does. May be called
   /// from any thread.
@@ -235,6 +248,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     if wasClosed { return }
     pastReaders.forget()
+    visibleReaders.forget()
     if files.isCutShort { return leaveOpen() }
     turn.withLock { _ in
       closeLog()

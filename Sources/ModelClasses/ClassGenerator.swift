@@ -156,7 +156,7 @@ struct ClassGenerator {
     let type = type(attribute, isOptional: property.isOptional)
     let isOptional = type.hasSuffix("?")
     var body = "    get { \(reading(attribute, from: "loadedValue(\(number))", isOptional: isOptional)) }"
-    if attribute.assignment != .sequence, !attribute.isDerived {
+    if ![.sequence, .creator].contains(attribute.assignment), !attribute.isDerived {
       body += "\n    set { setValue(\(writing(attribute, "newValue", isOptional: isOptional)), for: \(number)) }"
     }
     return "  public var `\(name(of: property))`: \(type) {\n\(body)\n  }"

@@ -63,18 +63,39 @@ final class AccountAuthenticator: Authenticating {
       throw Refusal(.notAllowed, "this server needs a token: get one from its owner, and log in with it")
     }
     let token = try file.authenticate(AccessToken(parsing: credential), now: now)
-    return .user(token.user.principal, token: token.selector.number, role: token.user.role)
+    let user = token.user
+    return .user(
+      user.principal, token: token.selector.number,
+      access: GrantedAccess(user.rights, generation: user.generation, since: user.since))
   }
 
-  func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal] {
+  func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal] {
     do {
       guard let file = try file() else { return [:] }
-      let ended = try file.ended(
-        among: Dictionary(uniqueKeysWithValues: tokens.map { (TokenSelector($0), $1) }), now: now)
-      return Dictionary(uniqueKeysWithValues: ended.map { ($0.number, $1) })
+      var ended = [UInt64: Refusal]()
+      for (selector, state) in try file.states(of: tokens.keys.map { TokenSelector($0) }, now: now) {
+        switch state {
+        case .failure(let end): ended[selector.number] = end
+        case .success(let token) where token.user.grants.isEmpty: ended[selector.number] = .noRole
+        case .success(let token) where token.user.generation != tokens[selector.number]:
+          // A client that connects again gets the new rights.
+          ended[selector.number] = Refusal(.unavailable, "your rights were changed; connect again")
+        case .success: break
+        }
+      }
+      return ended
     } catch {
       let refusal = report(error)
       return Dictionary(uniqueKeysWithValues: tokens.keys.map { ($0, refusal) })
+    }
+  }
+
+  func record(generation: Int64, of principal: String, at revision: Revision) {
+    do {
+      try file()?.recordAccess(of: principal, generation: generation, at: revision)
+    } catch {
+      // The next login records it again.
+      _ = report(error)
     }
   }
 

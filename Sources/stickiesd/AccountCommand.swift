@@ -54,11 +54,21 @@ struct UserCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreFlags
     @Argument(help: "The name, which others see beside the user's changes.") var name: String
+    @Option(
+      help: ArgumentHelp("The role on the complete store: \(Role.names), or none; default: editor.", valueName: "role"))
+    var role = "editor"
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
+    func validate() throws {
+      if role != "none", Role(rawValue: role) == nil {
+        throw ValidationError("--role takes \(Role.names), or none")
+      }
+    }
+
     mutating func run() async throws {
+      let role = Role(rawValue: role)
       try await AccountCommand.run(store, json: json, creates: true) { file in
-        let user = try file.addUser(name, now: AccountCommand.now, random: AccountCommand.random)
+        let user = try file.addUser(name, role: role, now: AccountCommand.now, random: AccountCommand.random)
         Console.print(json ? user.json.text : user.principal.id)
       }
     }
@@ -73,12 +83,12 @@ struct UserCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       try await AccountCommand.run(store, json: json) { file in
-        let users = try file.users(withRemoved: all)
+        let users = try file.users(withRemoved: all).filter { !$0.isLink }
         if json { return Console.print(JSON.array(users.map(\.json)).text) }
         for user in users {
           let note = user.isRemoved ? "  removed" : ""
           Console.print(
-            "\(user.principal.id)  \(AccountCommand.text(user.created))  \(user.role.rawValue)  \(user.name)\(note)")
+            "\(user.principal.id)  \(AccountCommand.text(user.created))  \(user.roleText)  \(user.name)\(note)")
         }
       }
     }
@@ -105,15 +115,24 @@ struct UserCommand: AsyncParsableCommand {
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Remove a user, and end the user's sessions.",
-      discussion: "The user's changes and their author stay in history. The name may be used again, for another user.")
+      discussion: """
+        The user's changes and their author stay in history. The name may be used again, for another user. With \
+        --erase-name the name is forgotten: history shows the user's id instead, from the daemon's next turn or start \
+        on. Backups keep what they have.
+        """)
 
     @OptionGroup var store: StoreFlags
-    @Argument(help: "The name.") var name: String
+    @Argument(help: "The name; with --erase-name also the id of a removed user.") var name: String
+    @Flag(help: "Erase the name.") var eraseName = false
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     mutating func run() async throws {
       try await AccountCommand.run(store, json: json) { file in
-        try file.removeUser(name, now: AccountCommand.now)
+        if eraseName {
+          try file.eraseUser(name, now: AccountCommand.now)
+        } else {
+          try file.removeUser(name, now: AccountCommand.now)
+        }
         if json { Console.print(JSON.object([.init("removed", .string(name))]).text) }
       }
     }
@@ -124,7 +143,14 @@ extension AccessUser {
   var json: JSON {
     .object([
       .init("id", .string(principal.id)), .init("name", .string(name)), .init("created", AccountCommand.json(created)),
-      .init("role", .string(role.rawValue)), .init("removed", .bool(isRemoved)),
+      .init("role", role.map { .string($0.rawValue) } ?? .null),
+      .init("grants", .array(grants.map { .object($0.members) })), .init("removed", .bool(isRemoved)),
     ])
+  }
+
+  /// The role on the complete store, for a line of text; a user may have roles on scopes only.
+  var roleText: String {
+    if let role { return role.rawValue }
+    return grants.isEmpty ? "none" : "scopes"
   }
 }

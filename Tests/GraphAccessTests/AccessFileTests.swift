@@ -24,6 +24,13 @@ import Testing
     try file.createToken(of: user, label: "laptop", expires: expires, now: 100, random: random)
   }
 
+  /// The tokens among these that can no longer be used.
+  private func ended(_ tokens: AccessToken..., now: Timestamp) throws -> Set<TokenSelector> {
+    let states = try file.states(of: tokens.map(\.selector), now: now)
+    #expect(states.count == tokens.count)
+    return Set(states.filter { if case .failure = $0.value { true } else { false } }.keys)
+  }
+
   private func mode() throws -> mode_t {
     var status = stat()
     try #require(lstat(path, &status) == 0)
@@ -48,7 +55,8 @@ import Testing
     #expect(second.id != ann.id)
     #expect(try file.users(withRemoved: true).count == 3)
     let actions = try file.read { try String.fetchAll($0, sql: "SELECT action FROM log ORDER BY number") }
-    #expect(actions == ["user add", "user add", "user rename", "user remove", "user add"])
+    #expect(
+      actions == ["user add", "grant", "user add", "grant", "user rename", "user remove", "user add", "grant"])
   }
 
   @Test func tokenIsValidUntilItIsRevoked() throws {
@@ -56,12 +64,11 @@ import Testing
     let token = try token("ann")
     let other = try self.token("ann")
     #expect(try file.authenticate(token, now: 200).user == ann)
-    #expect(try file.ended(among: [token.selector: .editor, other.selector: .editor], now: 200).isEmpty)
+    #expect(try ended(token, other, now: 200).isEmpty)
     #expect(try file.revokeToken(token.selector, now: 300))
     #expect(try !file.revokeToken(token.selector, now: 301))
     #expect(throws: Refusal.self) { try file.authenticate(token, now: 302) }
-    let ended = try file.ended(among: [token.selector: .editor, other.selector: .editor], now: 302)
-    #expect(ended.keys.map { $0 } == [token.selector])
+    #expect(try ended(token, other, now: 302) == [token.selector])
     #expect(try file.authenticate(other, now: 302).selector == other.selector)
     #expect(try file.tokens(of: "ann", now: 302).map(\.selector) == [other.selector])
     #expect(try file.tokens(withEnded: true, now: 302).count == 2)
@@ -69,33 +76,31 @@ import Testing
     #expect(throws: Refusal.self) { try file.createToken(of: "eve", label: "", expires: nil, now: 1, random: random) }
   }
 
-  @Test func grantEndsSessionsWithTheFormerRole() throws {
-    #expect(try file.addUser("ann", now: 1, random: random).role == .editor)
-    let token = try token("ann")
-    #expect(try file.authenticate(token, now: 200).user.role == .editor)
-    #expect(try file.grant(.reader, to: "ann", now: 201).role == .reader)
-    #expect(try file.users().map(\.role) == [.reader])
-    // A client that connects again gets the new role.
-    let ended = try file.ended(among: [token.selector: .editor], now: 202)
-    #expect(ended[token.selector]?.code == .unavailable)
-    #expect(try file.ended(among: [token.selector: .reader], now: 202).isEmpty)
-    #expect(try file.authenticate(token, now: 203).user.role == .reader)
-    #expect(throws: Refusal.self) { try file.grant(.owner, to: "eve", now: 204) }
-  }
-
-  @Test func fileWithoutRolesGetsThem() throws {
+  @Test func fileOfEarlierVersionsKeepsItsRights() throws {
     _ = try file.addUser("ann", now: 1, random: random)
     let queue = try DatabaseQueue(path: path)
-    try queue.write { try $0.execute(sql: "ALTER TABLE user DROP COLUMN role; PRAGMA user_version = 1") }
+    let removal = """
+      DROP TABLE access_grant; ALTER TABLE user DROP COLUMN link; ALTER TABLE user DROP COLUMN generation;
+      """
+    // The first version had no roles.
+    try queue.write { try $0.execute(sql: removal + "PRAGMA user_version = 1") }
+    let first = try #require(try AccessFile.open(directory: directory.path))
+    #expect(try first.users().map(\.role) == [.editor])
+    // The second one had no scopes.
+    try queue.write { database in
+      try database.execute(
+        sql: removal + "ALTER TABLE user ADD COLUMN role TEXT NOT NULL DEFAULT 'editor'; PRAGMA user_version = 2")
+      try database.execute(sql: "UPDATE user SET role = 'reader'")
+    }
+    let second = try #require(try AccessFile.open(directory: directory.path))
+    #expect(try second.users().map(\.role) == [.reader])
+    #expect(try second.grant(.owner, to: "ann", now: 2).role == .owner)
     try queue.close()
-    let opened = try #require(try AccessFile.open(directory: directory.path))
-    #expect(try opened.users().map(\.role) == [.editor])
-    #expect(try opened.grant(.reader, to: "ann", now: 2).role == .reader)
   }
 
   @Test func unknownRoleIsDamage() throws {
     _ = try file.addUser("ann", now: 1, random: random)
-    try file.write { try $0.execute(sql: "UPDATE user SET role = 'king'") }
+    try file.write { try $0.execute(sql: "UPDATE access_grant SET role = 'king'") }
     let failure = #expect(throws: StoreFailure.self) { try file.users() }
     #expect(failure?.code == .corrupt)
   }
@@ -103,12 +108,11 @@ import Testing
   @Test func removalOfUserAndExpiryEndTokens() throws {
     _ = try file.addUser("ann", now: 1, random: random)
     let (short, long) = (try token("ann", expires: 500), try token("ann"))
-    #expect(try file.ended(among: [short.selector: .editor, long.selector: .editor], now: 499).isEmpty)
-    let ended = try file.ended(among: [short.selector: .editor, long.selector: .editor], now: 500)
-    #expect(ended.keys.map { $0 } == [short.selector])
+    #expect(try ended(short, long, now: 499).isEmpty)
+    #expect(try ended(short, long, now: 500) == [short.selector])
     try file.removeUser("ann", now: 600)
     #expect(throws: Refusal.self) { try file.authenticate(long, now: 601) }
-    #expect(try file.ended(among: [long.selector: .editor, TokenSelector(9): .editor], now: 601).count == 2)
+    #expect(try ended(long, AccessToken(random: random), now: 601).count == 2)
   }
 
   @Test func lastUseIsRecordedAboutOnceAMinute() throws {

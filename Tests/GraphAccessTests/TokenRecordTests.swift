@@ -6,7 +6,7 @@ import Testing
 /// Which tokens are valid.
 @Suite struct TokenRecordTests {
   private let token = AccessToken { 7 }
-  private let user = AccessUser(id: "000000000000000a", name: "ann", created: 0, isRemoved: false, role: .editor)
+  private let user = AccessUser(id: "000000000000000a", name: "ann", created: 0, isRemoved: false)
 
   private func record(_ change: (inout TokenRecord) -> Void = { _ in }) -> TokenRecord {
     var record = TokenRecord(

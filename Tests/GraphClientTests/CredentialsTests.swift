@@ -23,17 +23,19 @@ import Testing
 
     func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal> {
       guard let credential, let (principal, token) = Self.users[credential],
-        ended(among: [token: .editor]).isEmpty
+        ended(among: [token: 0]).isEmpty
       else {
         return .failure(Refusal(.notAllowed, "the token is wrong"))
       }
-      return .success(.user(principal, token: token))
+      return .success(.user(principal, token: token, access: GrantedAccess(.editor, of: principal)))
     }
 
-    func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal] {
+    func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal] {
       let ended = ended.withLock { $0.intersection(tokens.keys) }
       return Dictionary(uniqueKeysWithValues: ended.map { ($0, Refusal(.notAllowed, "the token was revoked")) })
     }
+
+    func record(generation: Int64, of principal: String, at revision: Revision) {}
   }
 
   @Test func authorIsTheUserOfTheToken() async throws {

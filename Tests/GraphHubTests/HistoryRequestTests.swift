@@ -24,7 +24,7 @@ import Testing
     let request = RestoreRequest(transaction(1, 1), .contents(id), at: 3)
     var hub = script.hub
     let actions = hub.handle(.received(ToServer(100, .restore(request)), from: 1))
-    guard case .commit(_, .restore(let asked, let author))? = actions.first else {
+    guard case .commit(_, .restore(let asked, let author, _))? = actions.first else {
       Issue.record("\(actions)")
       return
     }

@@ -111,7 +111,7 @@ struct HubTranscript {
     case .assignRows(let rows, let ticket): ["the rows #\(rows.number) are those of #\(ticket.number)"]
     case .cancelBatch(let ticket): ["end the batch #\(ticket.number)"]
     case .read(let ticket, _, let session, _): ["read #\(ticket.number) for \(session)"]
-    case .collect(let ticket, _, let session): ["collect #\(ticket.number) for \(session)"]
+    case .collect(let ticket, _, _, let session): ["collect #\(ticket.number) for \(session)"]
     case .continueOrder(let ticket): ["continue the order #\(ticket.number)"]
     case .discard: ["discard an order"]
     case .continueRead(let ticket): ["continue #\(ticket.number)"]
@@ -119,6 +119,9 @@ struct HubTranscript {
     case .history(let ticket, let after, let through): ["history #\(ticket.number) after \(after) through \(through)"]
     case .watch(_, let number): ["watch \(number)"]
     case .unwatch(let number): ["unwatch \(number)"]
+    case .recordReferences(let isWanted): [isWanted ? "record references" : "record no references"]
+    case .recordAccess(let principal, let generation, let revision):
+      ["record access \(generation) of \(principal) at \(revision)"]
     case .authenticate(let credential, let session): ["authenticate \(session) by \(credential ?? "nothing")"]
     case .findReplica(_, let session): ["find the replica of \(session)"]
     case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]

@@ -158,7 +158,7 @@ import Testing
       id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1),
       changes: [Change(.insert, .temporary(1, entity: member), edits: edits)])
     let actions = script.send(.commit(transaction), 1)
-    guard case .commit(_, .transaction(let stored, _))? = actions.first else {
+    guard case .commit(_, .transaction(let stored, _, _))? = actions.first else {
       Issue.record("nothing went to the store")
       return
     }

@@ -6,6 +6,7 @@ import Testing
 
 /// The messages that each role allows. The hub is the only way to the store, so these are all paths.
 @Suite struct RoleTests {
+  private let ann = Principal(id: "user:a", name: "ann")
   private let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1)
 
   private func script(_ role: Role) throws -> HubTranscript {
@@ -14,7 +15,7 @@ import Testing
     _ = try script.handle(.opened(1, of: .network))
     let hello = Hello(model: script.model.hash, replica: id.replica, author: "eve", credential: "t")
     _ = try script.send(.hello(hello), 1)
-    let identity = ClientIdentity.user(Principal(id: "user:a", name: "ann"), token: 7, role: role)
+    let identity = ClientIdentity.user(ann, token: 7, access: GrantedAccess(role, of: ann))
     #expect(try script.handle(.authenticated(.success(identity), session: 1)) == ["1 < welcome"])
     return script
   }
@@ -50,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Role.editor, .owner]) func othersChangeEverything(role: Role) throws {
+  @Test(arguments: [Role.commenter, .editor, .owner]) func othersChangeEverything(role: Role) throws {
     var script = try script(role)
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
     #expect(try script.send(.undo(UndoRequest(id)), 1) == ["commit #2"])
@@ -63,7 +64,7 @@ import Testing
     let hello = Hello(model: script.model.hash, replica: id.replica, author: "eve", credential: "t")
     _ = try script.send(.hello(hello), 1)
     _ = try script.send(.commit(Transaction(id: id, changes: [])), 1)
-    let identity = ClientIdentity.user(Principal(id: "user:a", name: "ann"), token: 7, role: .reader)
+    let identity = ClientIdentity.user(ann, token: 7, access: GrantedAccess(.reader, of: ann))
     let lines = try script.handle(.authenticated(.success(identity), session: 1))
     #expect(lines.contains("1 < refused: notAllowed") && !lines.contains { $0.hasPrefix("commit") }, "\(lines)")
   }
@@ -84,7 +85,7 @@ import Testing
     }
     #expect(!String(decoding: bytes, as: UTF8.self).contains(script.model.name))
     // After the token, the refusal says which models differ.
-    let identity = ClientIdentity.user(Principal(id: "user:a", name: "ann"), token: 7)
+    let identity = ClientIdentity.user(ann, token: 7, access: GrantedAccess(.editor, of: ann))
     guard case .send(let answer, _)? = script.hub.handle(.authenticated(.success(identity), session: 2)).first else {
       Issue.record("a client with another model gets no answer")
       return

@@ -48,7 +48,7 @@ import Testing
           case .read(let ticket, .objects(let fetch), _, _):
             let end = ReadCompletion(at: try store.fetch(fetch) { _ in }, lastFrame: [])
             events.append(.readFinished(ticket, .success(end)))
-          case .collect(let ticket, let fetch, _):
+          case .collect(let ticket, let fetch, _, _):
             var images = [ObjectImage]()
             let at = try store.fetch(fetch) { images.append($0) }
             events.append(.collected(ticket, images))

@@ -18,7 +18,7 @@ import Testing
     let request = UndoRequest(id(1, 1), scope: scope, redo: true)
     var hub = script.hub
     let actions = hub.handle(.received(ToServer(100, .undo(request)), from: 1))
-    guard case .commit(_, .undo(let asked, let author))? = actions.first else {
+    guard case .commit(_, .undo(let asked, let author, _))? = actions.first else {
       Issue.record("\(actions)")
       return
     }

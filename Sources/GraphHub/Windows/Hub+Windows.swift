@@ -17,7 +17,7 @@ extension Hub {
   ) -> UInt64 {
     var base = query
     base.wholeObjects = false
-    let key = SortedResultTable.Key(query: base, sort: sort)
+    let key = SortedResultTable.Key(query: base, sort: sort, visibility: session.visibility)
     let order = orders[key] ?? makeOrder(key, for: session, &actions)
     let window = WindowKey(
       order: order, range: range, wholeObjects: query.wholeObjects, lens: session.lens)
@@ -162,7 +162,7 @@ extension Hub {
 /// The lifetime of orders: create, read, invalidate, reload and remove.
 extension Hub {
   mutating func makeOrder(_ key: SortedResultTable.Key, for session: Session, _ actions: inout [HubAction]) -> UInt64 {
-    let number = queries.add(key.query)
+    let number = queries.add(key.query, seenBy: key.visibility)
     // The writer's watch precedes the read, so that no commit falls between the two.
     sendWatches(&actions)
     let ticket = collect(number, key, for: session, &actions)
@@ -181,7 +181,7 @@ extension Hub {
     fetch.sort = key.sort
     fetch.isUnordered = true
     fetch.omitsDamage = !fetch.predicate.namesObjects
-    actions.append(.collect(ticket, fetch, session: session.id))
+    actions.append(.collect(ticket, fetch, seenBy: key.visibility, session: session.id))
     return ticket
   }
 

@@ -20,6 +20,8 @@ struct SortedResultTable {
   struct Key: Hashable {
     let query: LiveQuery
     let sort: [SortKey]
+    /// What the readers of its windows see; nil for everything.
+    var visibility: Visibility?
   }
 
   enum State {

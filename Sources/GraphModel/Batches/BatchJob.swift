@@ -4,6 +4,8 @@ public struct BatchJob: Sendable {
   public var batch: Batch
   /// The principal that commits it.
   public var author: Principal
+  /// The rights of the principal at the time of the request; nil permits everything.
+  public var rights: Rights?
   /// The rows of an insert.
   public var rows: (any BatchRowSource)?
   /// Called on the writer's thread after each slice. An error that it throws rolls back the batch.
@@ -14,11 +16,12 @@ public struct BatchJob: Sendable {
 
   /// Creates a run; by default it reports no progress.
   public init(
-    _ batch: Batch, author: Principal, rows: (any BatchRowSource)? = nil,
+    _ batch: Batch, author: Principal, rights: Rights? = nil, rows: (any BatchRowSource)? = nil,
     progress: @escaping @Sendable (BatchProgress) throws -> Void = { _ in }
   ) {
     self.batch = batch
     self.author = author
+    self.rights = rights
     self.rows = rows
     self.progress = progress
   }

@@ -23,6 +23,9 @@ public struct CommitRecord: Hashable, Sendable {
   public var more = 0
   /// The summary of a batch with too many changes to list; `changes` is then empty.
   public var summary: ChangeSummary?
+  /// Unchanged objects to which the changed ones refer, before or after the commit. Nil if they were not recorded, as for
+  /// a record from history.
+  public var referenced: [ObjectImage]?
   /// The commit's effects on live queries over key paths. Nil if there are none, and for a record from history.
   public var related: PathQueryEffects?
 
@@ -49,6 +52,9 @@ public struct CommitRecord: Hashable, Sendable {
   public var approximateSize: Int {
     var size = 200 + author.utf8.count
     if let related { size += related.approximateSize }
+    if let referenced {
+      for image in referenced { size += image.values.reduce(100) { $0 + $1.approximateSize } }
+    }
     for change in changes {
       size += 100
       if let before = change.before { for value in before.values { size += value.approximateSize } }

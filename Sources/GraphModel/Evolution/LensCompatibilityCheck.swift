@@ -34,7 +34,7 @@ struct LensCompatibilityCheck {
       if entity.isAbstract != before.isAbstract {
         report(entity.name, entity.isAbstract ? "is abstract now" : "is no longer abstract")
       }
-      for property in entity.properties where property.owner == entity.number { check(property) }
+      for property in entity.allProperties where property.owner == entity.number { check(property) }
     }
     for step in plan.steps where step.kind == .removeUnique { report(step.path, step.text) }
     for entity in plan.removedEntities { report(entity.name, "was removed") }

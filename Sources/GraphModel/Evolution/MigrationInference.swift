@@ -100,7 +100,7 @@ struct MigrationInference {
 
   private mutating func inferProperties(of entity: Entity) {
     let before = plan.entities[entity.number].flatMap { old.entity($0) }
-    let own = entity.properties.filter { $0.owner == entity.number }
+    let own = entity.allProperties.filter { $0.owner == entity.number }
     for property in own {
       let mapping = mappings["\(entity.name).\(property.name)"]
       guard let before else {
@@ -127,7 +127,7 @@ struct MigrationInference {
       }
     }
     guard let before else { return }
-    let gone = before.properties.filter { $0.owner == before.number && successors[$0.number] == nil }
+    let gone = before.allProperties.filter { $0.owner == before.number && successors[$0.number] == nil }
     plan.removedProperties += gone.filter {
       ($0.slot != nil || $0.relationship != nil) && $0.attribute?.assignment != .position
     }
@@ -136,7 +136,7 @@ struct MigrationInference {
 
   private mutating func earlier(_ property: Property, _ before: Entity) -> Property? {
     func find(_ name: String) -> Property? {
-      before.properties.first { $0.owner == before.number && $0.name == name && $0.attribute?.isTransient != true }
+      before.allProperties.first { $0.owner == before.number && $0.name == name && $0.attribute?.isTransient != true }
     }
     guard property.attribute?.isTransient != true else { return nil }
     if let name = property.renamed {
@@ -182,6 +182,9 @@ struct MigrationInference {
     guard !attribute.isTransient else { return }
     if attribute.isDerived {
       plan.origins[property.number] = .derived
+      if property.isHidden {
+        return add(.addProperty, new.owner(of: property).name, "gets a scope, which is computed for every object")
+      }
       markUnvalidated(property)
       return add(.addProperty, path, "is new, and computed for every object")
     }
@@ -218,7 +221,7 @@ struct MigrationInference {
       let before = plan.entities[inverse.owner].flatMap({ old.entity($0) })
     else { return nil }
     let names = [inverse.renamed, inverse.name]
-    let had = before.properties.contains { names.contains($0.name) && $0.relationship != nil && $0.slot != nil }
+    let had = before.allProperties.contains { names.contains($0.name) && $0.relationship != nil && $0.slot != nil }
     return had ? self.path(inverse, in: new) : nil
   }
 }

@@ -136,7 +136,7 @@ extension ModelLens {
     for entity in new.entities {
       let before = downgraded(entity: entity.number)
       if let before, before.name != entity.name { names[entity.name] = before.name }
-      for property in entity.properties {
+      for property in entity.allProperties {
         guard let earlier = downgraded(property: property.number).flatMap({ old.property($0) }) else { continue }
         names["\(entity.name).\(property.name)"] = "\(before?.name ?? entity.name).\(earlier.name)"
         if properties.contains(property.number) { names[property.name] = earlier.name }

@@ -7,6 +7,10 @@ struct CompiledModelExpressions: Sendable {
   var counts = [EntityNumber: [DerivedCount]]()
   var expressions = [EntityNumber: [DerivedExpression]]()
   var countedEnds = [EntityNumber: [CountedRelationship]]()
+  /// The access rules by entity, with inherited ones; no entry for an entity without rules and creator.
+  var accessRules = [EntityNumber: AccessRules]()
+  /// The to-ones through which other objects get their scope, by the entity that they lead to.
+  var scopeDependents = [EntityNumber: [ScopeDependent]]()
   /// The named fetch requests, in the order of the file.
   var fetchRequests = [FetchTemplate]()
 }
@@ -27,6 +31,8 @@ struct ModelExpressionCompiler {
     parseRules()
     parseDerivations()
     parseFetchRequests()
+    parseAccessRules()
+    findScopeDependents()
   }
 
   mutating func report(_ path: String, _ reason: String) {

@@ -5,6 +5,8 @@ extension Attribute {
     public let text: String
     /// The counted to-many relationship; nil for an expression.
     public let counted: PropertyNumber?
+    /// Whether the value is the key of the object's scope, and the text the path to the container.
+    var isScope = false
   }
 
   /// Whether the rules compute the value. Edits of it are ignored, so it never conflicts and is never undone.
@@ -39,11 +41,13 @@ extension Model {
     parts.expressions[entity, default: []].map { ($0.attribute.number, $0.sources) }
   }
 
-  /// The correct value of a derived attribute; null if the attribute is not derived.
+  /// The correct value of a derived attribute; null if the attribute is not derived. A scope depends on other objects:
+  /// its value is the stored one.
   /// - Parameter count: returns the number of objects in a to-many relationship of the object.
   public func derivedValue(
     of attribute: Property, in image: ObjectImage, count: (Property) throws -> Int
   ) rethrows -> Value {
+    if attribute.isHidden { return image[attribute] }
     let entity = image.id.entity
     if let derived = parts.counts[entity]?.first(where: { $0.attribute.number == attribute.number }) {
       return .integer(Int64(try count(derived.relationship)))

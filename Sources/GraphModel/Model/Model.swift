@@ -44,7 +44,7 @@ public final class Model: Sendable {
     entitiesByNumber = entities.sorted { $0.number < $1.number }
     var properties = [PropertyNumber: Property]()
     for entity in entities {
-      for property in entity.properties { properties[property.number] = property }
+      for property in entity.allProperties { properties[property.number] = property }
     }
     propertiesByNumber = properties.values.sorted { $0.number < $1.number }
     hash = ModelHash(of: entitiesByNumber, enumerations: enumerations)
@@ -117,8 +117,12 @@ public final class Entity: Sendable {
   public let root: EntityNumber
   /// This entity and all its descendants, by number.
   public let family: [EntityNumber]
-  /// The properties, inherited ones first, then its own in the order of the file.
+  /// The properties, inherited ones first, then its own in the order of the file. Without hidden ones.
   public let properties: [Property]
+  /// The properties, and the hidden attribute with the scope, which no program names.
+  package let allProperties: [Property]
+  /// Where an object's scope is found; nil for objects without one.
+  public let scope: EntityScope?
   /// The unique keys, inherited ones included: no two objects share the values of all properties of a list.
   public let uniquenessConstraints: [[PropertyNumber]]
   /// The number of slots in an object's image.
@@ -150,9 +154,10 @@ public final class Entity: Sendable {
   init(
     number: EntityNumber, name: String, documentation: String, isAbstract: Bool, parent: EntityNumber?,
     root: EntityNumber, family: [EntityNumber], properties: [Property], uniquenessConstraints: [[PropertyNumber]],
-    slotCount: Int, composites: [CompositeAttribute] = [], renamed: String? = nil
+    slotCount: Int, composites: [CompositeAttribute] = [], renamed: String? = nil, scope: EntityScope? = nil
   ) {
     self.renamed = renamed
+    self.scope = scope
     self.number = number
     self.name = name
     self.documentation = documentation
@@ -160,11 +165,13 @@ public final class Entity: Sendable {
     self.parent = parent
     self.root = root
     self.family = family
+    allProperties = properties
+    let properties = properties.filter { !$0.isHidden }
     self.properties = properties
     self.uniquenessConstraints = uniquenessConstraints
     self.slotCount = slotCount
     self.composites = composites
-    storedProperties = properties.compactMap { property in property.slot.map { (slot: $0, property: property) } }
+    storedProperties = allProperties.compactMap { property in property.slot.map { (slot: $0, property: property) } }
       .sorted { $0.slot < $1.slot }.map(\.property)
     attributes = properties.filter { $0.attribute != nil }
     relationships = properties.filter { $0.relationship != nil }
@@ -175,7 +182,7 @@ public final class Entity: Sendable {
     }
     ruleChecks = storedProperties.map { RuleCheck($0) }
     hasMinimumCounts = relationships.contains { $0.requiresMembers }
-    propertiesByNumber = properties.sorted { $0.number < $1.number }
+    propertiesByNumber = allProperties.sorted { $0.number < $1.number }
     numbers = propertiesByNumber.map(\.number)
     precondition(
       storedProperties.count == slotCount && storedProperties.enumerated().allSatisfy { $1.slot == $0 },
@@ -253,6 +260,9 @@ public final class Property: Sendable {
     }
   }
 
+  /// Whether the property is the hidden attribute with an object's scope.
+  package var isHidden: Bool { attribute?.derivation?.isScope == true }
+
   /// Whether the property is a to-many with a minimum above zero.
   var requiresMembers: Bool {
     if let minimum = relationship?.minimumCount { minimum > 0 } else { false }
@@ -289,13 +299,15 @@ public final class Attribute: Sendable {
   public enum Assignment: String, Sendable, CaseIterable {
     /// A number 1, 2, 3 … at insert: rising, and never used twice.
     case sequence
+    /// The id of the principal that inserts the object; never changed.
+    case creator
     /// The time of the insert, and of the last change; an import may supply others at insert.
     case created, updated
     /// The position among the members of an ordered relationship; it belongs to the member's to-one.
     case position
 
     /// The assignments that a model file may name.
-    public static let allCases: [Assignment] = [.sequence, .created, .updated]
+    public static let allCases: [Assignment] = [.sequence, .created, .updated, .creator]
   }
 
   /// The type of its values.

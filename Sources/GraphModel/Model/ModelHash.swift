@@ -19,7 +19,7 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
     }
     for entity in entities {
       add("entity", entity.name, "\(entity.parent ?? 0)", entity.isAbstract ? "abstract" : "concrete")
-      for property in entity.properties.sorted(by: { $0.number < $1.number }) where property.owner == entity.number {
+      for property in entity.allProperties.sorted(by: { $0.number < $1.number }) where property.owner == entity.number {
         switch property.kind {
         case .attribute(let attribute) where attribute.isTransient: continue
         case .attribute(let attribute):
@@ -28,7 +28,8 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
             attribute.enumeration ?? "", attribute.assignment?.rawValue ?? "",
             attribute.isFullText ? "fullText" : "")
           if let derivation = attribute.derivation {
-            add("derived", derivation.counted == nil ? "expression" : "count", derivation.text)
+            let kind = derivation.isScope ? "scope" : derivation.counted == nil ? "expression" : "count"
+            add("derived", kind, derivation.text)
           }
         case .relationship(let relationship):
           add(

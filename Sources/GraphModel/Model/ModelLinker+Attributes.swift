@@ -1,3 +1,14 @@
+extension Attribute.Assignment {
+  /// The type of an attribute with such values.
+  var kind: Attribute.Kind {
+    switch self {
+    case .sequence, .position: .integer
+    case .created, .updated: .date
+    case .creator: .string
+    }
+  }
+}
+
 /// Checking an attribute's pattern, default and transience.
 extension ModelLinker {
   mutating func checkPattern(of attribute: ModelDraft.Attribute) {

@@ -68,6 +68,8 @@ struct ModelLinker {
       }
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
       checkRules(of: entity)
+      checkScope(of: entity)
+      checkAccess(of: entity)
     }
     checkMappings()
     checkFetchRequests()
@@ -105,7 +107,7 @@ struct ModelLinker {
     var columns = [String: Int]()
     for entity in draft.entities {
       let root = lineage(of: entity)[0].name
-      columns[root, default: 0] += propertyCount(of: entity) + positions(of: entity).count
+      columns[root, default: 0] += propertyCount(of: entity) + positions(of: entity).count + (entity.scope == nil ? 0 : 1)
       if columns[root, default: 0] > Self.maximumCount {
         return report(
           entity.path, "\(root) and its subentities have more than \(Self.maximumCount) properties together")
@@ -184,7 +186,7 @@ struct ModelLinker {
     if attribute.isFullText, ![.string, .text].contains(kind) {
       report(attribute.path + ".fullText", "is not allowed for the type \(kind.rawValue)")
     }
-    let expected: Attribute.Kind? = attribute.assignment.map { $0 == .sequence ? .integer : .date }
+    let expected = attribute.assignment.map(\.kind)
     if let expected, expected != kind {
       report(attribute.path + ".assigned", "is only allowed for the type \(expected.rawValue)")
     }
@@ -262,7 +264,7 @@ struct ModelLinker {
       entityNumbers[entity.name] = EntityNumber(entityNumbers.count + 1)
       let names =
         entity.attributes.filter { !$0.isTransient }.map(\.name) + entity.relationships.map(\.name)
-        + positions(of: entity).map(\.name)
+        + positions(of: entity).map(\.name) + scopeAttributes(of: entity).map(\.name)
       for name in names.sorted(by: { UTF8Comparison.order($0, $1) == .ascending }) {
         propertyNumbers["\(entity.name).\(name)"] = PropertyNumber(propertyNumbers.count + 1)
       }
@@ -286,7 +288,8 @@ struct ModelLinker {
         number: number(entity.name), name: entity.name, documentation: entity.documentation,
         isAbstract: entity.isAbstract, parent: entity.parent.map(number), root: number(line[0].name),
         family: family.map { number($0.name) }, properties: properties, uniquenessConstraints: unique, slotCount: slot,
-        composites: linkedComposites(of: line, properties, owner: number), renamed: entity.renamed)
+        composites: linkedComposites(of: line, properties, owner: number), renamed: entity.renamed,
+        scope: scope(of: entity, properties))
     }
   }
 
@@ -303,6 +306,7 @@ struct ModelLinker {
     // Slots follow the names, not the file, so that models with equal hashes have equal images.
     let stored =
       entity.attributes.filter { !$0.isTransient }.map(\.name) + positions(of: entity).map(\.name)
+      + scopeAttributes(of: entity).map(\.name)
       + entity.relationships.filter { storage(of: $0, in: entity) != .inverse }.map(\.name)
     var slots = [String: Int]()
     for name in stored.sorted(by: { UTF8Comparison.order($0, $1) == .ascending }) {
@@ -346,6 +350,11 @@ struct ModelLinker {
       add(
         position.name, position.documentation, isOptional: true, isStored: true, renamed: position.renamed,
         .attribute(Self.positionAttribute))
+    }
+    for hidden in scopeAttributes(of: entity) {
+      add(
+        hidden.name, "The key of the scope.", isOptional: true, isStored: true, renamed: nil,
+        .attribute(hidden.attribute))
     }
     return properties
   }

@@ -60,6 +60,8 @@ struct ModelDraft {
     var rules: [Rule]
     var composites = [CompositeAttribute]()
     var renamed: String?
+    var scope: String?
+    var access: Access?
   }
   struct Attribute {
     var name, documentation, path: String
@@ -164,6 +166,8 @@ struct ModelReader {
     }
     for (item, path) in fields.array("rules") { entity.rules.append(rule(item, path)) }
     entity.renamed = fields.earlierName()
+    entity.scope = fields.string("scope")
+    entity.access = access(&fields, path)
     fields.finish(&mistakes)
     return entity
   }

@@ -268,6 +268,12 @@ extension PredicateParser {
     position += 1
     switch arguments {
     case .awaited: return .variable(name, at: place)
+    case .typed(let types):
+      guard let type = types[name] else {
+        let names = types.keys.sorted().map { "$" + $0 }.joined(separator: " and ")
+        throw fail("$\(name) is not defined here; a rule has \(names)", at: place)
+      }
+      return .typed(Operand(expression: .variable(name, type), type: type), at: place)
     case .given(let values):
       guard let value = values[name] else {
         throw fail(values.isEmpty ? "$\(name) is not defined here" : "$\(name) has no value", at: place)

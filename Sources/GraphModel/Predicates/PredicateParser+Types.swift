@@ -67,6 +67,7 @@ extension PredicateParser {
       let name = String(word.dropFirst())
       if name.isEmpty { throw fail("a variable needs a name after $", at: start) }
       position += 1
+      if case .typed = arguments { throw fail("a list such as {1, 2} is expected here", at: start) }
       guard case .given(let values) = arguments else {
         lists.insert(name)
         return [.variable(name, at: start)]

@@ -15,6 +15,14 @@ extension GraphPredicate {
     self = try parser.whole()
   }
 
+  /// Parses a rule, whose variables have types but no values.
+  init(
+    parsingRule text: String, entity: Entity, model: Model, variables: [String: GraphValueType]
+  ) throws(PredicateSyntaxError) {
+    var parser = try PredicateParser(text, entity, model, .typed(variables))
+    self = try parser.whole()
+  }
+
   /// Parses a template, in which `$name` stands for a value that is supplied later.
   /// - Returns: the names and types of its variables, the variables that are lists, and those that may be null.
   static func variables(
@@ -51,6 +59,8 @@ struct PredicateParser {
     case given([String: TemplateArgument])
     /// A template's variables, whose values are supplied later.
     case awaited
+    /// A rule's variables, whose types are known and whose values are supplied later.
+    case typed([String: GraphValueType])
   }
 
   /// An object at which paths can start.

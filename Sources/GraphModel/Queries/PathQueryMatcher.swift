@@ -14,6 +14,9 @@
 /// joins or leaves a result of the group: unchanged objects are not evaluated, and changed ones once. They can't be
 /// skipped, because every change of an object in the result is reported.
 public struct PathQueryMatcher {
+  /// Whether commit records contain the objects to which the changed ones refer.
+  public var recordsReferences = false
+
   struct Query {
     let query: LiveQuery
     let evaluator: PredicateEvaluator

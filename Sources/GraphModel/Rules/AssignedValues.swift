@@ -1,11 +1,13 @@
-/// The values that the server assigns: numbers of sequences and times, after all edits and deletes.
+/// The values that the server assigns: numbers of sequences, times and creators, after all edits and deletes.
 struct AssignedValues {
   /// The time of the commit.
   let now: Timestamp
+  /// The id of the principal, for creators; nil leaves them null.
+  let author: String?
   /// The next number of each sequence that the transaction uses.
   private(set) var sequences = [PropertyNumber: Int64]()
 
-  init(now: Timestamp) { self.now = now }
+  init(now: Timestamp, author: String?) { (self.now, self.author) = (now, author) }
 
   /// Assigns the values that are due in the touched objects.
   mutating func stamp(_ graph: DraftGraph, _ findings: inout PlanFindings) {
@@ -29,6 +31,7 @@ struct AssignedValues {
           draft.after[property] = .integer(next)
           sequences[property.number] = next + 1
         case .created where isDue: draft.after[property] = .date(now)
+        case .creator where isDue: draft.after[property] = author.map(Value.string).orNull
         case .updated where isInsert ? isDue : hasChanged(draft):
           draft.after[property] = .date(now)
         default: break

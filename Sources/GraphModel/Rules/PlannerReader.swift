@@ -13,6 +13,10 @@ public protocol PlannerReader {
   /// The revision and author of the object's delete, if history has it.
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)?
 
+  /// The last state of a deleted object, with which the judge decides whether a principal may know of it. Nil if it is
+  /// unknown.
+  func lastImage(ofDeleted id: ObjectID) throws -> ObjectImage?
+
   /// The objects whose stored relationship `property` refers to `id`, in ascending order.
   func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID]
 
@@ -40,6 +44,9 @@ public protocol PlannerReader {
 extension PlannerReader {
   /// The author itself, for a reader whose authors are names.
   public func shownName(ofAuthor author: String) -> String { author }
+
+  /// Nil, for a reader without history.
+  public func lastImage(ofDeleted id: ObjectID) -> ObjectImage? { nil }
 }
 
 /// A past change of an object.

@@ -7,6 +7,10 @@ extension TransactionPlanner {
       guard let id = graph.permanent(change.id) else {
         throw Refusal(.malformed, "a delete names a temporary id that this transaction does not insert")
       }
+      if try isInvisible(id) {
+        findings.addUnknown(id, in: graph)
+        continue
+      }
       guard let draft = try graph.touch(id) else {
         // Two deletes of one object agree.
         if try graph.reader.deletion(of: id) == nil, graph.draft(of: id) == nil { findings.addUnknown(id, in: graph) }

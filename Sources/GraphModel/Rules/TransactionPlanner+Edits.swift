@@ -15,15 +15,20 @@ extension TransactionPlanner {
       try setReference(value, property, relationship, of: id)
     case (.relationship(let relationship), .set(.objects(let ids))):
       let wanted = try ids.compactMap { try destination($0, of: property, relationship, owner: id) }
-      let present = try graph.related(to: id, through: property)
+      let related = try graph.related(to: id, through: property)
+      // A list as its author sees it leaves the members alone that it does not show.
+      let present = try related.filter { try !isInvisible($0) }
       let wantedSet = Set(wanted)
       for other in present where !wantedSet.contains(other) { try graph.disconnect(id, other, property, relationship) }
       let presentSet = Set(present)
       for other in wanted where !presentSet.contains(other) { try graph.connect(id, other, property, relationship) }
-      if relationship.isOrdered, wanted.count == ids.count { try graph.reorder(wanted, property, relationship, of: id) }
+      if relationship.isOrdered, wanted.count == ids.count {
+        let unseen = related.count == present.count ? [] : related.filter { !present.contains($0) }
+        try graph.reorder(wanted + unseen, property, relationship, of: id)
+      }
     case (.relationship(let relationship), .members(let added, let removed)) where relationship.isToMany:
       for other in removed {
-        guard let other = graph.permanent(other) else { continue }
+        guard let other = graph.permanent(other), try !isInvisible(other) else { continue }
         try graph.disconnect(id, other, property, relationship)
       }
       for other in added {
@@ -106,9 +111,10 @@ extension TransactionPlanner {
       throw Refusal(.malformed, "\(property.name) names a temporary id that this transaction does not insert")
     }
     let wanted = graph.model.entity(relationship.destination)
-    guard let entity = try graph.entity(of: other) else {
+    let isInvisible = try isInvisible(other)
+    guard !isInvisible, let entity = try graph.entity(of: other) else {
       // A batch has no base revision and no such conflicts: there the reference is a violation of its row.
-      if !isSlice, try deletedTargets.recordIfDeleted(other, of: wanted, in: graph) { return nil }
+      if !isSlice, !isInvisible, try deletedTargets.recordIfDeleted(other, of: wanted, in: graph) { return nil }
       let name = wanted?.nameWithArticle ?? "an object"
       findings.addViolation(
         owner, property, "destination", .object(other),
@@ -153,7 +159,8 @@ extension TransactionPlanner {
     }
     members = ListReorderer.unique(members)
     guard !members.isEmpty else { return }
-    let anchor = anchor.map { graph.permanent($0) ?? $0 }
+    var anchor = anchor.map { graph.permanent($0) ?? $0 }
+    if let known = anchor, try isInvisible(known) { anchor = ObjectID(key: .zero, entity: known.entity) }
     try graph.place(members, after: anchor, property, relationship, of: id)
   }
 }

@@ -18,7 +18,8 @@ extension TransactionPlanner {
       guard (kind == .insert) == given.isTemporary else { throw Self.needsOwnID }
       let merges = transaction.policy != .error && !entity.uniquenessConstraints.isEmpty
       if merges, kind == .insert,
-        let id = try upserts.existingObject(for: index, in: transaction.changes, of: entity, graph)
+        let id = try upserts.existingObject(for: index, in: transaction.changes, of: entity, graph),
+        try !isInvisible(id)
       {
         try assignID(given, id)
         continue
@@ -55,6 +56,7 @@ extension TransactionPlanner {
   /// `storeTrump` and `rollback` keep the stored ones.
   mutating func mergeIntoExisting(_ change: Change) throws {
     guard let known = graph.permanent(change.id), let draft = try graph.touch(known) else { return }
+    try refuseMergingInto(draft)
     let mineWins = transaction.policy.prefersTransaction
     var edits = change.edits.filter { graph.model.property($0.property)?.attribute?.assignment == nil }
     if transaction.policy == .overwrite, draft.before != nil { edits += omittedValues(by: change, draft.entity) }

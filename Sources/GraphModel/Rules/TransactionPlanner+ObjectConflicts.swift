@@ -25,7 +25,9 @@ extension TransactionPlanner {
     var decisions = [ObjectID: PastChange]()
     var reached = [ObjectID: Set<PropertyNumber>]()
     for change in transaction.changes where isBehind && (change.kind == .update || change.kind == .insert) {
-      guard let named = graph.permanent(change.id), let draft = try graph.touch(named) else { continue }
+      guard let named = graph.permanent(change.id), try !isInvisible(named), let draft = try graph.touch(named) else {
+        continue
+      }
       for (end, last) in try affectedEnds(of: change, draft) {
         let id = end.holder.after.id
         reached[id, default: []].insert(end.property.number)

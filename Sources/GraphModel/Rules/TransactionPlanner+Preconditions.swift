@@ -27,6 +27,8 @@ extension TransactionPlanner {
         "a precondition names the revision at which the object was read, from 1 to \(graph.revision - 1), not \(condition.revision)"
       )
     }
+    // Applying the change reports that the object does not exist.
+    if try isInvisible(change.id) { return [] }
     guard let draft = try graph.touch(change.id), let stored = draft.before else {
       // If the object never existed, applying the change reports it.
       guard let deletion = try graph.reader.deletion(of: change.id) else { return [] }

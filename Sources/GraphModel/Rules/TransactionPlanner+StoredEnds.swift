@@ -95,9 +95,9 @@ extension TransactionPlanner {
   private mutating func end(
     of id: ObjectID, _ property: Property, _ wanted: Value, isUnnamed: Bool
   ) throws -> StoredRelationshipEnd? {
-    guard let holder = try graph.touch(id), holder.before != nil, holder.entity.property(property.number) != nil else {
-      return nil
-    }
+    guard try !isInvisible(id), let holder = try graph.touch(id), holder.before != nil,
+      holder.entity.property(property.number) != nil
+    else { return nil }
     return StoredRelationshipEnd(holder: holder, property: property, newValue: wanted, isImplicit: isUnnamed)
   }
 

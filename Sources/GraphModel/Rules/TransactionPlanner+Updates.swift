@@ -4,6 +4,7 @@ extension TransactionPlanner {
     guard let named = graph.permanent(change.id) else {
       throw Refusal(.malformed, "an update names a temporary id that this transaction does not insert")
     }
+    if try isInvisible(named) { return findings.addUnknown(named, in: graph) }
     guard let draft = try graph.touch(named) else { return try findings.addMissing(named, in: graph) }
     let id = draft.after.id
     // All changes of the object were resolved together with its first one.

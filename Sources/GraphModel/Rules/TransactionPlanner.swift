@@ -25,6 +25,8 @@ public struct TransactionPlanner {
   var upserts: UpsertMatcher
   var deletedTargets: DeletedTargetFilter
   private var assigned: AssignedValues
+  /// Decides what the requesting principal may see and change; nil for everything.
+  let judge: AccessJudge?
   /// Whether any update has a base before the present revision.
   private(set) var isBehind = false
   /// The bases that the transaction states for objects and properties; nil before they are needed.
@@ -36,6 +38,8 @@ public struct TransactionPlanner {
   /// - Parameters:
   ///   - revision: the revision of the commit.
   ///   - now: the time of the commit.
+  ///   - author: the id of the principal, for attributes with its creator.
+  ///   - judge: decides what the principal may see and change; nil for everything.
   ///   - isUndo: whether the store built the transaction from history.
   ///   - deferredKeys: properties whose unique keys are not checked here.
   ///   - recounts: whether derived counts are recounted, because the reader omits members that will be deleted.
@@ -44,15 +48,16 @@ public struct TransactionPlanner {
   /// - Throws: `Refusal`, `InvariantFailure`, or an error of the reader.
   public static func plan(
     _ transaction: Transaction, reader: any PlannerReader, revision: Revision, now: Timestamp,
-    isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
-    isSlice: Bool = false, allocate: (EntityNumber) -> ObjectID
+    author: String? = nil, judge: AccessJudge? = nil, isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [],
+    recounts: Bool = false, isSlice: Bool = false, allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
     var excluded = ExcludedObjects()
     while true {
       var planner = TransactionPlanner(
-        transaction, reader: reader, revision: revision, now: now, isUndo: isUndo, deferredKeys: deferredKeys,
-        recounts: recounts, isSlice: isSlice, excluded: excluded)
-      switch try planner.runPass(allocate: allocate) {
+        transaction, reader: reader, revision: revision, assigned: AssignedValues(now: now, author: author),
+        judge: judge, isUndo: isUndo, deferredKeys: deferredKeys, recounts: recounts, isSlice: isSlice,
+        excluded: excluded)
+      switch try planner.runJudgedPass(allocate: allocate) {
       case .planned(let plan): return plan
       case .upsertTargetsDeleted(let ids): try exclude(ids, into: &excluded.upsertTargets)
       case .targetsDeleted(let ids): try exclude(ids, into: &excluded.deletedTargets)
@@ -67,8 +72,9 @@ public struct TransactionPlanner {
   }
 
   private init(
-    _ transaction: Transaction, reader: any PlannerReader, revision: Revision, now: Timestamp, isUndo: Bool,
-    deferredKeys: Set<PropertyNumber>, recounts: Bool, isSlice: Bool, excluded: ExcludedObjects
+    _ transaction: Transaction, reader: any PlannerReader, revision: Revision, assigned: AssignedValues,
+    judge: AccessJudge?, isUndo: Bool, deferredKeys: Set<PropertyNumber>, recounts: Bool, isSlice: Bool,
+    excluded: ExcludedObjects
   ) {
     self.transaction = transaction
     self.isUndo = isUndo
@@ -79,7 +85,8 @@ public struct TransactionPlanner {
     merger = EditMerger(transaction, reader)
     upserts = UpsertMatcher(excluded: excluded.upsertTargets)
     deletedTargets = DeletedTargetFilter(excluded: excluded.deletedTargets)
-    assigned = AssignedValues(now: now)
+    self.assigned = assigned
+    self.judge = judge
   }
 
   /// The result of one pass over a transaction.
@@ -99,6 +106,19 @@ public struct TransactionPlanner {
     let count = excluded.count
     excluded.formUnion(ids)
     try invariant(excluded.count > count, "each pass of the planner excludes another object")
+  }
+
+  /// A pass whose refusals and conflicts name only what the principal sees.
+  private mutating func runJudgedPass(allocate: (EntityNumber) -> ObjectID) throws -> PassResult {
+    guard let judge else { return try runPass(allocate: allocate) }
+    do {
+      let result = try runPass(allocate: allocate)
+      guard case .planned(var plan) = result else { return result }
+      plan.conflicts = try judge.withoutInvisible(plan.conflicts, in: graph)
+      return .planned(plan)
+    } catch let refusal as Refusal {
+      throw try judge.withoutInvisible(refusal, in: graph)
+    }
   }
 
   private mutating func runPass(allocate: (EntityNumber) -> ObjectID) throws -> PassResult {
@@ -122,8 +142,10 @@ public struct TransactionPlanner {
     }
     let validator = RuleValidator(after: findings.violations, deferredKeys: deferredKeys, isSlice: isSlice)
     try graph.deriveCounts(recounts: recounts)
+    try graph.deriveScopes()
     assigned.stamp(graph, &findings)
     graph.deriveExpressions()
+    try refuseIfNotPermitted()
     try validator.validate(graph, &findings)
     try deletedTargets.refuseIfReferencesAreRequired(findings, in: graph)
     try refuseIfViolated()

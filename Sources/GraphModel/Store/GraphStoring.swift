@@ -31,12 +31,15 @@ public protocol GraphStoring: Sendable {
 
   /// Executes a fetch within one read transaction, and passes the result to `body` in parts. At a past revision the
   /// cost grows with the number of changes since.
-  /// - Parameter isWanted: called repeatedly during the execution, even while nothing is found; false cancels the
-  ///   fetch.
+  /// - Parameters:
+  ///   - visibility: the class to whose objects the graph is reduced; nil for the whole graph. The other reads have the
+  ///     same parameter.
+  ///   - isWanted: called repeatedly during the execution, even while nothing is found; false cancels the fetch.
   /// - Returns: the state that was read, and the end of the result.
   /// - Throws: `Refusal` for an invalid request, any error of `body`, and any error after a cancellation.
   func answer(
-    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
+    _ request: FetchRequest, seenBy visibility: Visibility?, while isWanted: () -> Bool,
+    _ body: (FetchElement) throws -> Void
   ) throws -> FetchCompletion
 
   /// The commits after `after` up to and including `through`, oldest first. They have complete images; a large batch
@@ -64,21 +67,23 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `Refusal(.limit)` before the first commit if there are more changes, or if too much history must be
   ///   read; any error after a cancellation.
   func log(
-    _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+    _ request: LogRequest, seenBy visibility: Visibility?, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
   ) throws -> AnswerCompletion
 
   /// The next commits after a token, a bounded number at a time.
   /// - Throws: `Refusal`: `notFound` for a token of another store or another history, `pruned` if history no longer
   ///   has its commits.
-  func follow(_ request: FollowRequest) throws -> CommitPage
+  func follow(_ request: FollowRequest, seenBy visibility: Visibility?) throws -> CommitPage
 
   /// Passes the differences between two states to `body`, object by object.
   /// - Returns: the state that was read, the objects of which one state is unknown, which are omitted, and the damaged
   ///   commits between the states, whose changes are missing.
-  func differences(_ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void) throws -> AnswerCompletion
+  func differences(
+    _ request: DifferenceRequest, seenBy visibility: Visibility?, _ body: (ObjectDifference) throws -> Void
+  ) throws -> AnswerCompletion
 
   /// The origin of a property's value.
-  func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin
+  func origin(of property: PropertyNumber, of id: ObjectID, seenBy visibility: Visibility?) throws -> ValueOrigin
 
   /// The oldest revision that can be read; 0 unless history was pruned.
   var oldestRevision: Revision { get throws }
@@ -107,6 +112,10 @@ public protocol GraphStoring: Sendable {
   /// Removes the query from the effects in commit records.
   func unwatch(_ number: UInt64)
 
+  /// Whether commit records contain the objects to which the changed ones refer, from the next batch on. May be called
+  /// from any thread.
+  func recordReferences(_ isWanted: Bool)
+
   /// Checks that the store's files were not moved, replaced or removed, as each commit does. May be called from any
   /// thread.
   /// - Returns: the reason why commits are refused; nil if they are accepted.
@@ -125,26 +134,28 @@ public protocol GraphStoring: Sendable {
   /// Passes the complete graph to `body`, by entity number, and within an entity by id, at a single state. `begin` is
   /// called first, with this state and the number of objects, damaged ones included.
   /// - Returns: the state, and the damaged objects, which are omitted.
-  func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> AnswerCompletion
+  func export(
+    seenBy visibility: Visibility?, begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void
+  ) throws -> AnswerCompletion
 }
 
 /// A request to the writer.
 public enum WriteRequest: Sendable {
-  /// A transaction of a principal.
-  case transaction(Transaction, author: Principal)
+  /// A transaction of a principal. Without rights, here and below, everything is permitted.
+  case transaction(Transaction, author: Principal, rights: Rights? = nil)
   /// An undo or redo of a step of the principal.
-  case undo(UndoRequest, author: Principal)
+  case undo(UndoRequest, author: Principal, rights: Rights? = nil)
   /// The restore of a past state.
-  case restore(RestoreRequest, author: Principal)
+  case restore(RestoreRequest, author: Principal, rights: Rights? = nil)
   /// A change of many objects by one predicate, or of many rows.
   case batch(BatchJob)
 
   /// The idempotency key.
   public var id: TransactionID {
     switch self {
-    case .transaction(let transaction, _): transaction.id
-    case .undo(let request, _): request.id
-    case .restore(let request, _): request.id
+    case .transaction(let transaction, _, _): transaction.id
+    case .undo(let request, _, _): request.id
+    case .restore(let request, _, _): request.id
     case .batch(let run): run.batch.id
     }
   }
@@ -307,7 +318,7 @@ extension GraphStoring {
   public func export(
     _ begin: (Token, Int) throws -> Void = { _, _ in }, _ body: (ObjectImage) throws -> Void
   ) throws -> AnswerCompletion {
-    try export(begin: begin, body: body)
+    try export(seenBy: nil, begin: begin, body: body)
   }
 
   /// The commits after `after`, without a limit on their size.
@@ -315,9 +326,38 @@ extension GraphStoring {
     try commits(after: after, through: through, maximumChanges: maximumChanges, maximumBytes: .max)
   }
 
+  /// Reads a log of the whole graph.
+  public func log(
+    _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+  ) throws -> AnswerCompletion {
+    try log(request, seenBy: nil, maximumChanges: maximumChanges, while: isWanted, body)
+  }
+
+  /// The next commits of the whole graph after a token.
+  public func follow(_ request: FollowRequest) throws -> CommitPage { try follow(request, seenBy: nil) }
+
+  /// Passes the differences between two states of the whole graph to `body`.
+  public func differences(
+    _ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void
+  ) throws -> AnswerCompletion {
+    try differences(request, seenBy: nil, body)
+  }
+
+  /// The origin of a property's value in the whole graph.
+  public func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
+    try origin(of: property, of: id, seenBy: nil)
+  }
+
   /// Reads a log without a limit or cancellation.
   public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> AnswerCompletion {
     try log(request, maximumChanges: .max, while: { true }, body)
+  }
+
+  /// Executes a fetch of the whole graph.
+  public func answer(
+    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
+  ) throws -> FetchCompletion {
+    try answer(request, seenBy: nil, while: isWanted, body)
   }
 
   /// Executes a fetch without cancellation.

@@ -215,5 +215,5 @@ public enum UTF8Comparison {
 
 extension Value? {
   /// The value; null where there is none, as in a result without an operand.
-  var orNull: Value { if let self { self } else { .null } }
+  package var orNull: Value { if let self { self } else { .null } }
 }

@@ -27,7 +27,8 @@ final class ContextGraphReader: PlannerReader {
   }
 
   /// Whether a violation would also occur with the complete graph at hand. Only the server knows how many members an
-  /// object has that was not inserted here, whether an object exists, and the values that it counts and stamps.
+  /// object has that was not inserted here, whether an object exists, its principal, and the values that it counts and
+  /// stamps.
   /// - Parameter isTimed: the values that are stamped are known.
   func isCertain(_ violation: Violation, isTimed: Bool) -> Bool {
     switch violation.commonRule {
@@ -37,7 +38,8 @@ final class ContextGraphReader: PlannerReader {
     }
     guard let entity = model.entity(violation.id.entity) else { return false }
     var unknown = Set(
-      entity.assignedProperties.filter { !isTimed || $0.attribute?.assignment == .sequence }.map(\.number))
+      entity.assignedProperties.filter { !isTimed || [.sequence, .creator].contains($0.attribute?.assignment) }
+        .map(\.number))
     for derived in model.derivedAttributes(of: entity.number) where !derived.sources.isDisjoint(with: unknown) {
       unknown.insert(derived.attribute)
     }

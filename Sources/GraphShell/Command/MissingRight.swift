@@ -14,7 +14,7 @@ struct MissingRight: ReportedError {
     case let error as ModelRefusal: refusal = error.refusal
     default: return nil
     }
-    guard role == Role.reader.rawValue, refusal.code == .notAllowed else { return nil }
+    guard let role, role != Role.owner.rawValue, refusal.code == .notAllowed else { return nil }
     report = CommandFailure.Report(
       code: refusal.code.rawValue, message: refusal.message, exit: CommandFailure.notPermitted)
   }

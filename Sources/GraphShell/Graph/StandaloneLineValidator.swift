@@ -15,7 +15,7 @@ struct StandaloneLineValidator: PlannerReader {
       _ = try TransactionPlanner.plan(
         Transaction(
           id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1), policy: .error, changes: changes),
-        reader: self, revision: 1, now: 0
+        reader: self, revision: 1, now: 0, author: "author"
       ) { entity in
         last += 1
         return ObjectID(key: UniqueID(high: 1, low: last), entity: entity)

@@ -32,6 +32,8 @@ struct BatchReader: PlannerReader {
 
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? { try base.deletion(of: id) }
 
+  func lastImage(ofDeleted id: ObjectID) throws -> ObjectImage? { try base.lastImage(ofDeleted: id) }
+
   func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     let all = try base.referrers(to: id, through: property)
     return deleted == nil ? all : try all.filter { try !isDeleted($0) }

@@ -10,10 +10,10 @@ import GraphModel
 extension BatchWriter {
   /// - Returns: the complete batch as a transaction if it is small; nil if it has been written in slices.
   func delete(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> Transaction? {
-    let matched = try select(predicate, entity, table)
+    let matched = try visible(select(predicate, entity, table), in: table)
     let deleted = DeleteSet(connection, layout: writer.layout)
     try deleted.add(matched, of: table)
-    let consequences = try deleted.consequences { try collect([$0]) }
+    let consequences = try deleted.consequences { try collect([try visible($0)]) }
     try refuseIfViolated()
     let total = deleted.count + consequences.survivorCount
     if total <= writer.sliceObjects {
@@ -96,6 +96,7 @@ extension BatchWriter {
   // MARK: - Deleted objects
 
   private func writeHistory(ofDeleted images: [ObjectImage], _ table: EntityTable) throws {
+    try checkDeletes(images)
     var size = 0
     let sums = try images.map { try writer.sum($0, &size) }
     var texts = [FullTextIndexer.DeletedText]()

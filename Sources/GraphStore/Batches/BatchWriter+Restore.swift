@@ -21,9 +21,10 @@ extension BatchWriter {
         .limit, "a graph of \(total) objects can't be imported at once; at most \(Self.maximumRestored) can")
     }
     try report(done: 0, of: 2 * total)
-    let numbers = try writeObjects(total)
+    var scopes = ImportedScopes(model)
+    let numbers = try writeObjects(total, &scopes)
     try refuseWithTheRest(numbers, references: true)
-    try writeReferences(total, numbers)
+    try writeReferences(total, numbers, scopes)
     try refuseWithTheRest(numbers, references: false)
     try checkGraph()
   }
@@ -46,7 +47,7 @@ extension BatchWriter {
   // MARK: - Objects
 
   /// - Returns: the row number of each key.
-  private func writeObjects(_ total: Int) throws -> [UniqueID: Int32] {
+  private func writeObjects(_ total: Int, _ scopes: inout ImportedScopes) throws -> [UniqueID: Int32] {
     var (done, changes, size) = (0, 0, 0)
     // An id is unique across all tables. About 30 bytes for each of at most a million objects.
     var numbers = [UniqueID: Int32]()
@@ -60,6 +61,7 @@ extension BatchWriter {
       // A malformed row was reported; the import is refused after the last row.
       guard try isWellFormed(number, image, entity) else { return }
       try countSequences(image, entity, &sequences)
+      scopes.add(image, entity)
       let alone = ObjectChange(
         kind: .inserted, id: image.id, before: nil, after: Self.withoutReferences(image, entity))
       do {
@@ -128,6 +130,7 @@ extension BatchWriter {
   private static func withoutReferences(_ image: ObjectImage, _ entity: Entity) -> ObjectImage {
     var image = image
     for property in entity.storedProperties {
+      if property.isHidden { image[property] = .null }
       guard let relationship = property.relationship else { continue }
       image[property] = relationship.isToMany ? .objects([]) : .null
     }
@@ -136,7 +139,7 @@ extension BatchWriter {
 
   // MARK: - References
 
-  private func writeReferences(_ total: Int, _ numbers: [UniqueID: Int32]) throws {
+  private func writeReferences(_ total: Int, _ numbers: [UniqueID: Int32], _ scopes: ImportedScopes) throws {
     var (changes, sums, size) = ([ObjectChange](), [UInt64](), 0)
     func slice(_ number: Int) throws {
       try writePart(changes, sums: sums, size: size)
@@ -147,10 +150,12 @@ extension BatchWriter {
     }
     try forEachImage { number, image, entity in
       // A missing object was reported; the import is refused after the last row.
-      guard let whole = try resolved(number, image, entity, numbers) else { return }
+      guard let whole = try resolved(number, image, entity, numbers).map({ scopes.completed($0, entity) }) else {
+        return
+      }
       let sum = try writer.sum(whole, &size)
       let before = Self.withoutReferences(image, entity)
-      let edits = entity.storedProperties.filter { $0.relationship != nil && before[$0] != whole[$0] }
+      let edits = entity.storedProperties.filter { ($0.relationship != nil || $0.isHidden) && before[$0] != whole[$0] }
       let update = ObjectChange(
         kind: .updated, id: image.id, before: before, after: whole,
         edits: edits.map { Edit($0.number, .set(whole[$0])) })

@@ -12,7 +12,7 @@ extension BatchWriter {
         entity.property(assignment.property), "a batch that was checked assigns properties of its entity")
       return PreparedAssignment(property, assignment.value, model)
     }
-    let rows = try select(predicate, entity, table)
+    let rows = try visible(select(predicate, entity, table), in: table)
     if rows.count <= writer.sliceObjects {
       var changes = [Change]()
       try forEachSlice(of: rows, in: table) { changes += $0.map { Self.change(of: $0, prepared) } }

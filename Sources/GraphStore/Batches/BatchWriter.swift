@@ -14,6 +14,8 @@ final class BatchWriter {
   let writer: StoreWriter
   let job: BatchJob
   let time: Timestamp
+  /// Decides what the principal may see and change; nil for everything.
+  let judge: AccessJudge?
   /// The revision of the commit.
   let revision: Revision
   var ids: StoreWriter.IDGenerator
@@ -27,6 +29,7 @@ final class BatchWriter {
     self.writer = writer
     self.job = job
     self.time = time
+    judge = writer.judge(for: job.rights)
     revision = writer.revision + 1
     ids = writer.newIDs(time: time)
   }
@@ -38,6 +41,7 @@ final class BatchWriter {
   func execute(related: PathQueryMatcher) throws -> WriteResult {
     try batch.check(in: model)
     try invariant(!job.author.id.isEmpty, "a batch has an author")
+    try checkAccess()
     writer.objects.underway = revision
     defer { writer.objects.underway = nil }
     if case .restore(let rows) = batch.operation {
@@ -56,7 +60,7 @@ final class BatchWriter {
       }
     if let whole {
       let result = try writer.commitTransaction(
-        .init(transaction: whole, author: job.author, isBatch: true), time: time, related: related)
+        .init(transaction: whole, author: job.author, judge: judge, isBatch: true), time: time, related: related)
       // A batch that changes nothing makes no commit.
       let changed = if let record = result.record { record.changes.count } else { 0 }
       try report(done: whole.changes.count, of: whole.changes.count, changed: changed)
@@ -116,8 +120,8 @@ final class BatchWriter {
     defer { writer.objects.endTrail() }
     do {
       plan = try TransactionPlanner.plan(
-        transaction(changes), reader: reader, revision: revision, now: time, deferredKeys: deferredKeys,
-        recounts: recounts, isSlice: true
+        transaction(changes), reader: reader, revision: revision, now: time, author: job.author.id, judge: judge,
+        deferredKeys: deferredKeys, recounts: recounts, isSlice: true
       ) { ids.next($0) }
     } catch let refusal as Refusal where !refusal.violations.isEmpty {
       ids = mark
@@ -192,9 +196,11 @@ final class BatchWriter {
 
   func refuseIfViolated() throws {
     if violations.isEmpty { return }
-    throw Refusal(
+    let refusal = Refusal(
       violations: Array(violations.prefix(Batch.maximumViolations)),
       conflicts: Array(conflicts.prefix(Batch.maximumViolations)))
+    guard let judge else { throw refusal }
+    throw try judge.withoutInvisible(refusal, reader: PlanReader(writer: writer))
   }
 
   // MARK: - Selection

@@ -50,6 +50,7 @@ package struct ObjectChecker {
       checkRules(image, entity, place)
       try checkCounts(image, entity, place)
       try checkDerived(image, place)
+      try checkScope(image, place)
       try checkEdges(image, number, table, place, &members)
       visit(image, number)
     }
@@ -204,6 +205,24 @@ package struct ObjectChecker {
       if image[property] != expected {
         report(.derived, place, "has a \(property.name) that differs from its calculated value")
       }
+    }
+  }
+
+  /// Compares the stored scope with that of the object to which the scope's to-one refers.
+  private func checkScope(_ image: ObjectImage, _ place: StoreFinding.Place) throws {
+    guard let entity = model.entity(image.id.entity), case .stored(let number, let through)? = entity.scope,
+      let scope = entity.property(number),
+      let reference = entity.property(through)
+    else { return }
+    var expected = Value.null
+    if let target = image[reference].objectID {
+      // A damaged object is reported by itself.
+      let read = try objects.unlessDamaged { try objects.readImage(of: target) }
+      guard let other = read else { return }
+      expected = other.flatMap { model.scope(of: $0) }.map(Value.uuid).orNull
+    }
+    if image[scope] != expected {
+      report(.derived, place, "has a scope that differs from that of its \(reference.name)")
     }
   }
 

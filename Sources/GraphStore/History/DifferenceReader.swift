@@ -17,11 +17,16 @@ struct DifferenceReader {
   private let high: Revision
   private let earlier: ObjectTimeTravelReader
   private let later: ObjectTimeTravelReader
+  /// Set for a class that does not see everything: what it sees of the earlier and of the later state.
+  private let visible: (earlier: VisibleHistory, later: VisibleHistory)?
 
   private var model: Model { history.objects.model }
 
-  init(_ request: DifferenceRequest, head: Revision, history: HistoryReader) throws {
+  init(
+    _ request: DifferenceRequest, seenBy visibility: Visibility? = nil, head: Revision, history: HistoryReader
+  ) throws {
     self.history = history
+    visible = visibility.map { (VisibleHistory($0, history), VisibleHistory($0, history)) }
     self.request = request
     let to = request.to == 0 ? head : request.to
     (low, high) = (min(request.from, to), max(request.from, to))
@@ -36,7 +41,11 @@ struct DifferenceReader {
   /// - Returns: the omitted objects. The reader's `damageFound` has the damage that it has met.
   func forEach(_ body: (ObjectDifference) throws -> Void) throws -> [ObjectID] {
     var unknown = [ObjectID]()
-    let root = try request.object.map { try history.located($0).id }
+    let root = try request.object.map { object in
+      let id = try history.located(object).id
+      guard try visible?.later.hasSeen(id) != false else { throw HistoryReader.neverExisted(object) }
+      return id
+    }
     let family = HistoryFilter(entities: request.entities).family(in: model)
     var ids = root != nil && !request.contents ? [root].compactMap { $0 } : try touched()
     if let family { ids.removeAll { !family.contains($0.entity) } }
@@ -53,13 +62,17 @@ struct DifferenceReader {
         unknown.append(id)
         continue
       }
-      let (after, before) = (newer.map(withoutAddedCounts), older.map(withoutAddedCounts))
+      var (after, before) = (newer.map(withoutAddedCounts), older.map(withoutAddedCounts))
+      if let visible {
+        after = try visible.later.reduced(after, at: high)
+        before = try visible.earlier.reduced(before, at: low)
+      }
       let (first, second) = isBackwards ? (after, before) : (before, after)
       guard let difference = ObjectDifference(from: first, to: second, model: model) else { continue }
       if let root, try !isInside(after, root, later, high), try !isInside(before, root, earlier, low) { continue }
       try body(difference)
     }
-    return unknown
+    return visible == nil ? unknown : []
   }
 
   /// The image without the counts that a migration added, unless the object alone determines them. Before it they had

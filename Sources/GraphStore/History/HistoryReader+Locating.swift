@@ -19,7 +19,11 @@ extension HistoryReader {
       let other = ObjectID(key: id.key, entity: table.root.number)
       if let found = try objects.find(other) { return (found.id, nil) }
     }
-    throw Refusal(.notFound, "there is no object with the id \(id), and there never was one")
+    throw Self.neverExisted(id)
+  }
+
+  static func neverExisted(_ id: ObjectID) -> Refusal {
+    Refusal(.notFound, "there is no object with the id \(id), and there never was one")
   }
 
   /// The revision of an object's last change, its delete included; 0 if history has none.
@@ -31,11 +35,16 @@ extension HistoryReader {
   }
 
   /// Returns the one object, present or deleted, whose id begins with the prefix.
-  func located(prefix: String) throws -> ObjectID {
+  /// - Parameter isVisible: whether the object may be named; another one counts as unknown.
+  func located(prefix: String, where isVisible: (ObjectID) throws -> Bool = { _ in true }) throws -> ObjectID {
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
       throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id")
     }
-    if let key = UniqueID(prefix) { return try located(ObjectID(key: key, entity: 0)).id }
+    if let key = UniqueID(prefix) {
+      let id = try located(ObjectID(key: key, entity: 0)).id
+      guard try isVisible(id) else { throw Self.neverExisted(id) }
+      return id
+    }
     var found = [ObjectID]()
     func add(_ row: Row) {
       let key = row.id(0)
@@ -47,6 +56,7 @@ extension HistoryReader {
     }
     let row = try objects.connection.statement("SELECT id, entity FROM _tombstone")
     while try objects.connection.step(row) { add(row) }
+    found = try found.filter(isVisible)
     guard let first = found.first else {
       throw Refusal(.notFound, "there is no object whose id begins with \"\(prefix)\", and there never was one")
     }

@@ -5,11 +5,16 @@ import GraphModel
 struct LogEntryBuilder {
   private let history: HistoryReader
   private let past: ObjectTimeTravelReader
+  /// Set for a class that does not see everything.
+  private let visible: VisibleHistory?
 
-  /// - Parameter omitsDamage: whether the changes of an object whose row or whose past is damaged are listed without
-  ///   values. Otherwise they are refused.
-  init(_ history: HistoryReader, omitsDamage: Bool = false) {
+  /// - Parameters:
+  ///   - omitsDamage: whether the changes of an object whose row or whose past is damaged are listed without values.
+  ///     Otherwise they are refused.
+  ///   - visibility: the class that receives the entries; commits of which it sees nothing have none.
+  init(_ history: HistoryReader, omitsDamage: Bool = false, seenBy visibility: Visibility? = nil) {
     self.history = history
+    visible = visibility.map { VisibleHistory($0, history) }
     past = ObjectTimeTravelReader(history: history, omitsDamage: omitsDamage)
   }
 
@@ -33,7 +38,14 @@ struct LogEntryBuilder {
         for commit in run { for change in commit.changes { revisions[change.id] = commit.revision } }
         try past.prepare(revisions)
       }
-      for commit in run { try body(record(of: commit)) }
+      for commit in run {
+        let record = try record(of: commit)
+        if let visible {
+          if let reduced = try visible.reduced(record) { try body(reduced) }
+        } else {
+          try body(record)
+        }
+      }
     }
   }
 

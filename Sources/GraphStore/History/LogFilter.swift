@@ -25,16 +25,18 @@ struct LogFilter {
   /// The maximum number of commits examined for one answer.
   static let maximumCommits = 5_000_000
 
-  /// - Parameter changes: the maximum number of decoded changes per commit; the others are only counted.
+  /// - Parameters:
+  ///   - changes: the maximum number of decoded changes per commit; the others are only counted.
+  ///   - visible: decides whether the object that the filter names may be named; nil for any.
   init(
     _ filter: HistoryFilter, after: Revision, through: Revision, changes: Int = .max, omitsDamage: Bool = false,
-    names: ShownNames, history: HistoryReader
+    names: ShownNames, history: HistoryReader, visible: VisibleHistory? = nil
   ) throws {
     self.history = history
     self.omitsDamage = omitsDamage
     self.changes = changes
     family = filter.family(in: history.objects.model)
-    object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
+    object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object) { try visible?.hasSeen($0) != false }
     let table = CommitAuthors(history.connection)
     authors =
       filter.authors.isEmpty

@@ -7,11 +7,34 @@ import GraphModel
 /// short, however often the object's other properties have changed.
 struct ValueOrigins {
   let history: HistoryReader
+  /// Set for a class that does not see everything.
+  var visible: VisibleHistory?
 
   private var model: Model { history.objects.model }
 
   /// - Parameter id: the id of a present or deleted object.
   func origin(of number: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
+    guard let visible else { return try wholeOrigin(of: number, of: id) }
+    let (known, deletion) = try history.located(id)
+    guard let since = try visible.visibleSince(known, deletion: deletion) else { throw HistoryReader.neverExisted(id) }
+    var origin = try wholeOrigin(of: number, of: known)
+    if origin.revision < since {
+      // For the class, the object was inserted with the commit that made it visible.
+      origin = try makeOrigin(.inserted, origin.value, replaced: .null, number, known, at: since, deletion)
+      origin.overwrittenValues = []
+    }
+    let shows = { (id: ObjectID) in
+      try history.objects.readImage(of: id).map { visible.visibility.sees($0) } == true
+    }
+    origin.value = try Visibility.reduced(origin.value, shows)
+    origin.replaced = try Visibility.reduced(origin.replaced, shows)
+    for index in origin.overwrittenValues.indices {
+      origin.overwrittenValues[index].value = try Visibility.reduced(origin.overwrittenValues[index].value, shows)
+    }
+    return origin
+  }
+
+  private func wholeOrigin(of number: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
     let (id, deletion) = try history.located(id)
     let property = try stored(number, of: id)
     let image = try history.objects.readImage(of: id)

@@ -29,7 +29,7 @@ package final class StoreVersion: Sendable {
     var lines = [String]()
     for entity in model.entities.sorted(by: { $0.number < $1.number }) {
       lines.append("\(entity.name) \(numbers.stored(entity: entity.number))")
-      for property in entity.properties.sorted(by: { $0.number < $1.number })
+      for property in entity.allProperties.sorted(by: { $0.number < $1.number })
       where property.owner == entity.number && property.attribute?.isTransient != true {
         lines.append("\(entity.name).\(property.name) \(numbers.stored(property: property.number))")
       }
@@ -55,7 +55,7 @@ package final class StoreVersion: Sendable {
     for entity in model.entities {
       guard let number = known[entity.name] else { return nil }
       entities[Int(entity.number) - 1] = number
-      for property in entity.properties
+      for property in entity.allProperties
       where property.owner == entity.number && property.attribute?.isTransient != true {
         guard let number = known["\(entity.name).\(property.name)"] else { return nil }
         properties[Int(property.number) - 1] = number

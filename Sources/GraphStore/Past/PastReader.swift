@@ -46,6 +46,8 @@ final class PastReader: @unchecked Sendable {
     /// The objects whose state at `revision` is unknown.
     let unreadable: [ObjectID: PastDamage]
     let scope: ShadowedTables
+    /// The class that the views are for; nil for the whole graph.
+    let visibility: Visibility?
   }
 
   init(_ queue: DatabaseQueue, layout: StoreLayout, limits: PastLimits, damage: DamageReporter) {
@@ -56,16 +58,18 @@ final class PastReader: @unchecked Sendable {
   }
 
   /// Runs `body` in a read transaction in which table names resolve to the graph at `revision`.
+  /// - Parameter visibility: the class to whose objects the graph is reduced; nil for the whole graph.
   func read<Result>(
-    at revision: Revision, _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
+    at revision: Revision, seenBy visibility: Visibility? = nil,
+    _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
   ) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     do {
       try queue.inDatabase { database in
         try database.inTransaction(.deferred) {
           let connection = Connection(database, statements: statements)
-          let scope = try show(revision, connection)
-          let objects = ObjectReader(connection, layout: layout, damage: damage)
+          let scope = try show(revision, seenBy: visibility, connection)
+          let objects = ObjectReader(connection, layout: layout, damage: damage, visibility: visibility)
           result = Swift.Result { try body(objects, HistoryReader(objects: objects), scope) }
           // The TEMP tables stay valid even if the read failed.
           return .commit
@@ -78,13 +82,17 @@ final class PastReader: @unchecked Sendable {
     return try invariant(result, "a read of the past has a result or an error").get()
   }
 
-  private func show(_ revision: Revision, _ connection: Connection) throws -> ShadowedTables {
+  private func show(
+    _ revision: Revision, seenBy visibility: Visibility?, _ connection: Connection
+  ) throws -> ShadowedTables {
     // Rows are read only while the views are hidden, so they are those of the present.
     let objects = ObjectReader(connection, layout: layout, damage: damage)
     let history = HistoryReader(objects: objects)
     let head = try history.head()
     try history.check(revision, head: head.revision)
-    if let shown, shown.revision == revision, shown.head == head.revision, shown.fingerprint == head.fingerprint {
+    if let shown, shown.revision == revision, shown.head == head.revision, shown.fingerprint == head.fingerprint,
+      shown.visibility == visibility
+    {
       return shown.scope
     }
     var images = [ObjectID: ObjectImage?]()
@@ -106,10 +114,10 @@ final class PastReader: @unchecked Sendable {
     if let excess = limits.excess(objects: images.count, bytes: bytes) {
       throw HistoryReader.limitRefusal(revision, excess)
     }
-    let scope = try tables.show(images, unreadable: unreadable, objects: objects)
+    let scope = try tables.show(images, unreadable: unreadable, seenBy: visibility, objects: objects)
     shown = MaterializedState(
       revision: revision, head: head.revision, fingerprint: head.fingerprint, images: images, unreadable: unreadable,
-      scope: scope)
+      scope: scope, visibility: visibility)
     return scope
   }
 }

@@ -32,11 +32,12 @@ final class PastReaders: Sendable {
 
   /// Runs a read of the graph at a revision.
   func read<Result>(
-    at revision: Revision, _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
+    at revision: Revision, seenBy visibility: Visibility? = nil,
+    _ body: (ObjectReader, HistoryReader, ShadowedTables) throws -> Result
   ) throws -> Result {
     let reader = try checkOut(revision)
     defer { checkIn(reader) }
-    return try reader.read(at: revision, body)
+    return try reader.read(at: revision, seenBy: visibility, body)
   }
 
   private func checkOut(_ revision: Revision) throws -> PastReader {

@@ -24,10 +24,14 @@ struct PastTables {
 
   // MARK: - Views
 
+  /// The view of a table of the whole past graph, if the table's own name stands for what a class sees.
+  private static func whole(_ name: String) -> String { quoted("_then.\(name)") }
+
   /// Drops the views, so that table names resolve to the present.
   func hide() throws {
     for name in layout.orderedTables.flatMap({ [$0.name] + $0.edges.map(\.name) }) {
       try connection.run("DROP VIEW IF EXISTS temp.\(quoted(name))")
+      try connection.run("DROP VIEW IF EXISTS temp.\(Self.whole(name))")
     }
   }
 
@@ -35,8 +39,10 @@ struct PastTables {
   /// - Parameters:
   ///   - images: every object touched since the revision, as it was then; nil if it did not exist.
   ///   - unreadable: the objects that results omit.
+  ///   - visibility: the class to whose objects the graph is reduced; nil for the whole graph.
   func show(
-    _ images: [ObjectID: ObjectImage?], unreadable: [ObjectID: PastDamage], objects: ObjectReader
+    _ images: [ObjectID: ObjectImage?], unreadable: [ObjectID: PastDamage], seenBy visibility: Visibility?,
+    objects: ObjectReader
   ) throws -> ShadowedTables {
     var touched = [EntityNumber: [ObjectID]]()
     for id in images.keys.sorted() {
@@ -72,22 +78,33 @@ struct PastTables {
       scope.unreadable[id] = cause
       scope.omittedRows[table.name, default: []].append(row)
     }
-    for table in layout.orderedTables where scope.tables.contains(table.name) { try createViews(table) }
+    let changed = layout.orderedTables.filter { scope.tables.contains($0.name) }
+    for table in changed { try createViews(table, isWhole: visibility != nil) }
+    if let visibility {
+      var views = VisibleViews(connection: connection, layout: layout, visibility: visibility)
+      for name in changed.flatMap({ [$0.name] + $0.edges.map(\.name) }) {
+        views.sources[name] = "temp.\(Self.whole(name))"
+      }
+      try views.show()
+      // Whether the class would see them is unknown, so it does not learn of them.
+      scope.unreadable = [:]
+    }
     return scope
   }
 
-  private func createViews(_ table: EntityTable) throws {
+  private func createViews(_ table: EntityTable, isWhole: Bool) throws {
+    func view(_ name: String) -> String { isWhole ? Self.whole(name) : quoted(name) }
     let columns = Self.columns(of: table) + ", _sum"
     try connection.run(
       """
-      CREATE TEMP VIEW \(quoted(table.name)) AS SELECT \(columns) FROM main.\(quoted(table.name)) \
+      CREATE TEMP VIEW \(view(table.name)) AS SELECT \(columns) FROM main.\(quoted(table.name)) \
       WHERE _row NOT IN (SELECT _row FROM \(Self.gone(table))) \
       UNION ALL SELECT \(columns) FROM \(Self.past(table.name))
       """)
     for edge in table.edges {
       try connection.run(
         """
-        CREATE TEMP VIEW \(quoted(edge.name)) AS SELECT member, owner FROM main.\(quoted(edge.name)) \
+        CREATE TEMP VIEW \(view(edge.name)) AS SELECT member, owner FROM main.\(quoted(edge.name)) \
         WHERE owner NOT IN (SELECT _row FROM \(Self.gone(table))) UNION ALL \
         SELECT member, owner FROM \(Self.past(edge.name))
         """)

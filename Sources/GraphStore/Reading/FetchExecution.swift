@@ -102,7 +102,8 @@ final class FetchExecution {
     for form in PredicateSQL.TranslationLevel.allCases {
       do {
         let sql = try FetchSQL(
-          request, entity, table, layout: objects.layout, recentTexts: recentTexts, past: past, rows: rows, form: form)
+          request, entity, table, layout: objects.layout, recentTexts: recentTexts, past: past,
+          isReduced: objects.visibility != nil, rows: rows, form: form)
         for statement in sql.statements {
           try objects.connection.prepareFetch(statement)
           if self.request.explains { try QueryPlan.prepare(statement, objects.connection) }

@@ -24,9 +24,11 @@ struct FetchSQL {
   /// - Throws: `Refusal` with `.limit` if a part that must be SQL can't be expressed in this form.
   init(
     _ request: FetchRequest, _ entity: Entity, _ table: EntityTable, layout: StoreLayout, recentTexts: UnindexedRows?,
-    past: ShadowedTables? = nil, rows: String? = nil, form: PredicateSQL.TranslationLevel = .plain
+    past: ShadowedTables? = nil, isReduced: Bool = false, rows: String? = nil,
+    form: PredicateSQL.TranslationLevel = .plain
   ) throws(Refusal) {
-    builder = PredicateSQL(layout: layout, table: table, recentTexts: recentTexts, past: past, form: form)
+    builder = PredicateSQL(
+      layout: layout, table: table, recentTexts: recentTexts, past: past, isReduced: isReduced, form: form)
     self.table = table
     var conditions = [String]()
     if let rows {

@@ -14,7 +14,7 @@ extension ObjectReader {
 
   /// Verifies the image that was read from a row of the table's `selectWithSum`. Rows of the past have no checksum.
   func verify(_ image: ObjectImage, _ row: Row, in table: EntityTable) throws {
-    if let damage, image.revision != underway, !row.isNull(table.sumColumn),
+    if let damage, image.revision != underway, !row.isNull(table.sumColumn), try !isReduced(image, row, in: table),
       try !isAsWritten(image, sum: UInt64(bitPattern: row.integer(table.sumColumn)))
     {
       throw damageFound.add(image.id, damage.refusal(object: image.id))
@@ -37,6 +37,33 @@ extension ObjectReader {
     skipsVerification = true
     defer { skipsVerification = skipped }
     return try body()
+  }
+
+  /// The image without members that the reader's class does not see. References to such objects are null already.
+  func withoutInvisibleMembers(_ image: ObjectImage, _ shape: EntityTable.EntityColumns) throws -> ObjectImage {
+    var image = image
+    for (slot, _) in shape.edgePlaces where slot < image.values.count {
+      if case .objects(let members) = image.values[slot] {
+        image.values[slot] = .objects(try members.filter { try find($0) != nil })
+      }
+    }
+    return image
+  }
+
+  /// Whether the image lacks references of the row, because the reader's class does not see their objects. The checksum
+  /// covers them.
+  private func isReduced(_ image: ObjectImage, _ row: Row, in table: EntityTable) throws -> Bool {
+    guard visibility != nil, let shape = table.shape(of: image.id.entity) else { return false }
+    for (slot, place) in shape.places.enumerated() where slot < image.values.count {
+      let position = Int32(EntityTable.fixedColumns) + place.column
+      switch (place.form, image.values[slot]) {
+      case (.reference, .null): if !row.isNull(position) { return true }
+      case (.members, .objects(let members)):
+        if row.value(position, .members).objectIDs.count != members.count { return true }
+      default: break
+      }
+    }
+    return false
   }
 
   private func isAsWritten(_ image: ObjectImage, sum: UInt64) throws -> Bool {

@@ -23,6 +23,8 @@ package final class ObjectReader: ImageSource {
   var damageFound = DamageTracker()
   /// The revision of a batch in progress: its rows get their checksums before their unique keys and references.
   var underway: Revision?
+  /// Set if table names resolve to what a class sees.
+  let visibility: Visibility?
   /// Recognizes rows of older model versions; only the writer has it.
   let older: UnmigratedRows?
   /// The buffer for encoding images for their checksums.
@@ -53,7 +55,11 @@ package final class ObjectReader: ImageSource {
     self.init(connection, layout: layout, damage: nil)
   }
 
-  init(_ connection: Connection, layout: StoreLayout, damage: DamageReporter?, older: UnmigratedRows? = nil) {
+  init(
+    _ connection: Connection, layout: StoreLayout, damage: DamageReporter?, visibility: Visibility? = nil,
+    older: UnmigratedRows? = nil
+  ) {
+    self.visibility = visibility
     self.connection = connection
     self.layout = layout
     reporter = damage
@@ -167,7 +173,8 @@ package final class ObjectReader: ImageSource {
         }
       }
     }
-    return ObjectImage(id: id, revision: row.integer(3), values: values)
+    let image = ObjectImage(id: id, revision: row.integer(3), values: values)
+    return visibility == nil || shape.edgePlaces.isEmpty ? image : try withoutInvisibleMembers(image, shape)
   }
 
   private func value(_ row: Row, _ place: EntityTable.EntityColumns.ColumnReference) throws -> Value {

@@ -91,7 +91,7 @@ extension PredicateSQL {
       guard let column = scope.table.column(of: hop) else { return nil }
       let reference = "\(scope.alias).\(quoted(column.name))"
       let found = "\(reference) IN \(matching("_row"))"
-      return Self.holdsForNull(comparison) ? "(\(reference) IS NULL OR \(found))" : found
+      return Self.holdsForNull(comparison) ? "(\(isMissing(reference, column)) OR \(found))" : found
     case .members:
       let edge = quoted(EntityTable.edgeName(property, model))
       return "\(scope.alias)._row IN (SELECT owner FROM \(edge) WHERE member IN \(matching("_row")))"
@@ -159,13 +159,15 @@ extension PredicateSQL {
   ) -> String? {
     guard let destination = column.references else { return nil }
     func row(_ value: Value) -> String {
-      value.isNull ? "NULL" : "(SELECT _row FROM \(quoted(destination)) WHERE _id = \(argument(value)))"
+      value.isNull ? "NULL" : "(SELECT _row FROM \(source(destination)) WHERE _id = \(argument(value)))"
     }
     switch (comparison.comparator, comparison.right) {
     // A missing object equals no reference, not even null.
-    case (.equal, .value(let value)): return value.isNull ? "\(expression) IS NULL" : "\(expression) = \(row(value))"
+    case (.equal, .value(let value)):
+      return value.isNull ? isMissing(expression, column) : "\(expression) = \(row(value))"
     case (.notEqual, .value(let value)):
-      return value.isNull ? "\(expression) IS NOT NULL" : "NOT coalesce(\(expression) = \(row(value)), 0)"
+      let isPresent = isReduced ? "NOT \(isMissing(expression, column))" : "\(expression) IS NOT NULL"
+      return value.isNull ? isPresent : "NOT coalesce(\(expression) = \(row(value)), 0)"
     case (.in, .list(let values)):
       if values.isEmpty { return "0" }
       let present = values.filter { !$0.isNull }
@@ -174,10 +176,10 @@ extension PredicateSQL {
         rows = present.map { row($0) }.joined(separator: ", ")
       } else {
         guard let ids = list(present) else { return nil }
-        rows = "SELECT _row FROM \(quoted(destination)) WHERE _id IN (\(ids))"
+        rows = "SELECT _row FROM \(source(destination)) WHERE _id IN (\(ids))"
       }
       let found = "\(expression) IN (\(rows))"
-      return values.contains(.null) ? "(\(expression) IS NULL OR \(found))" : found
+      return values.contains(.null) ? "(\(isMissing(expression, column)) OR \(found))" : found
     default: return nil
     }
   }

@@ -156,7 +156,7 @@ extension PredicateSQL {
     case .property(let number):
       guard let column = scope.table.column(of: number) else { return nil }
       let name = "\(scope.alias).\(quoted(column.name))"
-      return column.references.map { "(SELECT _id FROM \(quoted($0)) WHERE _row = \(name))" } ?? name
+      return column.references.map { "(SELECT _id FROM \(source($0)) WHERE _row = \(name))" } ?? name
     case .count(let number):
       return count(number, scope.alias).map { Self.guarded($0, scope, isNullable) }
     case .aggregate(let aggregate, let number, let attribute):

@@ -39,6 +39,11 @@ package struct PredicateSQL {
   let recentTexts: UnindexedRows?
   /// Set if table names resolve to a past state, whose tables are views of two halves.
   let past: ShadowedTables?
+  /// Whether table names resolve to what a class sees, so that a foreign key may refer to an invisible object.
+  let isReduced: Bool
+  /// The names under which tables are read, for a condition in a view, whose own names stand for views; empty for the
+  /// tables' own names.
+  var sources = [String: String]()
   /// The row to test, then those of the enclosing subqueries.
   var scopes: [Scope]
   private var aliases = 0
@@ -54,8 +59,9 @@ package struct PredicateSQL {
   /// - Parameter recentTexts: the objects that the full-text indexes lack; required for a predicate that searches.
   init(
     layout: StoreLayout, table: EntityTable, recentTexts: UnindexedRows?, past: ShadowedTables? = nil,
-    form: TranslationLevel = .plain
+    isReduced: Bool = false, form: TranslationLevel = .plain
   ) {
+    self.isReduced = isReduced
     self.form = form
     self.layout = layout
     self.past = past
@@ -65,6 +71,15 @@ package struct PredicateSQL {
 
   var model: Model { layout.model }
   var scope: Scope { scopes[scopes.count - 1] }
+
+  /// The name under which a table is read.
+  func source(_ table: String) -> String { sources[table, default: quoted(table)] }
+
+  /// The condition that a foreign key refers to nothing that the statement sees.
+  func isMissing(_ reference: String, _ column: EntityTable.Column) -> String {
+    guard isReduced, let destination = column.references else { return "\(reference) IS NULL" }
+    return "(\(reference) IS NULL OR NOT EXISTS (SELECT 1 FROM \(source(destination)) WHERE _row = \(reference)))"
+  }
 
   func scope(_ level: Int) -> Scope { scopes[max(0, scopes.count - 1 - level)] }
 

@@ -7,6 +7,7 @@ final class WatchedQueries: Sendable {
   private enum Change {
     case insert(LiveQuery, UInt64)
     case remove(UInt64)
+    case recordReferences(Bool)
   }
 
   /// The changes that the next batch applies.
@@ -22,6 +23,9 @@ final class WatchedQueries: Sendable {
     }
   }
 
+  /// Sets whether commit records contain the objects to which the changed ones refer.
+  func recordReferences(_ isWanted: Bool) { changes.withLock { $0.append(.recordReferences(isWanted)) } }
+
   /// Applies the pending changes; called on the writer's thread.
   func apply(to related: inout PathQueryMatcher) {
     let pending = changes.withLock { pending in
@@ -32,6 +36,7 @@ final class WatchedQueries: Sendable {
       switch change {
       case .insert(let query, let number): related.insert(query, number: number)
       case .remove(let number): related.remove(number)
+      case .recordReferences(let isWanted): related.recordsReferences = isWanted
       }
     }
   }

@@ -9,6 +9,8 @@ struct UndoPlanner {
   let history: HistoryReader
   let names: ShownNames
   var limits = UndoLimits()
+  /// Decides what the principal may see; nil for everything.
+  var judge: AccessJudge?
 
   /// The planned undo.
   struct UndoPlan {
@@ -69,9 +71,11 @@ struct UndoPlanner {
       throw Refusal(.notFound, "there is no revision \(revision)")
     }
     guard UTF8Comparison.equal(committer, author) else {
+      // A principal who sees a part of the graph learns nothing of other commits.
+      let seesAuthors = judge.map(\.seesEverything) != false
+      let maker = seesAuthors ? names.name(of: committer) : "someone else"
       throw Refusal(
-        .notAllowed,
-        "revision \(revision) was made by \(names.name(of: committer)); you can only undo your own commits")
+        .notAllowed, "revision \(revision) was made by \(maker); you can only undo your own commits")
     }
     if redo {
       guard step.isUndone else { throw Refusal(.conflict, "revision \(revision) is not undone") }

@@ -27,6 +27,16 @@ struct PlanReader: PlannerReader {
     try writer.history.deletion(of: id)
   }
 
+  func lastImage(ofDeleted id: ObjectID) throws -> ObjectImage? {
+    guard case let (known, deletion?) = try writer.history.located(id) else { return nil }
+    do {
+      return try ObjectTimeTravelReader(history: writer.history).image(of: known, at: deletion - 1)
+    } catch is Refusal {
+      // Pruned, or unreadable in the terms of the present model.
+      return nil
+    }
+  }
+
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
     guard let image = try image(of: id) else { return [] }
     let past = try writer.history.past(of: image.id, newest: image.revision, after: revision)

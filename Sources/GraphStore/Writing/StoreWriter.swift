@@ -33,6 +33,8 @@ final class StoreWriter {
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateTexts()
+  /// The judges of recent requests, by the rights of their principals.
+  var judges = [Rights: AccessJudge]()
   /// Whether history has a floor, so that a transaction that is not found may have been pruned.
   var isPruned: Bool
   /// Receives the entry of each commit, and of each part of a batch, after its rows are written. Nil for a store
@@ -99,19 +101,26 @@ final class StoreWriter {
     let time = now
     do {
       switch request {
-      case .transaction(let transaction, let author):
+      case .transaction(let transaction, let author, let rights):
         return try commitTransaction(
-          CommitJob(transaction: transaction, author: author), time: time, related: related)
-      case .undo(let request, let author):
-        let undo = try UndoPlanner(history: history, names: names, limits: undoLimits).plan(request, author: author)
+          CommitJob(transaction: transaction, author: author, judge: judge(for: rights)), time: time, related: related)
+      case .undo(let request, let author, let rights):
+        let judge = judge(for: rights)
+        let undo = try visible(to: judge) {
+          try UndoPlanner(history: history, names: names, limits: undoLimits, judge: judge)
+            .plan(request, author: author)
+        }
         let job = CommitJob(
-          transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
-          skipped: undo.skipped)
+          transaction: undo.transaction, author: author, judge: judge, undoes: undo.undoes, redoes: undo.redoes,
+          skipped: try visible(undo.skipped, to: judge))
         return try commitTransaction(job, time: time, related: related)
-      case .restore(let request, let author):
-        let restore = try RestorePlanner(history: history).plan(request)
+      case .restore(let request, let author, let rights):
+        let judge = judge(for: rights)
+        try refuseInvisible(request, judge)
+        let restore = try visible(to: judge) { try RestorePlanner(history: history).plan(request) }
         let job = CommitJob(
-          transaction: restore.transaction, author: author, isRestore: true, skipped: restore.skipped)
+          transaction: restore.transaction, author: author, judge: judge, isRestore: true,
+          skipped: try visible(restore.skipped, to: judge))
         return try commitTransaction(job, time: time, related: related)
       case .batch(let job):
         let batch = BatchWriter(self, job, time: time)
@@ -133,8 +142,8 @@ final class StoreWriter {
     objects.beginTrail()
     defer { objects.endTrail() }
     var plan = try TransactionPlanner.plan(
-      job.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
-      isUndo: job.undoes != nil || job.isRestore
+      job.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time, author: job.author.id,
+      judge: job.judge, isUndo: job.undoes != nil || job.isRestore
     ) { ids.next($0) }
     // All differences may be values that can't be restored.
     if job.isRestore, plan.changes.isEmpty { throw RestorePlanner.nothing(besides: job.skipped) }
@@ -150,7 +159,24 @@ final class StoreWriter {
       record.related = try effects(of: plan.changes, on: related)
       result.record = record
     }
+    if related.recordsReferences, var record = result.record {
+      record.referenced = try referenced(by: plan.changes)
+      result.record = record
+    }
     return result
+  }
+
+  /// The unchanged objects to which changed ones refer, before or after the commit.
+  private func referenced(by changes: [ObjectChange]) throws -> [ObjectImage] {
+    var seen = Set(changes.map(\.id))
+    var images = [ObjectImage]()
+    for image in changes.flatMap({ [$0.before, $0.after] }).compactMap({ $0 }) {
+      for id in image.values.flatMap(\.objectIDs) where seen.insert(id).inserted {
+        // A damaged object is judged as it is: it must not refuse the commit.
+        if let found = try objects.withoutVerification({ try objects.readImage(of: id) }) { images.append(found) }
+      }
+    }
+    return images
   }
 
   /// Computes the effects after the rows are written, so it reads the state that this commit creates.
@@ -173,6 +199,8 @@ final class StoreWriter {
   struct CommitJob {
     var transaction: Transaction
     var author: Principal
+    /// Decides what the author may see and change; nil for everything.
+    var judge: AccessJudge?
     var undoes: Revision?
     var redoes: Revision?
     /// Whether it restores a past state, which is no undo.

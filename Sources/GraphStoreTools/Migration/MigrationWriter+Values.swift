@@ -179,7 +179,7 @@ extension MigrationWriter {
       for owner in table.root.family.compactMap({ plan.new.entity($0) }) {
         var builder = PredicateSQL(layout: new, table: table)
         var sets = [String]()
-        for column in table.columns where column.property.owner == owner.number {
+        for column in table.columns where column.property.owner == owner.number && !column.property.isHidden {
           guard case .derived? = plan.origins[column.property.number],
             let text = column.property.attribute?.derivation?.text
           else { continue }

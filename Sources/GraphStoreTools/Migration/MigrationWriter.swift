@@ -129,6 +129,7 @@ struct MigrationWriter {
     try assignPositions()
     try computeDerivedValues()
     try recomputeCounts()
+    try computeScopes()
     lost += try findReplaced()
     try progress("building indexes", 0.7)
     try fillFullTextIndexes()

@@ -80,7 +80,8 @@ private struct LineValues {
   init(_ entity: Entity, _ json: JSON) {
     self.json = json
     for property in entity.attributes {
-      guard let attribute = property.attribute, attribute.assignment != .sequence, let member = json[property.name],
+      guard let attribute = property.attribute, ![.sequence, .creator].contains(attribute.assignment),
+        let member = json[property.name],
         member != .null
       else { continue }
       if let value = Value(json: member, kind: attribute.kind, cases: attribute.cases) {

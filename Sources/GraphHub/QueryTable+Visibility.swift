@@ -1,0 +1,189 @@
+// Tests: VisibilityHubTests.swift
+import GraphModel
+
+/// The live queries of sessions that do not see everything.
+///
+/// A query of a visibility class is an entry of its own, with its own number and deltas. It is not in the index: its
+/// predicate is matched by a base entry without readers, which all classes share, so that a commit is matched once for
+/// each query and then filtered once for each class. An object that becomes visible is an insert, and one that becomes
+/// invisible a removal.
+///
+/// What a class sees of an object includes its references. The writer adds the objects to which a commit's objects refer
+/// (`CommitRecord.referenced`). If one is missing, or if an object to which others refer becomes visible or invisible,
+/// the effect on the class is not known, and its readers reload.
+extension QueryTable {
+  /// Adds the query of a class to those of its base.
+  mutating func attach(_ entry: Entry, _ visibility: Visibility, number: UInt64) {
+    if classes.isEmpty { pendingWatches.append(.recordReferences(true)) }
+    classes[visibility, default: []].insert(number)
+    if let base = entry.base {
+      dependents[base, default: []].append(number)
+    } else {
+      pathEntries.insert(number)
+    }
+  }
+
+  /// The base of a query, which is made with its first class.
+  mutating func base(of query: LiveQuery) -> UInt64 {
+    if let known = bases[query] { return known }
+    let number = add(entry(query, nil, nil))
+    bases[query] = number
+    return number
+  }
+
+  /// Removes the query of a class, and the base with its last class.
+  mutating func detach(_ entry: Entry, _ visibility: Visibility, number: UInt64) {
+    classes[visibility, default: []].remove(number)
+    if classes[visibility, default: []].isEmpty { classes[visibility] = nil }
+    if classes.isEmpty { pendingWatches.append(.recordReferences(false)) }
+    pathEntries.remove(number)
+    guard let base = entry.base else { return }
+    dependents[base, default: []].removeAll { $0 == number }
+    guard dependents[base, default: []].isEmpty else { return }
+    dependents[base] = nil
+    bases[entry.query] = nil
+    remove(base)
+  }
+
+  /// Replaces the effects on bases by those on their classes.
+  mutating func addClasses(
+    to effects: inout [UInt64: [LiveQueryChange]], stopped: inout Set<UInt64>, of record: CommitRecord
+  ) {
+    if classes.isEmpty { return }
+    let views = Dictionary(
+      uniqueKeysWithValues: classes.keys.map { ($0, RecordVisibility(record, $0, model: model)) })
+    for (visibility, numbers) in classes {
+      guard let changed = views[visibility]?.changedRoots, !changed.isEmpty else { continue }
+      for number in numbers where entries[number]?.refersTo.isDisjoint(with: changed) == false {
+        stopped.insert(number)
+      }
+    }
+    let roots = Set(record.changes.compactMap { model.entity($0.id.entity)?.root })
+    // The writer does not follow paths for a class.
+    for number in pathEntries where entries[number]?.reads.isDisjoint(with: roots) == false { stopped.insert(number) }
+    for base in Set(effects.keys).union(stopped) {
+      guard let numbers = dependents[base] else { continue }
+      let changes = stopped.remove(base) == nil ? effects[base] : nil
+      effects[base] = nil
+      for number in numbers where !stopped.contains(number) {
+        guard let visibility = entries[number]?.visibility, let view = views[visibility] else {
+          assertionFailure("the query of a class is registered with it")
+          continue
+        }
+        guard let changes, let visible = view.changes(changes) else {
+          stopped.insert(number)
+          continue
+        }
+        if !visible.isEmpty { effects[number] = visible }
+      }
+    }
+  }
+
+  /// The effect of a commit on the query of a class; nil if it is not known.
+  func classEffects(
+    of record: CommitRecord, on entry: Entry, _ visibility: Visibility, _ changes: [LiveQueryChange]
+  ) -> [LiveQueryChange]? {
+    let view = RecordVisibility(record, visibility, model: model)
+    return entry.refersTo.isDisjoint(with: view.changedRoots) ? view.changes(changes) : nil
+  }
+}
+
+/// What one class sees of a commit.
+struct RecordVisibility {
+  private let visibility: Visibility
+  private let changes: [ObjectID: ObjectChange]
+  /// Unchanged objects to which the changed ones refer.
+  private let referenced: [ObjectID: ObjectImage]
+  /// The root entities of objects that have become visible or invisible, while others may refer to them.
+  let changedRoots: Set<EntityNumber>
+
+  init(_ record: CommitRecord, _ visibility: Visibility, model: Model) {
+    self.visibility = visibility
+    var changes = [ObjectID: ObjectChange]()
+    var changedRoots = Set<EntityNumber>()
+    for change in record.changes {
+      changes[change.id] = change
+      if let before = change.before, let after = change.after, visibility.sees(before) != visibility.sees(after),
+        let root = model.entity(change.id.entity)?.root
+      {
+        changedRoots.insert(root)
+      }
+    }
+    (self.changes, self.changedRoots) = (changes, changedRoots)
+    var referenced = [ObjectID: ObjectImage]()
+    if let images = record.referenced { for image in images { referenced[image.id] = image } }
+    self.referenced = referenced
+  }
+
+  /// The effects of the commit as the class sees them; nil if a reference can't be judged.
+  func changes(_ effects: [LiveQueryChange]) -> [LiveQueryChange]? {
+    var visible = [LiveQueryChange]()
+    for effect in effects {
+      guard let change = changes[effect.id] else {
+        assertionFailure("an effect on a query is that of a changed object")
+        return nil
+      }
+      // As far as the query goes: an object that did not match is not in its result.
+      var matching = change
+      switch effect {
+      case .inserted: (matching.before, matching.kind) = (nil, .inserted)
+      case .removed(_, let deleted): (matching.after, matching.kind) = (nil, deleted ? .deleted : .updated)
+      case .updated: break
+      }
+      do {
+        guard let reduced = try visibility.reduced(matching, { try sees($0, isBefore: $1) }) else { continue }
+        switch (reduced.before, reduced.after) {
+        case (let before?, let after?): visible.append(.updated(after, edits: reduced.edits, previous: before.revision))
+        case (nil, let after?): visible.append(.inserted(after))
+        case (let before?, nil):
+          let isGone = change.after.map { !visibility.sees($0) } != false
+          visible.append(.removed(before, deleted: isGone))
+        case (nil, nil): break
+        }
+      } catch {
+        return nil
+      }
+    }
+    return visible
+  }
+
+  /// The stored objects of the commit that the class sees, as it sees them; nil if a reference can't be judged.
+  func storedObjects(_ objects: [ObjectImage]) -> [ObjectImage]? {
+    do {
+      return try objects.filter { visibility.sees($0) }.map { image in
+        try visibility.reduced(image) { try sees($0, isBefore: false) }
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  private struct UnknownReference: Error {}
+
+  private func sees(_ id: ObjectID, isBefore: Bool) throws(UnknownReference) -> Bool {
+    if let change = changes[id] { return (isBefore ? change.before : change.after).map { visibility.sees($0) } == true }
+    if let image = referenced[id] { return visibility.sees(image) }
+    if let known = visibility.seesUnread(id) { return known }
+    throw UnknownReference()
+  }
+}
+
+extension Model {
+  /// The root entities of the objects to which stored properties of the entity and its subentities refer.
+  func referencedRoots(of entity: EntityNumber) -> Set<EntityNumber> {
+    guard let entity = self.entity(entity) else { return [] }
+    let properties = entity.family.flatMap { storedProperties(of: $0) }
+    return Set(properties.compactMap(\.relationship).compactMap { self.entity($0.destination)?.root })
+  }
+
+  /// The root entities of all objects on which the result of a query with paths depends.
+  func readRoots(of query: LiveQuery) -> Set<EntityNumber> {
+    var roots = referencedRoots(of: query.entity)
+    if let own = entity(query.entity)?.root { roots.insert(own) }
+    for property in query.predicate.reads(in: self).compactMap({ property($0) }) {
+      if let owner = entity(property.owner)?.root { roots.insert(owner) }
+      if let destination = property.relationship.flatMap({ entity($0.destination)?.root }) { roots.insert(destination) }
+    }
+    return roots
+  }
+}

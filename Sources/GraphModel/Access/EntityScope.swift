@@ -1,0 +1,32 @@
+/// Where an object's scope is found: the container in which roles apply to it. The model file names the scope of an
+/// entity with `"scope"`; its subentities have the same one.
+public enum EntityScope: Hashable, Sendable {
+  /// The object is a container: its scope is its own id.
+  case container
+  /// A to-one refers to the container itself.
+  case reference(PropertyNumber)
+  /// A hidden attribute has the container's key. The planner keeps it equal to the scope of the object to which the
+  /// to-one `through` refers.
+  case stored(PropertyNumber, through: PropertyNumber)
+}
+
+extension Model {
+  /// The key of the container whose roles apply to an object. Nil for an object without a scope, to which only roles
+  /// on the complete store apply.
+  public func scope(of image: ObjectImage) -> UniqueID? {
+    guard let entity = entity(image.id.entity), let scope = entity.scope else { return nil }
+    return entity.scopeKey(of: image, scope)
+  }
+}
+
+extension Entity {
+  func scopeKey(of image: ObjectImage, _ scope: EntityScope) -> UniqueID? {
+    switch scope {
+    case .container: return image.id.key
+    case .reference(let number): return (property(number)).flatMap { image[$0].objectID }?.key
+    case .stored(let number, _):
+      guard let property = property(number), case .uuid(let key) = image[property] else { return nil }
+      return key
+    }
+  }
+}

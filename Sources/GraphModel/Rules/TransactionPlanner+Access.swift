@@ -1,0 +1,121 @@
+// Tests: PlannerAccessTests.swift
+
+/// Access: what the requesting principal may not see does not exist for its edits, and each effect of the transaction
+/// must be permitted, by whichever path it comes about.
+///
+/// Without rights, `judge` is nil, and none of this costs more than one test.
+extension TransactionPlanner {
+  /// Whether the principal may not see an object, present or deleted. Objects that the transaction inserts are its own.
+  func isInvisible(_ id: ObjectID) throws -> Bool {
+    guard let judge, !judge.seesEverything else { return false }
+    return try judge.isInvisible(id, in: graph)
+  }
+
+  /// Refuses an insert that becomes an existing object which the principal may not change, whatever the policy keeps.
+  func refuseMergingInto(_ draft: Draft) throws {
+    guard let judge, let stored = draft.before, let missing = judge.missingUpdate(of: stored) else { return }
+    throw Refusal(.notAllowed, missing.message)
+  }
+
+  /// Refuses the transaction if one of its effects is not permitted.
+  func refuseIfNotPermitted() throws {
+    guard let judge, !judge.permitsEverything else { return }
+    var slots = [Int]()
+    for draft in graph.order {
+      let before = draft.before
+      if draft.isDeleted, before == nil { continue }
+      var changed = [PropertyNumber]()
+      if before != nil, !draft.isDeleted {
+        draft.findChangedSlots(into: &slots)
+        changed = slots.map { draft.entity.storedProperties[$0].number }.filter { !draft.spacing.contains($0) }
+      }
+      let after = draft.isDeleted ? nil : draft.after
+      guard let missing = judge.missingRight(before: before, after: after, changed: changed) else { continue }
+      if let before, !judge.sees(before) { throw AccessJudge.effectOnInvisible }
+      throw Refusal(.notAllowed, missing.message)
+    }
+  }
+}
+
+extension AccessJudge {
+  /// The refusal of a change that would also change objects which the principal can't see. It names none of them.
+  public static let effectOnInvisible = Refusal(
+    .notAllowed, "this would also change objects that you may not change: ask an owner")
+
+  /// Whether the principal may not see an object, present or deleted.
+  func isInvisible(_ id: ObjectID, in graph: DraftGraph) throws -> Bool {
+    if let draft = graph.draft(of: id) { return draft.before.map { !sees($0) } == true }
+    if let image = try graph.reader.image(of: id) { return !sees(image) }
+    guard try graph.reader.deletion(of: id) != nil else { return false }
+    // Of a deleted object whose values are unknown, nothing is revealed.
+    return try graph.reader.lastImage(ofDeleted: id).map { !sees($0) } != false
+  }
+
+  /// A refusal without ids, authors, values and counts of objects that the principal can't see.
+  func withoutInvisible(_ refusal: Refusal, in graph: DraftGraph) throws -> Refusal {
+    if seesEverything { return refusal }
+    guard refusal.code == .conflict ? !refusal.conflicts.isEmpty : !refusal.violations.isEmpty else { return refusal }
+    var kept = refusal
+    kept.conflicts = try withoutInvisible(refusal.conflicts, in: graph)
+    var violations = refusal.violations
+    for index in violations.indices {
+      // An object that the transaction reached by itself, and does not name.
+      if try isInvisible(violations[index].id, in: graph) { return Self.effectOnInvisible }
+      guard [.deny, .dangling].contains(violations[index].commonRule) else { continue }
+      let name = model.entityName(violations[index].id.entity)
+      violations[index].message = "this \(name) can't be deleted while other objects refer to it"
+      if let other = violations[index].value.objectID, try isInvisible(other, in: graph) {
+        violations[index].value = .null
+      }
+    }
+    kept.violations = violations
+    if kept.code != .conflict {
+      kept.message = Refusal(violations: violations).message
+    } else if kept.conflicts.isEmpty {
+      return Self.effectOnInvisible
+    } else if kept.conflicts.count != refusal.conflicts.count {
+      kept.message = try PlanFindings.message(for: kept.conflicts, in: graph)
+    }
+    return kept
+  }
+
+  /// The conflicts over objects that the principal sees, without references to others.
+  func withoutInvisible(_ conflicts: [Conflict], in graph: DraftGraph) throws -> [Conflict] {
+    if seesEverything { return conflicts }
+    return try conflicts.compactMap { conflict in
+      if try isInvisible(conflict.id, in: graph) { return nil }
+      var conflict = conflict
+      conflict.mine = try withoutInvisible(conflict.mine, in: graph)
+      conflict.theirs = try withoutInvisible(conflict.theirs, in: graph)
+      return conflict
+    }
+  }
+
+  private func withoutInvisible(_ value: Value, in graph: DraftGraph) throws -> Value {
+    switch value {
+    case .object(let id): try isInvisible(id, in: graph) ? .null : value
+    case .objects(let ids): .objects(try ids.filter { try !isInvisible($0, in: graph) })
+    default: value
+    }
+  }
+}
+
+extension AccessJudge {
+  /// The conflicts of an undo or a restore, without what the principal can't see.
+  public func withoutInvisible(_ conflicts: [Conflict], reader: any PlannerReader) throws -> [Conflict] {
+    if seesEverything || conflicts.isEmpty { return conflicts }
+    return try withoutInvisible(conflicts, in: DraftGraph(reader, revision: 0))
+  }
+
+  /// A refusal without ids, authors, values and counts of objects that the principal can't see.
+  public func withoutInvisible(_ refusal: Refusal, reader: any PlannerReader) throws -> Refusal {
+    if seesEverything { return refusal }
+    return try withoutInvisible(refusal, in: DraftGraph(reader, revision: 0))
+  }
+
+  /// Whether the principal may not see an object, present or deleted.
+  public func isInvisible(_ id: ObjectID, reader: any PlannerReader) throws -> Bool {
+    if seesEverything { return false }
+    return try isInvisible(id, in: DraftGraph(reader, revision: 0))
+  }
+}

@@ -1,0 +1,61 @@
+// Tests: WriteAccessTests.swift
+import GRDBSQLite
+import GraphModel
+
+/// Access of a batch: it selects among the objects that its principal sees, and each of its effects must be permitted.
+/// The planner judges the changes of each slice; the objects that a large batch deletes are in no slice.
+extension BatchWriter {
+  /// Refuses the batches that can't be judged object by object.
+  func checkAccess() throws {
+    guard let judge else { return }
+    switch batch.operation {
+    case .restore:
+      guard judge.rights.role == .owner else {
+        throw Refusal(
+          .notAllowed, "a whole graph brings its own ids and creators: this needs the role owner on the complete store")
+      }
+    case .update(let predicate, _), .delete(let predicate):
+      // The number of selected objects would tell the values of others.
+      guard judge.seesEverything || predicate.readsOnlyOwnImage(in: model) else {
+        throw Refusal(
+          .notAllowed,
+          "you see a part of the graph only, and a batch then selects by the objects' own properties: its predicate "
+            + "reads other objects")
+      }
+    case .insert: break
+    }
+  }
+
+  /// The rows whose objects the principal sees.
+  func visible(_ rows: RowSet, in table: EntityTable) throws -> RowSet {
+    guard let judge, !judge.seesEverything else { return rows }
+    var seen = RowSet()
+    let select = table.selectWithSum + " WHERE t._row = ?"
+    for row in rows {
+      let statement = try connection.statement(select)
+      statement.bind(1, row)
+      guard try connection.step(statement) else { throw RowWriter.missing }
+      let image = try writer.objects.verifiedImage(statement, in: table)
+      sqlite3_reset(statement.statement)
+      if judge.sees(image) { seen.insert(row) }
+    }
+    return seen
+  }
+
+  /// A violation by objects that the batch reaches, without what the principal can't see.
+  func visible(_ violation: Violation) throws -> Violation {
+    guard let judge else { return violation }
+    let refusal = try judge.withoutInvisible(Refusal(violations: [violation]), reader: PlanReader(writer: writer))
+    guard let seen = refusal.violations.first else { throw refusal }
+    return seen
+  }
+
+  /// Refuses the batch if one of the deletes is not permitted.
+  func checkDeletes(_ images: [ObjectImage]) throws {
+    guard let judge, !judge.permitsEverything else { return }
+    for image in images {
+      guard let missing = judge.missingRight(before: image, after: nil, changed: []) else { continue }
+      throw judge.sees(image) ? Refusal(.notAllowed, missing.message) : AccessJudge.effectOnInvisible
+    }
+  }
+}
