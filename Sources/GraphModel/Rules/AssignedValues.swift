@@ -4,8 +4,8 @@ struct AssignedValues {
   let now: Timestamp
   /// The id of the principal, for creators; nil leaves them null.
   let author: String?
-  /// The next number of each sequence that the transaction uses.
-  private(set) var sequences = [PropertyNumber: Int64]()
+  /// The next number of each sequence that the transaction uses. A model has few sequences.
+  private(set) var sequences = [(property: PropertyNumber, next: Int64)]()
 
   init(now: Timestamp, author: String?) { (self.now, self.author) = (now, author) }
 
@@ -21,7 +21,8 @@ struct AssignedValues {
         let isDue = isMissing && isInsert && !(draft.isRevived && property.isOptional)
         switch assignment {
         case .sequence where isDue:
-          let next = sequences[property.number] ?? graph.reader.nextInSequence(property.number)
+          let known = sequences.firstIndex { $0.property == property.number }
+          let next = known.map { sequences[$0].next } ?? graph.reader.nextInSequence(property.number)
           guard next < .max else {
             findings.addViolation(
               draft.after.id, property, "assigned", .null,
@@ -29,7 +30,7 @@ struct AssignedValues {
             continue
           }
           draft.after[property] = .integer(next)
-          sequences[property.number] = next + 1
+          if let known { sequences[known].next = next + 1 } else { sequences.append((property.number, next + 1)) }
         case .created where isDue: draft.after[property] = .date(now)
         case .creator where isDue: draft.after[property] = author.map(Value.string).orNull
         case .updated where isInsert ? isDue : hasChanged(draft):

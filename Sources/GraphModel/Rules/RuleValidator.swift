@@ -40,8 +40,10 @@ public struct RuleValidator {
       validate(slots, of: draft, in: graph, &findings)
       if hasKeys { try validateUniqueness(of: draft, keys, in: graph, &findings) }
     }
-    for (id, properties) in graph.changedCounts.sorted(by: { $0.key < $1.key }) {
-      for number in properties.sorted() { try validateCount(of: number, id, in: graph, &findings) }
+    if !graph.changedCounts.isEmpty {
+      for (id, properties) in graph.changedCounts.sorted(by: { $0.key < $1.key }) {
+        for number in properties.sorted() { try validateCount(of: number, id, in: graph, &findings) }
+      }
     }
     // A new object must have its minimum counts even if nothing was connected.
     guard graph.touchedEntities.contains(where: \.hasMinimumCounts) else { return }
@@ -113,10 +115,12 @@ public struct RuleValidator {
     }
   }
 
-  /// The unique keys that the touched objects will have.
+  /// The unique keys that the touched objects will have; none for a single object, which takes no key of another.
   private func resultingKeys(in graph: DraftGraph) -> [UniqueKey: [ObjectID]] {
     var keys = [UniqueKey: [ObjectID]]()
-    guard graph.touchedEntities.contains(where: { !$0.uniquenessConstraints.isEmpty }) else { return keys }
+    guard graph.order.count > 1, graph.touchedEntities.contains(where: { !$0.uniquenessConstraints.isEmpty }) else {
+      return keys
+    }
     for draft in graph.order where !draft.isDeleted {
       for constraint in draft.entity.uniquenessConstraints where !isSequence(constraint, in: graph.model) {
         let values = values(of: constraint, draft.after, draft.entity)

@@ -134,8 +134,10 @@ public struct TransactionPlanner {
     try applyChanges(inserted)
     if !deletedTargets.found.isEmpty { return .targetsDeleted(deletedTargets.found) }
     try applyDeletes()
-    let deleted = upserts.targets.filter { graph.isDeleted($0) }
-    if !deleted.isEmpty { return .upsertTargetsDeleted(deleted) }
+    if !upserts.targets.isEmpty {
+      let deleted = upserts.targets.filter { graph.isDeleted($0) }
+      if !deleted.isEmpty { return .upsertTargetsDeleted(deleted) }
+    }
     if transaction.policy == .error, !findings.conflicts.isEmpty {
       throw Refusal(
         .conflict, try PlanFindings.message(for: findings.conflicts, in: graph), conflicts: findings.conflicts)
@@ -199,6 +201,6 @@ public struct TransactionPlanner {
     }
     return TransactionPlan(
       changes: changes, identities: graph.idAssignments, conflicts: findings.conflicts,
-      sequences: assigned.sequences.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
+      sequences: assigned.sequences.sorted { $0.property < $1.property })
   }
 }

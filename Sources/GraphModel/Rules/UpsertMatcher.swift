@@ -69,6 +69,12 @@ struct UpsertMatcher {
   private func keys(of change: Change, _ entity: Entity, _ graph: DraftGraph) -> [UniqueKey] {
     var keys = [UniqueKey]()
     for constraint in entity.uniquenessConstraints {
+      // Null without a value and a default: mostly a sequence, which the server assigns.
+      if let first = constraint.first, (entity.property(first)?.attribute?.defaultValue).orNull.isNull,
+        !change.edits.contains(where: { $0.property == first })
+      {
+        continue
+      }
       let values = constraint.map { number -> Value in
         for edit in change.edits.reversed() where edit.property == number {
           guard case .set(let value) = edit.action else { continue }
