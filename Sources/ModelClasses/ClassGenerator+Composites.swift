@@ -20,19 +20,21 @@ extension ClassGenerator {
     }
     let parameters = members.map { "\($0.name): \($0.type)" + ($0.isOptional ? " = nil" : "") }
     var lines = [comment(composite.documentation, composite.name)]
-    lines += ["public struct \(composite.name): Hashable, Sendable {"]
+    lines += ["public struct \(composite.name): \(library("Hashable")), \(library("Sendable")) {"]
     for member in members { lines += [member.documentation, "  public var \(member.name): \(member.type)", ""] }
     lines += [
       "  /// Creates a value, independent of any object until it is assigned to a property.",
       "  public init(\(parameters.joined(separator: ", "))) {",
     ]
     for member in members { lines += ["    self.\(member.name) = \(member.name)"] }
-    lines += ["  }", "", "  init(_ object: ManagedObject, _ numbers: [PropertyNumber]) {"]
+    lines += ["  }", "", "  init(_ object: \(library("ManagedObject")), _ numbers: [\(library("PropertyNumber"))]) {"]
     for (index, member) in members.enumerated() {
       let value = "object.loadedValue(numbers[\(index)])"
       lines += ["    self.\(member.name) = " + reading(member.attribute, from: value, isOptional: member.isOptional)]
     }
-    lines += ["  }", "", "  func write(to object: ManagedObject, _ numbers: [PropertyNumber]) {"]
+    lines += [
+      "  }", "", "  func write(to object: \(library("ManagedObject")), _ numbers: [\(library("PropertyNumber"))]) {",
+    ]
     for (index, member) in members.enumerated() {
       let new = writing(member.attribute, "self.\(member.name)", isOptional: member.isOptional)
       lines += ["    object.updateValue(\(new), for: numbers[\(index)])"]

@@ -26,8 +26,8 @@ extension ClassGenerator {
     return """
       extension \(entity) {
       \(comment(request.documentation, request.name, "  "))
-        public static func `\(name)`(\(parameters.joined(separator: ", "))) -> NamedFetch<\(entity)> {
-          NamedFetch("\(request.name)", [\(list)])
+        public static func `\(name)`(\(parameters.joined(separator: ", "))) -> \(library("NamedFetch"))<\(entity)> {
+          \(library("NamedFetch"))("\(request.name)", [\(list)])
         }
       }
       """
@@ -36,16 +36,16 @@ extension ClassGenerator {
   /// The Swift type of a variable, the expression of the `Value` of a constant, and its type in predicates.
   private func swift(_ type: GraphValueType) -> (swift: String, wrap: (String) -> String, kind: String) {
     switch type {
-    case .bool: ("Bool", { ".bool(\($0))" }, "bool")
-    case .integer: ("Int", { ".integer(Int64(\($0)))" }, "integer")
-    case .duration: ("TimeSpan", { ".integer(\($0).microseconds)" }, "duration")
-    case .double: ("Double", { ".double(\($0))" }, "double")
-    case .decimal: ("Decimal", { "\($0).attributeValue" }, "decimal")
-    case .string, .null: ("String", { ".string(\($0))" }, "string")
-    case .date: ("Date", { "\($0).attributeValue" }, "date")
-    case .uuid: ("UUID", { "\($0).attributeValue" }, "uuid")
-    case .data: ("Data", { "\($0).attributeValue" }, "data")
-    case .object(let entity): ("ObjectID", { ".object(\($0))" }, "object(\(entity))")
+    case .bool: (library("Bool"), { ".bool(\($0))" }, "bool")
+    case .integer: (library("Int"), { ".integer(\(library("Int64"))(\($0)))" }, "integer")
+    case .duration: (library("TimeSpan"), { ".integer(\($0).microseconds)" }, "duration")
+    case .double: (library("Double"), { ".double(\($0))" }, "double")
+    case .decimal: (library("Decimal"), { "\($0).attributeValue" }, "decimal")
+    case .string, .null: (library("String"), { ".string(\($0))" }, "string")
+    case .date: (library("Date"), { "\($0).attributeValue" }, "date")
+    case .uuid: (library("UUID"), { "\($0).attributeValue" }, "uuid")
+    case .data: (library("Data"), { "\($0).attributeValue" }, "data")
+    case .object(let entity): (library("ObjectID"), { ".object(\($0))" }, "object(\(entity))")
     }
   }
 }

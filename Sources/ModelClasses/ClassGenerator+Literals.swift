@@ -21,24 +21,26 @@ extension ClassGenerator {
     case .null, .object, .objects: break
     case .bool(let value): return "\(value)"
     case .integer(let value): return "\(value)"
-    case .date(let value): return "Date(microseconds: \(value))"
+    case .date(let value): return "\(library("Date"))(microseconds: \(value))"
     case .double(let value): return "\(value)"
-    case .decimal(let value): return "Decimal(DecimalValue(\(literal(value.description))) ?? 0)"
+    case .decimal(let value):
+      return "\(library("Decimal"))(\(library("DecimalValue"))(\(literal(value.description))) ?? 0)"
     case .string(let value):
       return switch attribute.kind {
       case .enumeration: ".`\(value)`"
-      case .uri: "URL(string: \(literal(value)))"
+      case .uri: "\(library("URL"))(string: \(literal(value)))"
       default: literal(value)
       }
-    case .uuid(let value): return "UUID(UniqueID(high: \(value.high), low: \(value.low)))"
-    case .data(let value): return "Data([\(value.map { "\($0)" }.joined(separator: ", "))] as [UInt8])"
+    case .uuid(let value): return "\(library("UUID"))(\(library("UniqueID"))(high: \(value.high), low: \(value.low)))"
+    case .data(let value):
+      return "\(library("Data"))([\(value.map { "\($0)" }.joined(separator: ", "))] as [\(library("UInt8"))])"
     }
     switch attribute.kind {
     case .bool: return "false"
     case .integer, .double, .decimal: return "0"
-    case .date: return "Date(microseconds: 0)"
-    case .uuid: return "UUID(UniqueID.zero)"
-    case .data: return "Data()"
+    case .date: return "\(library("Date"))(microseconds: 0)"
+    case .uuid: return "\(library("UUID"))(\(library("UniqueID")).zero)"
+    case .data: return "\(library("Data"))()"
     case .uri: return "nil"
     case .string, .text, .json: return "\"\""
     case .enumeration:

@@ -4,7 +4,9 @@ import ModelFiles
 /// entity, and subentities inherit them. Their types state optionality, so that the compiler rejects the same
 /// predicates as the parser.
 extension ClassGenerator {
-  func conformance(of enumeration: Enumeration) -> String { "extension \(enumeration.name): EnumeratedValue {}" }
+  func conformance(of enumeration: Enumeration) -> String {
+    "extension \(enumeration.name): \(library("EnumeratedValue")) {}"
+  }
 
   func paths(of entity: Entity) -> String {
     let composites = entity.composites.filter { $0.owner == entity.number }
@@ -13,10 +15,10 @@ extension ClassGenerator {
     let own = entity.properties.filter {
       $0.owner == entity.number && ($0.slot != nil || $0.relationship != nil) && !$0.name.contains(".")
     }
-    var lines = ["extension ObjectPath where Object: \(entity.name) {"]
+    var lines = ["extension \(library("ObjectPath")) where Object: \(entity.name) {"]
     for property in own { lines.append(member(property, name: name(of: property))) }
     for composite in composites {
-      let type = "CompositePath<\(group(entity, composite)), Cardinality>"
+      let type = "\(library("CompositePath"))<\(group(entity, composite)), Cardinality>"
       lines += [
         comment(composite.documentation, composite.name, "  "),
         "  public var `\(name(composite.name))`: \(type) { \(type)(self) }",
@@ -27,7 +29,7 @@ extension ClassGenerator {
       lines += [
         "", "/// The members of \(entity.name).\(composite.name), for typed predicates.",
         "public enum \(group(entity, composite)) {}", "",
-        "extension CompositePath where Composite == \(group(entity, composite)) {",
+        "extension \(library("CompositePath")) where Composite == \(group(entity, composite)) {",
       ]
       for property in composite.members.compactMap({ entity.property($0) }) {
         lines.append(member(property, name: String(property.name.dropFirst(composite.name.utf8.count + 1))))
@@ -43,12 +45,15 @@ extension ClassGenerator {
     let (type, argument) =
       switch property.kind {
       case .attribute(let attribute):
-        ("TypedExpression<\(kind(attribute)), Cardinality\(property.isOptional ? ".AfterOptional" : "")>", "attribute")
+        (
+          "\(library("TypedExpression"))<\(kind(attribute)), Cardinality\(property.isOptional ? ".AfterOptional" : "")>",
+          "attribute"
+        )
       case .relationship(let relationship) where relationship.isToMany:
-        ("ToManyPath<\(destination(relationship)), Cardinality.AfterToOne>", "toMany")
+        ("\(library("ToManyPath"))<\(destination(relationship)), Cardinality.AfterToOne>", "toMany")
       case .relationship(let relationship):
         (
-          "ObjectPath<\(destination(relationship)), Cardinality.AfterToOne\(property.isOptional ? ".AfterOptional" : "")>",
+          "\(library("ObjectPath"))<\(destination(relationship)), Cardinality.AfterToOne\(property.isOptional ? ".AfterOptional" : "")>",
           "toOne"
         )
       }
@@ -58,16 +63,16 @@ extension ClassGenerator {
 
   private func kind(_ attribute: Attribute) -> String {
     switch attribute.kind {
-    case .bool: "Bool"
-    case .integer: "Int64"
-    case .double: "Double"
-    case .decimal: "DecimalValue"
-    case .string, .text: attribute.isFullText ? "FullText" : "String"
-    case .uri: "String"
-    case .json: "JSONText"
-    case .date: "DateTime"
-    case .uuid: "UniqueID"
-    case .data: "[UInt8]"
+    case .bool: library("Bool")
+    case .integer: library("Int64")
+    case .double: library("Double")
+    case .decimal: library("DecimalValue")
+    case .string, .text: library(attribute.isFullText ? "FullText" : "String")
+    case .uri: library("String")
+    case .json: library("JSONText")
+    case .date: library("DateTime")
+    case .uuid: library("UniqueID")
+    case .data: "[\(library("UInt8"))]"
     case .enumeration: enumeration(attribute)
     }
   }

@@ -9,11 +9,11 @@ struct ClassGenerator {
     var lines = [
       "// swift-format-ignore-file",
       "// Generated from the model \(model.name), version \(model.version). Change the model file instead.",
-      "import GraphModel", "import GraphReplica", "",
-      "#if canImport(FoundationEssentials)", "  import FoundationEssentials", "#else", "  import Foundation", "#endif",
-      "",
+    ]
+    lines += imports
+    lines += [
       comment(model.documentation, model.name),
-      "public enum \(model.name)Model: ServedModel {",
+      "public enum \(model.name)Model: \(library("ServedModel")) {",
       "  /// The model file that the program was built with.",
     ]
     let literal = rawLiteral(model.source, indent: "    ")
@@ -21,11 +21,11 @@ struct ClassGenerator {
     lines += [
       "",
       "  /// The model. The file was checked when this code was generated from it.",
-      "  public static let model: Model = {",
-      "    do { return try Model(parsing: source.utf8) } catch { preconditionFailure(\"\\(error)\") }",
+      "  public static let model: \(library("Model")) = {",
+      "    do { return try \(library("Model"))(parsing: source.utf8) } catch { preconditionFailure(\"\\(error)\") }",
       "  }()", "",
       "  /// The classes of the model's entities.",
-      "  public static let classes: [ManagedObject.Type] = ["
+      "  public static let classes: [\(library("ManagedObject")).Type] = ["
         + model.entities.filter { !$0.isAbstract }.map { "\($0.name).self" }.joined(separator: ", ") + "]",
       "}",
     ]
@@ -41,14 +41,14 @@ struct ClassGenerator {
   private func source(of enumeration: Enumeration) -> String {
     """
     \(comment(enumeration.documentation, enumeration.name))
-    public enum \(enumeration.name): String, Sendable, CaseIterable {
+    public enum \(enumeration.name): \(library("String")), \(library("Sendable")), \(library("CaseIterable")) {
       case \(enumeration.cases.map { "`\($0)`" }.joined(separator: ", "))
     }
     """
   }
 
   private func source(of entity: Entity) -> String {
-    var parent = "ManagedObject"
+    var parent = library("ManagedObject")
     if let number = entity.parent {
       guard let known = model.entity(number) else { preconditionFailure("a model has the parents of its entities") }
       parent = known.name
@@ -62,7 +62,7 @@ struct ClassGenerator {
     var lines = [
       comment(entity.documentation, entity.name),
       "open class \(entity.name): \(parent) {",
-      "  open override class var entityName: String { \"\(entity.name)\" }",
+      "  open override class var entityName: \(library("String")) { \"\(entity.name)\" }",
     ]
     for property in own { lines += ["", declaration(of: property)] }
     for composite in composites { lines += ["", declaration(of: composite)] }
@@ -90,16 +90,16 @@ struct ClassGenerator {
   /// An attribute's Swift type, and the case of `Value` that has it; no case for the types of Foundation.
   func swift(_ attribute: Attribute) -> (type: String, wrap: String?) {
     switch attribute.kind {
-    case .bool: ("Bool", "bool")
-    case .integer: ("Int", "integer")
-    case .double: ("Double", "double")
-    case .string, .text, .json: ("String", "string")
+    case .bool: (library("Bool"), "bool")
+    case .integer: (library("Int"), "integer")
+    case .double: (library("Double"), "double")
+    case .string, .text, .json: (library("String"), "string")
     case .enumeration: (enumeration(attribute), "string")
-    case .decimal: ("Decimal", nil)
-    case .date: ("Date", nil)
-    case .uuid: ("UUID", nil)
-    case .data: ("Data", nil)
-    case .uri: ("URL", nil)
+    case .decimal: (library("Decimal"), nil)
+    case .date: (library("Date"), nil)
+    case .uuid: (library("UUID"), nil)
+    case .data: (library("Data"), nil)
+    case .uri: (library("URL"), nil)
     }
   }
 
@@ -130,7 +130,7 @@ struct ClassGenerator {
     guard let wrap else { return isOptional ? "\(type)(\(source))" : "\(type)(\(source)) ?? \(none)" }
     let value =
       switch attribute.kind {
-      case .integer: "Int(value)"
+      case .integer: "\(library("Int"))(value)"
       case .enumeration: "\(type)(rawValue: value)" + (isOptional ? "" : " ?? \(none)")
       default: "value"
       }
@@ -144,7 +144,7 @@ struct ClassGenerator {
     let each = isOptional ? "$0" : name
     let value =
       switch attribute.kind {
-      case .integer: "Int64(\(each))"
+      case .integer: "\(library("Int64"))(\(each))"
       case .enumeration: "\(each).rawValue"
       default: each
       }
@@ -166,7 +166,7 @@ struct ClassGenerator {
     let destination = destination(relationship)
     let number = property.number
     if relationship.isToMany {
-      let type = "\(relationship.isOrdered ? "OrderedToMany" : "ToMany")<\(destination)>"
+      let type = "\(library(relationship.isOrdered ? "OrderedToMany" : "ToMany"))<\(destination)>"
       return "  public var `\(name(of: property))`: \(type) { \(type)(self, \(number)) }"
     }
     return """

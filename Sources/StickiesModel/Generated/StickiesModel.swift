@@ -113,8 +113,8 @@ public enum StickiesModel: ServedModel {
     """#
 
   /// The model. The file was checked when this code was generated from it.
-  public static let model: Model = {
-    do { return try Model(parsing: source.utf8) } catch { preconditionFailure("\(error)") }
+  public static let model: GraphModel.Model = {
+    do { return try GraphModel.Model(parsing: source.utf8) } catch { preconditionFailure("\(error)") }
   }()
 
   /// The classes of the model's entities.

@@ -1,0 +1,44 @@
+import ModelFiles
+
+/// Generating the names of types of libraries. A model may have an entity, an enumeration or a composite of the same name,
+/// as an app of bookmarks has one called `URL`; the library's type then gets the name of its module.
+extension ClassGenerator {
+  private static let modules: [String: [String]] = [
+    "Swift": [
+      "Bool", "CaseIterable", "Double", "Hashable", "Int", "Int64", "Sendable", "String", "UInt8",
+    ],
+    "GraphModel": ["DecimalValue", "Model", "ObjectID", "PropertyNumber", "UniqueID"],
+    "GraphReplica": [
+      "CompositePath", "DateTime", "EnumeratedValue", "FullText", "JSONText", "ManagedObject", "NamedFetch",
+      "ObjectPath",
+      "OrderedToMany", "ServedModel", "TimeSpan", "ToMany", "ToManyPath", "TypedExpression",
+    ],
+  ]
+  private static let foundation = ["Data", "Date", "Decimal", "URL", "UUID"]
+
+  /// The name of a type of a library, in the generated source.
+  func library(_ name: String) -> String {
+    if Self.foundation.contains(name) { return isTaken(name) ? "Foundation\(name)" : name }
+    guard let module = Self.modules.first(where: { $0.value.contains(name) })?.key else {
+      preconditionFailure("the generator knows the module of \(name)")
+    }
+    // Many programs have a type called Model. A model called Graph hides the module.
+    let isHidden = module == "\(model.name)Model"
+    return !isHidden && (name == "Model" || isTaken(name)) ? "\(module).\(name)" : name
+  }
+
+  /// The imports. Foundation's types have another module on each system; a type whose name is taken gets a new one.
+  var imports: [String] {
+    let taken = Self.foundation.filter(isTaken)
+    func branch(_ module: String) -> [String] {
+      ["  import \(module)"] + taken.map { "  public typealias Foundation\($0) = \(module).\($0)" }
+    }
+    return ["import GraphModel", "import GraphReplica", "", "#if canImport(FoundationEssentials)"]
+      + branch("FoundationEssentials") + ["#else"] + branch("Foundation") + ["#endif", ""]
+  }
+
+  private func isTaken(_ name: String) -> Bool {
+    model.entities.contains { $0.name == name } || model.enumerations.contains { $0.name == name }
+      || model.composites.contains { $0.name == name }
+  }
+}
