@@ -70,9 +70,9 @@ let package = Package(
     .target(
       name: "ModelFiles", path: "Sources/ModelFiles",
       sources: [
-        "Access", "Invariant.swift", "Model", "Predicates", "Text", "Values", "Changes/Outcome.swift",
-        "Evolution/Mapping.swift",
-        "Queries/EnumerationFallback.swift", "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
+        "Access/AccessJudge.swift", "Access/AccessRules.swift", "Access/EntityScope.swift", "Access/Rights.swift",
+        "Access/Role.swift", "Access/ScopeDependent.swift", "Invariant.swift", "Model", "Predicates", "Text", "Values",
+        "Changes/Outcome.swift", "Evolution/Mapping.swift", "Queries/EnumerationFallback.swift", "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
         "Queries/FetchRequest.swift", "Queries/IndexedExpression.swift", "Queries/PathCache.swift",
         "Queries/PathTrigger.swift", "Queries/RowRequest.swift", "Queries/SortKey.swift",
         "Rules/Attribute+Rules.swift",

@@ -110,7 +110,7 @@ import Testing
     var hub = script.hub
     let authors = hub.handle(.received(ToServer(100, .commit(Transaction(id: id, changes: []))), from: 1))
       .compactMap { action -> Principal? in
-        if case .commit(_, .transaction(_, let author)) = action { author } else { nil }
+        if case .commit(_, .transaction(_, let author, _)) = action { author } else { nil }
       }
     #expect(authors == [bob])
   }
