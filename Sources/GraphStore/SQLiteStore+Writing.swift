@@ -81,6 +81,8 @@ extension SQLiteStore {
     let head: Revision
     /// The entries of the commits that may be on disk; nil if they were too large to be kept.
     var entries: [LogEntry]?
+    /// Whether the failure came behind the rows, with COMMIT.
+    var mayBeCommitted = false
   }
 
   static let begin = SQL("BEGIN IMMEDIATE")
@@ -137,7 +139,7 @@ extension SQLiteStore {
       gathered?.didRollBack()
       guard !isCommitting, !isOfTheDisk else {
         self.writer = nil
-        throw UnknownOutcome(cause: error, head: head, entries: entries.entries)
+        throw UnknownOutcome(cause: error, head: head, entries: entries.entries, mayBeCommitted: isCommitting)
       }
       do {
         try writer.reload()
@@ -205,7 +207,7 @@ extension SQLiteStore {
           return try prepareTogether([request], now: now, writer)
         } catch let unknown as UnknownOutcome {
           health.doubt(unknown.cause)
-          throw unknown.cause
+          throw unknown.mayBeCommitted ? withUnknownOutcome(unknown.cause) : unknown.cause
         }
       }
     }
@@ -273,12 +275,16 @@ extension SQLiteStore {
   private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> PreparedCommits {
     health.doubt(unknown.cause)
     reportReopening(unknown.cause)
+    var areRefused = false
     do {
       try reopen()
       return try pool.writeWithoutTransaction { database in
         let writer = try invariant(writer, "a store that was reopened has a writer")
         let outcomes = try batch.map { try writer.earlierOutcome(of: $0.id) }
-        guard outcomes.contains(where: { $0 != nil }) else { throw unknown.cause }
+        guard outcomes.contains(where: { $0 != nil }) else {
+          areRefused = true
+          throw unknown.cause
+        }
         try database.checkpoint(.full)
         let found = unknown.entries?.filter { $0.revision <= writer.revision }
         let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
@@ -296,7 +302,7 @@ extension SQLiteStore {
         }
       }
     } catch {
-      throw unknown.cause
+      throw unknown.mayBeCommitted && !areRefused ? withUnknownOutcome(unknown.cause) : unknown.cause
     }
   }
 

@@ -37,7 +37,8 @@ import Testing
     #expect(
       try later("SUBQUERY(reports, $r, $r.mood == 'calm').@count > 1")
         == #"SUBQUERY(reports, $x1, oneOf($x1.mood, "calm", "calm", "cross") == "calm").@count > 1"#)
-    #expect(try lens.upgraded(sort: "-mood,boss.mood", of: person) == "-mood[calm?calm|cross],boss.mood[calm?calm|cross]")
+    #expect(
+      try lens.upgraded(sort: "-mood,boss.mood", of: person) == "-mood[calm?calm|cross],boss.mood[calm?calm|cross]")
     let rows = try lens.upgraded(
       rows: "mood, @count", distinct: false, groups: "mood", order: "mood", of: person)
     #expect(rows.groups == #"oneOf(mood, "calm", "calm", "cross")"#)

@@ -303,6 +303,16 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     self.advice = advice
   }
 
+  /// The same failure, for a commit that may be on disk or may still be repeated when the store is opened again.
+  public var withUnknownOutcome: StoreFailure {
+    var failure = self
+    failure.advice += (advice.isEmpty ? "" : " ") + Self.unknownOutcome
+    return failure
+  }
+
+  private static let unknownOutcome =
+    "The change may or may not have been committed; check before you repeat it."
+
   public var description: String {
     // A list of lines needs no period.
     sentence + (cause.isEmpty ? "" : " (\(cause))") + (sentence.hasSuffix("\n") ? "" : ". ") + advice

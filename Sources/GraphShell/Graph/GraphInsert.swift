@@ -186,7 +186,7 @@ private struct LineInserter {
       progress.end()
       var explained = await RefusalExplainer(shell).explained(refusal)
       for (change, line) in zip(plan.changes, plan.lines) { explained.lines[change.id] = line.number }
-      if inserted > 0 || refusal != GraphClient.unknownOutcome { explained.done = done }
+      if inserted > 0 || refusal.code != .unavailable { explained.done = done }
       throw explained
     }
   }

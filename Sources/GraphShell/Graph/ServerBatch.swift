@@ -92,7 +92,8 @@ struct ServerBatch {
         guard let row = Int(exactly: violation.id.key.low), lines.numbers.indices.contains(row - 1) else { continue }
         explained.lines[violation.id] = Int(lines.numbers[row - 1])
       }
-      if refusal != GraphClient.unknownOutcome { explained.done = "nothing is committed" }
+      // The message of a failing store says what is known.
+      if refusal.code != .unavailable { explained.done = "nothing is committed" }
       throw explained
     }
   }

@@ -163,11 +163,9 @@ final class BatchWriter {
   ) throws {
     let bounds = try invariant(
       CommitPartSummary.bounds(changes.lazy.map(\.id)), "a part of a batch has at least one change")
-    parts.changes += changes.count
-    guard parts.changes <= Batch.maximumObjects else { throw Self.tooMany }
+    guard parts.changes + changes.count <= Batch.maximumObjects else { throw Self.tooMany }
     let bytes = try HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
-    parts.count += 1
-    parts.sum = Checksum.of(bytes, seed: parts.sum)
+    parts.add(bytes, changes: changes.count)
     for change in changes { entities.insert(change.id.entity) }
     try Self.insertPart(bytes, number: parts.count, of: revision, bounds, connection)
     writer.fullText.recordCommit(changes: changes.count, size: size)

@@ -17,7 +17,7 @@ struct DeferredKeyWriter {
     of revision: Revision, parts: Int, _ body: (_ id: ObjectID, _ values: [KeyValue]) throws -> Void
   ) throws {
     for number in 1..<(parts + 1) {
-      for change in try writer.history.part(number, of: revision) where change.kind == .updated {
+      for change in try writer.history.part(number, of: revision, in: nil) where change.kind == .updated {
         let values = change.edits.compactMap { edit -> KeyValue? in
           guard keys.contains(edit.property), let property = writer.layout.model.property(edit.property),
             case .set(_, let new) = edit.action

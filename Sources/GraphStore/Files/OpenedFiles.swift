@@ -129,7 +129,8 @@ final class OpenedFiles: Sendable {
       state.withLock { $0.lastSuccess = 0 }
       throw StoreFailure(
         .moved, "\(path) was cut short while stickiesd had it open", cause: "it has \(size) bytes and had \(smallest)",
-        advice: "Commits are refused: keep a copy of all files, stop stickiesd and restore a backup.")
+        advice: "Commits are refused: keep a copy of all files, stop stickiesd and restore a backup; after a VACUUM by "
+          + "another program, stop stickiesd, run stickiesd check and start it again.")
     }
   }
 

@@ -1,4 +1,4 @@
-// Tests: BatchHistoryTests.swift
+// Tests: BatchHistoryTests.swift, DamagedHistoryTests.swift
 import GRDBSQLite
 import GraphModel
 
@@ -14,8 +14,25 @@ package struct CommitPartSummary: Equatable {
   package var changes = 0
   /// The chained checksum of the parts' bytes.
   package var sum = Checksum.seed
+  /// The chained checksum behind each part, by which reads verify single parts. Commits of earlier versions have none.
+  package var sums = [UInt64]()
   /// The concrete entities of the changed objects, ascending, in the store's numbers.
   package var entities = [EntityNumber]()
+
+  /// Adds a part.
+  package mutating func add(_ part: [UInt8], changes: Int) {
+    count += 1
+    self.changes += changes
+    sum = Checksum.of(part, seed: sum)
+    sums.append(sum)
+  }
+
+  /// Whether a part has the bytes with which it was committed; true if only all parts together can be verified.
+  func isAsWritten(_ part: [UInt8], number: Int) -> Bool {
+    guard sums.count == count else { return true }
+    guard number >= 1, number <= count else { return false }
+    return Checksum.of(part, seed: number == 1 ? Checksum.seed : sums[number - 2]) == sums[number - 1]
+  }
 
   func summary(_ numbers: NumberAssignment) -> ChangeSummary {
     ChangeSummary(count: changes, entities: entities.map { numbers.present(entity: $0) })
@@ -48,6 +65,7 @@ package struct CommitPartSummary: Equatable {
       case 3: changes = try field.count()
       case 4: sum = try field.fixed64()
       case 5: entities.append(try field.uint32())
+      case 6: sums.append(try field.fixed64())
       default: break
       }
     }
@@ -64,6 +82,7 @@ package struct CommitPartSummary: Equatable {
     writer.field(3, UInt64(changes))
     writer.fixed(4, sum)
     for entity in entities { writer.field(5, UInt64(entity)) }
+    for sum in sums { writer.fixed(6, sum) }
     return writer.bytes
   }
 }
@@ -82,11 +101,19 @@ extension HistoryReader {
     return places
   }
 
+  /// The parts of a commit with their id ranges, ascending.
+  /// - Throws: `Refusal(.unavailable)` if a part is missing, if this reader looks for damage.
+  func places(of revision: Revision, in summary: CommitPartSummary) throws -> [CommitPartSummary.PartKey] {
+    let places = try places(of: revision)
+    if places.count != summary.count { try reportDamagedPart(of: revision) }
+    return places
+  }
+
   /// Decodes the changes of one part.
-  func part(_ number: Int, of revision: Revision) throws -> [HistoryChange] {
+  /// - Parameter summary: the parts of the commit; nil while its batch is being written.
+  func part(_ number: Int, of revision: Revision, in summary: CommitPartSummary?) throws -> [HistoryChange] {
     let version = objects.layout.version(of: revision)
-    let bytes = try partBytes(number, of: revision)
-    return try decodePart(of: revision) { try HistoryChange.decode(bytes) }
+    return try decodePart(number, of: revision, in: summary) { try HistoryChange.decode($0) }
       .map { $0.present(objects.layout, version: version) }
   }
 

@@ -110,14 +110,17 @@ struct DifferenceReader {
       let bytes = row.blob(8)
       let verified: Void? = try history.objects.unlessDamaged { try history.verify(row, changes: bytes) }
       if verified == nil { continue }
-      guard try CommitPartSummary(bytes) != nil else {
+      guard let parts = try CommitPartSummary(bytes) else {
         try add(bytes)
         continue
       }
       let revision = row.integer(0)
+      // A part may be missing; those that exist are read nevertheless.
+      _ = try history.objects.unlessDamaged { try history.places(of: revision, in: parts) }
       for place in try history.places(of: revision) {
-        let part = try history.partBytes(place.number, of: revision)
-        _ = try history.objects.unlessDamaged { try history.decodePart(of: revision) { try add(part) } }
+        _ = try history.objects.unlessDamaged {
+          try history.decodePart(place.number, of: revision, in: parts, add)
+        }
       }
     }
     return ids.sorted { ($0.entity, $0) < ($1.entity, $1) }

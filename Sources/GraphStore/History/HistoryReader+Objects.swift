@@ -63,10 +63,12 @@ extension HistoryReader {
     let changes: [HistoryChange] = try parts(of: revision, holding: id).compactMap { number in
       if let known = recent[revision, number] { return known.changes[id] }
       guard var commit = try row(of: revision) else { return nil }
-      commit.changes = try part(number, of: revision)
+      commit.changes = try part(number, of: revision, in: commit.parts)
       commit.part = number
       return recent.keep(commit).changes[id]
     }
+    // The object names this commit as the one that changed it.
+    if changes.isEmpty { try reportDamagedPart(of: revision) }
     return HistoryChange.joined(changes).first
   }
 
@@ -139,15 +141,14 @@ extension HistoryReader {
         .map { $0.present(objects.layout, version: version) }
     }
     var found = [HistoryChange]()
-    if try CommitPartSummary(bytes) == nil {
-      found = try changes(in: bytes)
-    } else {
+    if let parts = try CommitPartSummary(bytes) {
       let sorted = ids.sorted()
-      for place in try places(of: revision) where Self.isAny(of: sorted, in: place) {
-        let part = try partBytes(place.number, of: revision)
-        found += try decodePart(of: revision) { try changes(in: part) }
+      for place in try places(of: revision, in: parts) where Self.isAny(of: sorted, in: place) {
+        found += try decodePart(place.number, of: revision, in: parts, changes)
       }
       found = HistoryChange.joined(found)
+    } else {
+      found = try changes(in: bytes)
     }
     return found.map { RecordedChange(revision: revision, author: author, replica: replica, change: $0) }
   }

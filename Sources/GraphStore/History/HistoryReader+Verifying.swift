@@ -2,9 +2,9 @@
 import GRDBSQLite
 import GraphModel
 
-/// Verification of commits against their fingerprints. Each covers the complete row and the preceding fingerprint. It
-/// covers the parts of a large batch only together; `check` verifies them, and reads of single parts find only bytes
-/// that can't be decoded.
+/// Verification of commits against their fingerprints. Each covers the complete row and the preceding fingerprint. The
+/// row of a large batch has a checksum for each of its parts, except in commits of earlier versions: their parts are
+/// verified by `check`, and reads find only bytes that can't be decoded.
 extension HistoryReader {
   /// - Parameters:
   ///   - row: a row of `columns`.
@@ -16,13 +16,25 @@ extension HistoryReader {
     }
   }
 
-  /// Decodes a part of a batch, which no checksum covers alone.
-  /// - Throws: `Refusal(.unavailable)` if its bytes can't be decoded, if this reader looks for damage.
-  func decodePart<Result>(of revision: Revision, _ decode: () throws -> Result) throws -> Result {
+  /// Reads and decodes a part of a batch.
+  /// - Parameter summary: the parts of the commit; nil while its batch is being written.
+  /// - Throws: `Refusal(.unavailable)` if its bytes have changed or can't be decoded, if this reader looks for damage.
+  func decodePart<Result>(
+    _ number: Int, of revision: Revision, in summary: CommitPartSummary?, _ decode: ([UInt8]) throws -> Result
+  ) throws -> Result {
+    let bytes = try partBytes(number, of: revision)
+    if let summary, !summary.isAsWritten(bytes, number: number) { try reportDamagedPart(of: revision) }
     do {
-      return try decode()
+      return try decode(bytes)
     } catch let error as MalformedMessage {
-      guard let damage = objects.damage else { throw error }
+      try reportDamagedPart(of: revision)
+      throw error
+    }
+  }
+
+  /// - Throws: `Refusal(.unavailable)` with the commit, if this reader looks for damage.
+  func reportDamagedPart(of revision: Revision) throws {
+    if let damage = objects.damage {
       throw objects.damageFound.add(commit: revision, damage.refusal(commit: revision))
     }
   }

@@ -75,8 +75,10 @@ package struct HistoryReader {
   /// Reads a commit with all its changes, including those in parts, merged to one per object.
   func commit(_ revision: Revision) throws -> Commit? {
     guard var commit = try row(of: revision) else { return nil }
-    guard commit.parts != nil else { return commit }
-    for place in try places(of: revision) { commit.changes += try part(place.number, of: revision) }
+    guard let parts = commit.parts else { return commit }
+    for place in try places(of: revision, in: parts) {
+      commit.changes += try part(place.number, of: revision, in: parts)
+    }
     commit.changes = HistoryChange.joined(commit.changes)
     return commit
   }
@@ -208,9 +210,10 @@ package struct HistoryReader {
     of commit: Commit, touching ids: [ObjectID], in present: inout [ObjectID: ObjectImage?]
   ) throws {
     let wanted = Set(ids)
-    for place in try places(of: commit.revision).reversed() where Self.isAny(of: ids, in: place) {
+    let parts = try invariant(commit.parts, "only a commit in parts is read by parts")
+    for place in try places(of: commit.revision, in: parts).reversed() where Self.isAny(of: ids, in: place) {
       var part = commit
-      part.changes = try self.part(place.number, of: commit.revision).filter { wanted.contains($0.id) }
+      part.changes = try self.part(place.number, of: commit.revision, in: parts).filter { wanted.contains($0.id) }
       _ = try rollBack(part, in: &present)
     }
   }
@@ -231,10 +234,10 @@ package struct HistoryReader {
     after: Revision, omitsDamage: Bool = false, _ body: (Commit) throws -> Void
   ) throws {
     try forEachRowNewestFirst(after: after, omitsDamage: omitsDamage) { commit in
-      guard commit.parts != nil else { return try body(commit) }
-      for place in try places(of: commit.revision).reversed() {
+      guard let parts = commit.parts else { return try body(commit) }
+      for place in try places(of: commit.revision, in: parts).reversed() {
         var part = commit
-        part.changes = try self.part(place.number, of: commit.revision)
+        part.changes = try self.part(place.number, of: commit.revision, in: parts)
         part.part = place.number
         try body(part)
       }

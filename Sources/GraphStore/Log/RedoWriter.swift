@@ -182,9 +182,7 @@ final class RedoWriter {
       objects: writer.objects, fullText: writer.fullText, changes: try separated(changes, &batch), sums: sums,
       revision: part.revision, updates: writer.updates, hasRevivals: false, deferredKeys: deferredKeys
     ).write()
-    batch.parts.count += 1
-    batch.parts.changes += changes.count
-    batch.parts.sum = Checksum.of(part.changes, seed: batch.parts.sum)
+    batch.parts.add(part.changes, changes: changes.count)
     let bounds = try invariant(
       CommitPartSummary.bounds(changes.lazy.map(\.id)), "a part of a batch has at least one change")
     try BatchWriter.insertPart(part.changes, number: part.number, of: part.revision, bounds, connection)

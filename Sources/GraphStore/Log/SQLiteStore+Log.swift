@@ -39,16 +39,26 @@ extension SQLiteStore {
   private func finish(_ group: UnsyncedGroups.Group, _ gathered: GatheredCommits) throws -> [WriteResult] {
     if gathered.writeUnsynced(until: group) != nil { commitUnsynced(group, gathered) }
     let outcome = try invariant(gathered.outcome(of: group), "a group that was written has an outcome")
-    if case .failed(let error) = outcome { throw error }
+    if case .failed(let error) = outcome { throw withUnknownOutcome(error) }
     return try finish(group.entries, group.results)
   }
 
   private func finish(_ entries: [LogEntry]?, _ results: [WriteResult]) throws -> [WriteResult] {
     // A commit in files that the next start does not find is lost, so it must not be acknowledged. The files may come
     // back; until then the open transaction has the commits, and reads see them.
-    if files.isOlder(than: options.comparedNanoseconds) { try files.verify() }
+    do {
+      if files.isOlder(than: options.comparedNanoseconds) { try files.verify() }
+    } catch {
+      throw withUnknownOutcome(error)
+    }
     if let entries, !entries.isEmpty { options.didCommit?(entries) }
     return results
+  }
+
+  /// The error of commits that were written, and that a later call may still find or repeat.
+  func withUnknownOutcome(_ error: any Error) -> any Error {
+    let failure = if let error = error as? DatabaseError { SQLiteFailure.of(error, path: path) } else { error }
+    return if let failure = failure as? StoreFailure { failure.withUnknownOutcome } else { failure }
   }
 
   /// Commits the groups in SQLite that can't be written to the log. If that fails too, the store is reopened, which

@@ -24,7 +24,9 @@ struct CommitPartChecker {
         store.report(.history, place, "has no parts, but the store has some for it")
         continue
       }
-      let found = try readParts(of: commits.integer(0), history)
+      var found = try readParts(of: commits.integer(0), history)
+      // Commits of earlier versions have one checksum of all parts.
+      if parts.sums.isEmpty { found.sums = [] }
       if found != parts {
         store.report(.history, place, "has \(parts.count) parts, which have changed since they were committed")
       }
@@ -46,14 +48,12 @@ struct CommitPartChecker {
     var entities = Set<EntityNumber>()
     for part in try history.places(of: revision) {
       let place = StoreFinding.Place(table: "_part", row: revision)
-      found.count += 1
-      if part.number != found.count {
-        store.report(.history, place, "has no part \(found.count) before \(part.number)")
+      if part.number != found.count + 1 {
+        store.report(.history, place, "has no part \(found.count + 1) before \(part.number)")
       }
       let bytes = try history.partBytes(part.number, of: revision)
       let changes = try HistoryChange.decode(bytes)
-      found.sum = Checksum.of(bytes, seed: found.sum)
-      found.changes += changes.count
+      found.add(bytes, changes: changes.count)
       for change in changes { entities.insert(change.id.entity) }
       let bounds = CommitPartSummary.bounds(changes.lazy.map(\.id))
       if bounds?.low != part.low || bounds?.high != part.high {
