@@ -129,7 +129,7 @@ public protocol GraphStoring: Sendable {
 }
 
 /// A request to the writer.
-public enum WriteRequest: Sendable {
+public indirect enum WriteRequest: Sendable {
   /// A transaction of a principal.
   case transaction(Transaction, author: Principal)
   /// An undo or redo of a step of the principal.
