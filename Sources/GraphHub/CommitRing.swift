@@ -7,12 +7,18 @@ import GraphModel
 /// Sessions that lag, resume or have just loaded a query read from here before they fall back to history. Every
 /// commit is appended; the oldest entries are evicted when the ring exceeds its bounds.
 struct CommitRing {
-  struct Entry {
+  /// A class, because the ring moves its elements when it grows, and each look at an element would copy its fields.
+  final class Entry: Sendable {
     let record: CommitRecord
     /// The encoded deltas, by query. Complete for queries numbered up to `lastQuery`.
     let deltas: [UInt64: [UInt8]]
     let lastQuery: UInt64
     let size: Int
+
+    fileprivate init(_ record: CommitRecord, _ deltas: [UInt64: [UInt8]], lastQuery: UInt64) {
+      (self.record, self.deltas, self.lastQuery) = (record, deltas, lastQuery)
+      size = deltas.values.reduce(record.approximateSize) { $0 + $1.count }
+    }
   }
 
   private var entries = Deque<Entry>()
@@ -27,9 +33,9 @@ struct CommitRing {
 
   mutating func append(_ record: CommitRecord, deltas: [UInt64: [UInt8]], lastQuery: UInt64) {
     assert(entries.suffix(1).allSatisfy { $0.record.revision + 1 == record.revision }, "the ring has no gaps")
-    let bytes = record.approximateSize + deltas.values.reduce(0) { $0 + $1.count }
-    entries.append(Entry(record: record, deltas: deltas, lastQuery: lastQuery, size: bytes))
-    size += bytes
+    let entry = Entry(record, deltas, lastQuery: lastQuery)
+    entries.append(entry)
+    size += entry.size
     while size > maximumSize || entries.count > maximumCount, let oldest = entries.popFirst() { size -= oldest.size }
   }
 

@@ -11,23 +11,21 @@ extension Hub {
   /// A batch request is committed alone. Other requests may be committed one by one after a failure, and the outcome of
   /// one may be unknown. Its commit may be on disk although its request is answered with a failure; it leaves a gap.
   mutating func publish(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
-    var run = [(ticket: StoreRequestID, result: WriteResult)]()
+    var first = results.startIndex
     var last: Revision?
-    for entry in results {
-      if let revision = entry.result.record?.revision {
-        if let last, revision > last + 1 {
-          publishRun(run, &actions)
-          run = []
-        }
-        last = max(last ?? revision, revision)
+    for index in results.indices {
+      guard let revision = results[index].result.record?.revision else { continue }
+      if let last, revision > last + 1 {
+        publishRun(results[first..<index], &actions)
+        first = index
       }
-      run.append(entry)
+      last = max(last ?? revision, revision)
     }
-    publishRun(run, &actions)
+    publishRun(results[first...], &actions)
   }
 
   private mutating func publishRun(
-    _ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]
+    _ results: ArraySlice<(ticket: StoreRequestID, result: WriteResult)>, _ actions: inout [HubAction]
   ) {
     let before = head.revision
     var batch = BatchFrames()
@@ -41,9 +39,9 @@ extension Hub {
       for number in orders.numbers { invalidateOrder(number, through: first.revision - 1, &invalidated, &actions) }
       for number in invalidated { batch.unknown[number] = Self.windowEffectsUnavailable }
     }
-    for (_, result) in results {
+    for index in results.indices {
       // After an unknown outcome, a transaction that was sent twice has the same record twice.
-      guard let record = result.record, record.revision > head.revision else { continue }
+      guard let record = results[index].result.record, record.revision > head.revision else { continue }
       sendDeltas(of: record, before: before, &batch, &actions)
     }
     // Sessions with a single query get the frames of the whole run as one shared buffer.
@@ -60,8 +58,10 @@ extension Hub {
     for number in batch.tooLarge.sorted() {
       for session in readers(of: number) { reset(number, of: session, Self.tooLarge, &actions) }
     }
-    for record in results.compactMap(\.result.record) where record.revision > before {
-      guard let summary = record.summary else { continue }
+    for index in results.indices {
+      guard let summary = results[index].result.record?.summary, let record = results[index].result.record,
+        record.revision > before
+      else { continue }
       for session in sessions.values.inOrder() {
         if case .current = session.progress { reset(session, after: record, summary, &actions) }
       }

@@ -125,6 +125,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func writeUncounted(_ buffer: ByteBuffer) {
     flush()
+    directWriter?.willQueue()
     context?.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
   }
 
@@ -143,6 +144,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     let promise = context.eventLoop.makePromise(of: Void.self)
     // A failed write is followed by the end of the connection, which drains everything.
     promise.futureResult.assumeIsolated().whenSuccess { [self] in written(bytes, of: session) }
+    directWriter?.willQueue()
     isFlushing = true
     context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
     isFlushing = false
@@ -176,6 +178,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     // Frees the incomplete message, which may be large.
     decoder = FrameDecoder(maximumFrameSize: decoder.maximumFrameSize)
     flush()
+    directWriter?.willQueue()
     let channel = context.channel
     channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
     context.eventLoop.scheduleTask(in: Self.lingerTime) { channel.close(promise: nil) }

@@ -19,11 +19,14 @@ import NIOSSL
 /// The channel closes its descriptor and becomes inactive in one step, on its loop and without calling out in between,
 /// so the descriptor is valid while the channel is active. Errors are left to the channel, which encounters them with
 /// the rest.
-struct DirectSocketWriter {
+final class DirectSocketWriter {
   private let channel: any Channel
   /// Cached, because looking them up costs casts.
   private let options: any NIOSynchronousChannelOptions
   private let descriptor: NIOBSDSocket.Handle
+  /// Whether the channel's queue may have bytes. Only the handler of the connection writes to the channel, so nothing
+  /// is asked as long as it has passed none.
+  private var mayHaveQueue = true
 
   /// - Returns: nil for a channel with a TLS handler, or without a socket.
   init?(_ channel: any Channel) {
@@ -36,13 +39,19 @@ struct DirectSocketWriter {
     (self.channel, self.options, self.descriptor) = (channel, options, descriptor)
   }
 
+  /// Call it before each write to the channel.
+  func willQueue() { mayHaveQueue = true }
+
   /// Writes what the socket accepts now; the channel's queue sends what remains in the buffer.
   func write(_ buffer: inout ByteBuffer) {
-    if channel.isActive, (try? options.getOption(.bufferedWritableBytes)) == 0 {
-      let sent = buffer.withUnsafeReadableBytes { bytes in
-        send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
-      }
-      if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
+    guard channel.isActive else { return }
+    if mayHaveQueue {
+      guard (try? options.getOption(.bufferedWritableBytes)) == 0 else { return }
+      mayHaveQueue = false
     }
+    let sent = buffer.withUnsafeReadableBytes { bytes in
+      send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+    }
+    if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
   }
 }

@@ -79,7 +79,8 @@ final class FinishingThread: Sendable {
     var results = [(ticket: StoreRequestID, result: WriteResult)]()
     for group in groups {
       switch finish(group) {
-      case .committed(let more): results += more
+      // Mostly there is one group, whose results are not copied.
+      case .committed(let more): if results.isEmpty { results = more } else { results += more }
       case let failure:
         if !results.isEmpty { events.append(.committed(results)) }
         results = []

@@ -57,7 +57,10 @@ final class WriterThread: Sendable {
     -> HubEvent?
   {
     guard fastPath.allows(requests), isFree else {
-      mailbox.change { $0.waiting += requests }
+      mailbox.change { mailbox in
+        // Mostly the thread has taken everything before; then the requests are not copied.
+        if mailbox.waiting.isEmpty { mailbox.waiting = requests } else { mailbox.waiting += requests }
+      }
       return nil
     }
     let start = DispatchTime.now().uptimeNanoseconds
@@ -105,13 +108,13 @@ final class WriterThread: Sendable {
       return .work(work)
     }
     guard !mailbox.waiting.isEmpty else { return mailbox.isStopping ? .end : nil }
-    let batch = Array(mailbox.waiting.prefix(sharedPrefix(of: mailbox.waiting)))
-    if batch.count == mailbox.waiting.count {
-      mailbox.waiting.removeAll(keepingCapacity: true)
-    } else {
-      mailbox.waiting.removeFirst(batch.count)
+    let count = sharedPrefix(of: mailbox.waiting)
+    if count >= mailbox.waiting.count {
+      defer { mailbox.waiting = [] }
+      return .batch(mailbox.waiting)
     }
-    return .batch(batch)
+    defer { mailbox.waiting.removeFirst(count) }
+    return .batch(Array(mailbox.waiting.prefix(count)))
   }
 
   /// The number of waiting requests to commit together, as a group. A batch request is committed alone, so that it

@@ -140,7 +140,7 @@ public protocol GraphStoring: Sendable {
 }
 
 /// A request to the writer.
-public enum WriteRequest: Sendable {
+public indirect enum WriteRequest: Sendable {
   /// A transaction of a principal. Without rights, here and below, everything is permitted.
   case transaction(Transaction, author: Principal, rights: Rights? = nil)
   /// An undo or redo of a step of the principal.
