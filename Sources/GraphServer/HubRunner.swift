@@ -10,9 +10,13 @@ import NIOCore
 /// `@unchecked Sendable`: mutable state is used on `loop` only, and other threads enter through `submit`. Reader
 /// threads use `reads`, `limits` and `collectedMemory`, which are constants of Sendable types. All connections are on
 /// that one loop, so the hub needs no lock and no mailbox of its own.
+///
+/// Exclusivity checks are disabled for the properties that each commit changes: only the loop uses them, the hub is
+/// pure and never calls back, and a collection is copied before its elements are passed on. The checks cost a fiftieth
+/// of a small commit's time on the loop.
 final class HubRunner: @unchecked Sendable {
   let loop: any EventLoop
-  private var hub: Hub
+  @exclusivity(unchecked) private var hub: Hub
   let reads: StoreReadRunner
   private let writer: WriterThread
   private var fastPath = SingleClientFastPath()
@@ -24,15 +28,10 @@ final class HubRunner: @unchecked Sendable {
   let limits: HubLimits
   private let conditions: ServingConditions
   private let log: Logger
-  private var connections = [SessionID: ConnectionHandler]()
-  private var dirty = [ConnectionHandler]()
-  /// Bytes written to sockets and not yet reported to the hub.
-  private var drained = [(SessionID, Int)]()
-  /// Commits received in this turn of the loop. They are passed to the writer together, and so share one sync of the
-  /// disk and one delta for each watcher.
-  private var commits = [(StoreRequestID, WriteRequest)]()
+  @exclusivity(unchecked) private var connections = [SessionID: ConnectionHandler]()
+  @exclusivity(unchecked) private var turn = Turn()
   /// Commits that the writer's thread has, or whose results the hub has not handled yet.
-  private var pendingResults = 0
+  @exclusivity(unchecked) private var pendingResults = 0
   var streams = [StoreRequestID: ReadStream]()
   /// Objects of orders that the hub has not received yet.
   var slices = [StoreRequestID: OrderTransfer]()
@@ -45,6 +44,21 @@ final class HubRunner: @unchecked Sendable {
   private var reports = Reports()
   var accounts = Accounts()
   private let finished: EventLoopPromise<Void>
+
+  /// The work for the end of a turn of the loop.
+  private struct Turn {
+    /// Connections with frames to flush.
+    var dirty = [ConnectionHandler]()
+    /// Bytes written to sockets and not yet reported to the hub.
+    var drained = [(SessionID, Int)]()
+    /// Commits received in this turn. They are passed to the writer together, and so share one sync of the disk and one
+    /// delta for each watcher.
+    var commits = [(StoreRequestID, WriteRequest)]()
+    /// The hub's actions of the last event, kept for their capacity; empty while `dispatch` uses them.
+    var actions = [HubAction]()
+
+    var isEmpty: Bool { commits.isEmpty && dirty.isEmpty && drained.isEmpty }
+  }
 
   /// The recent log lines, so that a client that retries does not fill the log.
   private struct Reports {
@@ -140,25 +154,25 @@ final class HubRunner: @unchecked Sendable {
   func flush() {
     loop.assertInEventLoop()
     // Each of these steps may cause more of the others.
-    while !commits.isEmpty || !dirty.isEmpty || !drained.isEmpty {
+    while !turn.isEmpty {
       writeCommits()
-      let ready = dirty
-      dirty.removeAll(keepingCapacity: true)
+      let ready = turn.dirty
+      turn.dirty.removeAll(keepingCapacity: true)
       for connection in ready { connection.flush() }
-      let left = drained
-      drained.removeAll(keepingCapacity: true)
+      let left = turn.drained
+      turn.drained.removeAll(keepingCapacity: true)
       for (id, bytes) in left { dispatch(.drained(id, bytes: bytes)) }
     }
   }
 
   private func writeCommits() {
-    if commits.isEmpty { return }
-    let turn = commits
-    commits.removeAll(keepingCapacity: true)
-    if let result = writer.write(turn, isFree: pendingResults == 0, &fastPath) {
+    if turn.commits.isEmpty { return }
+    let requests = turn.commits
+    turn.commits.removeAll(keepingCapacity: true)
+    if let result = writer.write(requests, isFree: pendingResults == 0, &fastPath) {
       dispatch(result)
     } else {
-      pendingResults += turn.count
+      pendingResults += requests.count
     }
   }
 
@@ -182,9 +196,12 @@ final class HubRunner: @unchecked Sendable {
   }
 
   /// Records that these bytes were written to a session's socket; the flush reports them to the hub.
-  func drained(_ id: SessionID, bytes: Int) { drained.append((id, bytes)) }
+  func drained(_ id: SessionID, bytes: Int) { turn.drained.append((id, bytes)) }
 
   // MARK: - Actions
+
+  /// The largest number of actions for which `dispatch` keeps the memory.
+  private static let keptActions = 1_024
 
   private func dispatch(_ event: HubEvent) {
     if case .commitFailed(_, let failure) = event {
@@ -192,9 +209,14 @@ final class HubRunner: @unchecked Sendable {
     } else if case .committed = event {
       reportRecovery()
     }
+    // An action may lead to another event, which then uses an array of its own.
     var actions = [HubAction]()
+    swap(&actions, &turn.actions)
     hub.handle(event, into: &actions)
     for action in actions { perform(action) }
+    if actions.capacity > Self.keptActions { return }
+    actions.removeAll(keepingCapacity: true)
+    swap(&actions, &turn.actions)
   }
 
   /// Logs one line at once, then at most one in ten seconds, because many clients may retry.
@@ -225,8 +247,8 @@ final class HubRunner: @unchecked Sendable {
     case .broadcast(let frame, let ids):
       let buffer = ByteBuffer(bytes: frame)
       for id in ids { write(buffer, to: id) }
-    case .commit(let ticket, .batch(let run)): commits.append((ticket, .batch(supervised(run, ticket))))
-    case .commit(let ticket, let request): commits.append((ticket, request))
+    case .commit(let ticket, .batch(let run)): turn.commits.append((ticket, .batch(supervised(run, ticket))))
+    case .commit(let ticket, let request): turn.commits.append((ticket, request))
     case .keepRows(let ticket, let rows, let request): keepRows(rows, ticket, request)
     case .dropRows(let ticket): spools[ticket] = nil
     case .assignRows(let rows, let ticket): spools[ticket] = spools.removeValue(forKey: rows)
@@ -276,7 +298,7 @@ final class HubRunner: @unchecked Sendable {
   private func write(_ buffer: ByteBuffer, to id: SessionID) {
     // The connection may have closed in this turn.
     guard let connection = connections[id] else { return }
-    if connection.write(buffer) { dirty.append(connection) }
+    if connection.write(buffer) { turn.dirty.append(connection) }
   }
 
   // MARK: - Batches

@@ -103,7 +103,8 @@ extension SQLiteStore {
     let head = writer.revision
     try beginTransaction(of: batch, head: head, writer)
     var isCommitting = false
-    let entries = EntryCollector(limit: options.didCommit == nil ? gathered?.log.maximumGroupBytes : nil)
+    let entries = EntryCollector(
+      limit: options.didCommit == nil ? gathered?.log.maximumGroupBytes : nil, count: batch.count)
     if options.didCommit != nil || gathered != nil { writer.emit = { entries.append($0) } }
     defer { writer.emit = nil }
     do {

@@ -40,12 +40,23 @@ public struct FrameDecoder: Sendable {
 
   /// Adds bytes as they arrived, split anywhere.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
+    removeReturnedBytes()
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// Adds bytes as they arrived. Not generic: a server adds some hundred bytes a hundred thousand times per second, and
+  /// a generic function is not specialized for another module.
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    removeReturnedBytes()
+    buffer.append(contentsOf: bytes)
+  }
+
+  private mutating func removeReturnedBytes() {
     assert(position <= buffer.count, "only bytes that arrived are split into frames")
     if position > 0, position == buffer.count || position > 1 << 16 {
       buffer.removeSubrange(..<position)
       position = 0
     }
-    buffer.append(contentsOf: bytes)
   }
 
   /// Whether the stream is between two frames.

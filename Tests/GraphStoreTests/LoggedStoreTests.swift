@@ -78,6 +78,28 @@ import Testing
     }
   }
 
+  /// Other programs see what has gathered after a second without commits.
+  @Test func settledCommitsAreInSQLite() throws {
+    let run = try FailingLog(gathered: 1_000)
+    run.store.store.settle()
+    #expect(try run.commitsInSQLite() == 0, "nothing has gathered")
+    for number in 0..<3 { _ = try run.store.insert("Person", ["name": .string("p\(number)")]) }
+    #expect(try run.commitsInSQLite() == 0)
+    run.store.store.settle()
+    #expect(try run.commitsInSQLite() == 3)
+    _ = try run.store.insert("Person", ["name": .string("p3")])
+    #expect(try run.commitsInSQLite() == 3)
+    // A failure is reported, not thrown: the commits are in the log, and the next call repeats them.
+    CrashableFiles.fail(run.directory.path, with: .inputOutput)
+    run.store.store.settle()
+    #expect(try run.commitsInSQLite() == 3)
+    CrashableFiles.fail(run.directory.path, with: nil)
+    run.store.store.settle()
+    #expect(try run.commitsInSQLite() == 4)
+    #expect(try names(run.store) == ["p0", "p1", "p2", "p3"])
+    #expect(try names(run.killed()) == ["p0", "p1", "p2", "p3"])
+  }
+
   @Test func refusedCommitKeepsGatheredOnes() throws {
     let store = try open(gathered: 1_000) { options in
       options.hooks.alterPlan = { plan, _ in
@@ -233,6 +255,48 @@ import Testing
     }
   }
 
+  /// The same for the calls that make segments and change names. Each third call fails in a run of its own.
+  @Test(arguments: [EIO, ENOSPC]) func noCallOfLogFailsCommits(error: Int32) throws {
+    let bio = Value.string(String(repeating: "x", count: 3_000))
+    var failures = 0
+    for calls in stride(from: 0, to: 60, by: 3) {
+      let run = try FailingLog()
+      run.disk.plan(.error(error), after: calls)
+      // More than the log holds at once.
+      for number in 0..<24 { _ = try run.store.insert("Person", ["name": .string("p\(number)"), "bio": bio]) }
+      guard !run.disk.hasPlan else { break }
+      failures += 1
+      #expect(try run.store.all("Person").count == 24, "call \(calls)")
+      let again = try run.killed()
+      #expect(try again.all("Person").count == 24, "call \(calls)")
+      #expect(try again.store.head == run.store.store.head, "call \(calls)")
+    }
+    #expect(failures > 14)
+  }
+
+  /// A checkpoint can't sync SQLite's files: no acknowledged commit is lost, and commits resume.
+  @Test(arguments: [ENOSPC, EIO]) func failedCheckpointLosesNoCommit(error: Int32) throws {
+    let run = try FailingLog(checkpointPages: 8)
+    var acknowledged = Set<String>()
+    func commit(_ numbers: Range<Int>) throws -> Int {
+      var refused = 0
+      for number in numbers {
+        let change = try run.store.insertion("Person", ["name": .string("p\(number)")])
+        if (try? run.store.commit([change]))?.record == nil { refused += 1 } else { acknowledged.insert("p\(number)") }
+      }
+      return refused
+    }
+    #expect(try commit(0..<20) == 0)
+    CrashableFiles.fail(run.directory.path, with: .system(error: error, atSyncOnly: true))
+    #expect(try commit(20..<40) > 0, "a checkpoint is due after a few commits")
+    CrashableFiles.fail(run.directory.path, with: nil)
+    #expect(try commit(40..<60) == 0)
+    let names = try names(run.store)
+    #expect(acknowledged.isSubset(of: names) && Set(names).count == names.count)
+    #expect(try self.names(run.killed()) == names)
+    #expect(try StoreCheckRun(run.store).findings.isEmpty)
+  }
+
   /// The disk of the store fails, too: commits are refused until it works, and none of the acknowledged ones is lost.
   @Test func commitsResumeAfterBothDisksFailed() throws {
     let run = try FailingLog()
@@ -267,17 +331,20 @@ import Testing
     let disk: SimulatedLogDisk
     let store: TestStore
 
-    init() throws {
+    init(gathered: Int = 4, checkpointPages: Int = 4_000) throws {
       directory = try TemporaryDirectory()
       CrashableFiles.watch(directory.path)
       let random = Mutex(SeededGenerator(seed: 1))
       disk = SimulatedLogDisk { random.withLock { $0.next() } }
-      store = try Self.open(directory, disk)
+      store = try Self.open(directory, disk, gathered: gathered, checkpointPages: checkpointPages)
     }
 
-    static func open(_ directory: TemporaryDirectory, _ disk: SimulatedLogDisk) throws -> TestStore {
+    static func open(
+      _ directory: TemporaryDirectory, _ disk: SimulatedLogDisk, gathered: Int = 4, checkpointPages: Int = 4_000
+    ) throws -> TestStore {
       try TestStore(try Fixtures.company(), directory: directory) { options in
-        options.gatheredCommits = 4
+        options.gatheredCommits = gathered
+        options.checkpointPages = checkpointPages
         options.commitLog = { store, beginning in
           let size = LocalCommitLog.Options(segmentBytes: 4 * 4_096, maximumSegments: 4)
           guard let beginning else { return try LocalCommitLog(opening: disk, store: store, options: size) }
@@ -287,12 +354,23 @@ import Testing
     }
 
     /// The store as it is found after a kill, opened by another process.
-    func killed() throws -> TestStore {
+    func killed() throws -> TestStore { try Self.open(copyOfFiles(), disk) }
+
+    private func copyOfFiles() throws -> TemporaryDirectory {
       let copy = try TemporaryDirectory()
       for name in LoggedStoreTests.database where FileManager.default.fileExists(atPath: directory.path + "/" + name) {
         try FileManager.default.copyItem(atPath: directory.path + "/" + name, toPath: copy.path + "/" + name)
       }
-      return try Self.open(copy, disk)
+      return copy
+    }
+
+    /// The number of commits that another program sees without the log.
+    func commitsInSQLite() throws -> Int? {
+      let copy = try copyOfFiles()
+      let queue = try DatabaseQueue(path: copy.path + "/graph.sqlite")
+      let count = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _commit") }
+      try queue.close()
+      return count
     }
   }
 }

@@ -95,11 +95,12 @@ final class LastWriterTracker {
     if isLarge, entries.isEmpty { return due }
     for index in changes.indices {
       if isLarge, entries[changes[index].id] == nil { continue }
-      let change = changes[index]
-      guard change.kind == .updated, let before = change.before else {
-        if entries[change.id] != nil { pending.append((change.id, nil)) }
+      // Inserts are most of the changes; they are not copied, and mostly nothing is remembered.
+      guard changes[index].kind == .updated, let before = changes[index].before else {
+        if !entries.isEmpty, entries[changes[index].id] != nil { pending.append((changes[index].id, nil)) }
         continue
       }
+      let change = changes[index]
       let known = entries[change.id]
       // Changes that were not seen here, such as a batch's, are before the range.
       var entry = Entry(newest: revision, lastWrites: LastWriterIndex(behind: before.revision))

@@ -24,8 +24,9 @@ final class GatheredCommits: @unchecked Sendable {
   /// Whether the names of the log's files must be compared before the next answer; on any thread.
   private let mustVerify: @Sendable () -> Bool
   private let limits: Limits
-  /// The entries of the open transaction; those of commits that were not acknowledged come last.
-  private(set) var entries = [LogEntry]()
+  /// The entries of the open transaction, by group; those of commits that were not acknowledged come last.
+  private var groups = [[LogEntry]]()
+  private var count = 0
   /// The commits of the open transaction that are not acknowledged; on any thread.
   private let unsynced = UnsyncedGroups()
   private var bytes = 0
@@ -61,14 +62,18 @@ final class GatheredCommits: @unchecked Sendable {
 
   /// Whether enough has gathered for a COMMIT, or a read waits for one.
   var isDue: Bool {
-    entries.count >= limits.commits || bytes >= limits.bytes || waitingReads.load(ordering: .relaxed) > 0
+    count >= limits.commits || bytes >= limits.bytes || waitingReads.load(ordering: .relaxed) > 0
   }
+
+  /// The entries of the open transaction, in order.
+  var entries: [LogEntry] { groups.flatMap { $0 } }
 
   func didBegin() { isOpen = true }
 
   /// Adds a group whose rows are in the open transaction.
   func add(_ group: UnsyncedGroups.Group) {
-    entries += group.entries
+    groups.append(group.entries)
+    count += group.entries.count
     bytes += group.bytes
     unsynced.add(group)
   }
@@ -92,8 +97,8 @@ final class GatheredCommits: @unchecked Sendable {
 
   /// SQLite's transaction was committed.
   func didCommit() {
-    entries.removeAll(keepingCapacity: true)
-    (bytes, isOpen) = (0, false)
+    groups.removeAll(keepingCapacity: true)
+    (count, bytes, isOpen) = (0, 0, false)
     visible.store(acknowledged.load(ordering: .relaxed), ordering: .releasing)
   }
 
@@ -109,7 +114,11 @@ final class EntryCollector {
   /// The entries; nil if they are too large together.
   private(set) var entries: [LogEntry]? = []
 
-  init(limit: Int?) { self.limit = limit }
+  /// - Parameter count: the expected number of entries.
+  init(limit: Int?, count: Int) {
+    self.limit = limit
+    entries?.reserveCapacity(count)
+  }
 
   /// Whether nothing was written.
   var isEmpty: Bool { entries?.isEmpty == true }

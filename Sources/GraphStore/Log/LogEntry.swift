@@ -73,7 +73,7 @@ public enum LogEntry: Equatable, Sendable {
 
 /// The objects that a commit inserts.
 ///
-/// The writer encodes each image for its checksum. A new entry has that form too, so that the images need not be encoded
+/// The writer encodes each image for its checksum. A new entry has that form too, so that the images are not encoded
 /// again for the log.
 struct InsertedObjects: Equatable, Sendable {
   var images = [ObjectImage]()

@@ -328,12 +328,12 @@ extension SQLiteStore {
 
   /// Repeats the gathered commits in a new transaction after a rollback.
   func repeatGathered(_ writer: StoreWriter) throws {
-    guard let gathered, !gathered.entries.isEmpty else { return }
+    guard let gathered, case let entries = gathered.entries, !entries.isEmpty else { return }
     try writer.connection.run(Self.begin)
     gathered.didBegin()
     let redo = RedoWriter(writer)
     do {
-      for entry in gathered.entries { try redo.apply(entry) }
+      for entry in entries { try redo.apply(entry) }
     } catch {
       try? writer.connection.run("ROLLBACK")
       gathered.didRollBack()

@@ -42,10 +42,9 @@ struct InternTable {
   /// Returns the number of the transaction's replica, and records the sequence number as committed.
   mutating func number(of id: TransactionID, isPruned: Bool, _ connection: Connection) throws -> Int64 {
     let sequence = Int64(bitPattern: id.sequence)
-    if var known = replicas[id.replica] {
-      known.highest = max(known.highest, sequence)
-      replicas[id.replica] = known
-      return known.number
+    if let place = replicas.index(forKey: id.replica) {
+      replicas.values[place].highest = max(replicas.values[place].highest, sequence)
+      return replicas.values[place].number
     }
     let table = ReplicaTable(connection)
     let number =
