@@ -1,7 +1,7 @@
 import ModelFiles
 
-/// Generating the names of types of libraries. A model may have an entity, an enumeration or a composite of the same name,
-/// as an app of bookmarks has one called `URL`; the library's type then gets the name of its module.
+/// Generating the names of types of libraries. A model may have an entity, an enumeration or a composite of the same
+/// name, as an app of bookmarks has one called `URL`; the library's type then gets the name of its module.
 extension ClassGenerator {
   private static let modules: [String: [String]] = [
     "Swift": [

@@ -1,6 +1,7 @@
 import Testing
 
-/// A program has types of its own, and a converted app has entities of any name: neither hides what generated classes use.
+/// A program has types of its own, and a converted app has entities of any name: neither hides what generated classes
+/// use.
 @Suite struct ClashingNamesTests {
   @Test func programMayHaveTypesWithNamesOfLibrary() throws {
     let program = """

@@ -75,7 +75,7 @@ import Testing
     Case(file(#""entities": [1]"#), "entities[0]", "must be an object"),
     Case(
       file(#""entities": [{"name": "A"}], "surprise": 1"#), "surprise",
-      "is not a valid member here; there are composites, documentation, entities, enumerations, fetchRequests, format,"),
+      "is not a valid member here; there are composites, documentation, entities, enumerations, fetchRequests, format"),
     Case(entities(#"{"name": 1}"#), "entities[0].name", "must be a string"),
     Case(entities(#"{"name": "1st"}"#), "entities[0].name", "is not a name"),
     Case(entity(#""abstract": 1"#), "entities[0].abstract", "must be true or false"),

@@ -1,8 +1,8 @@
 import Testing
 
 /// In modules with `NonisolatedNonsendingByDefault`, Swift 6.3 runs two forms of asynchronous code on no actor if the
-/// caller's actor is known at run time only, and does not say so: an async closure with a capture list, and the operation
-/// of `withTaskCancellationHandler`. A client then races with its own actor.
+/// caller's actor is known at run time only, and does not say so: an async closure with a capture list, and the
+/// operation of `withTaskCancellationHandler`. A client then races with its own actor.
 @Suite struct NonisolatedClosureTests {
   /// The one file whose operation uses nothing of an actor; others wait by it.
   private static let cancellableWait = "CancellableWait.swift"

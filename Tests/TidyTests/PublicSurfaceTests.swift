@@ -29,8 +29,8 @@ import Testing
     #expect(types.isDisjoint(with: Self.common), "other modules use \(types.intersection(Self.common).sorted())")
   }
 
-  /// There is a C library of each system; the one of Linux is called Glibc or Musl. A file imports the one that there is,
-  /// and uses it by no name.
+  /// There is a C library of each system; the one of Linux is called Glibc or Musl. A file imports the one that there
+  /// is, and uses it by no name.
   @Test func librariesOfOneSystemAreImportedConditionally() throws {
     let choice = """
       #if canImport(Glibc)
