@@ -60,7 +60,7 @@ import Testing
   @Test(arguments: returns.keys.sorted())
   func impossibleStatesAreAsserted(target: String) throws {
     let files = try LayeringTests.sources("Sources").filter { $0.target == target }
-    let counts = try Counts(files.map { SourceText($0.text) })
+    let counts = try Counts(files.map { SourceText.shared($0.text) })
     #expect(counts.lines > 0)
     #expect(
       counts.defaults <= Self.defaults[target, default: max(2, counts.lines * 2 / 1000)],

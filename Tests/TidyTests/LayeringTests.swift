@@ -187,7 +187,7 @@ import Testing
     for target in targets where target.kind != "plugin" {
       let texts = try Self.sources(target.folder).map(\.text)
       // Strings of tests contain programs in other languages.
-      var imported = Set(texts.flatMap { Self.imports(SourceText($0).code) })
+      var imported = Set(texts.flatMap { Self.imports(SourceText.shared($0).code) })
       imported.subtract(Self.toolchain.union(["Testing"]))
       // The generated classes import these.
       if target.hasPlugin { imported.formUnion(["GraphModel", "GraphReplica"]) }
