@@ -120,8 +120,8 @@ public enum ScopedGraph {
           try store.insertion("Tag", ["name": .string(word(&random)), "isOpen": .bool(random.chance(60))]))
       case 5:
         guard let note = random.pick(notes) else { continue }
-        changes.append(
-          try store.insertion("Remark", ["body": .string(word(&random)), "note": random.chance(90) ? .object(note) : .null]))
+        let owner = random.chance(90) ? Value.object(note) : .null
+        changes.append(try store.insertion("Remark", ["body": .string(word(&random)), "note": owner]))
       case 6, 7:
         guard let note = random.pick(notes) else { continue }
         let board = random.chance(85) ? random.pick(boards) : nil
@@ -145,7 +145,8 @@ public enum ScopedGraph {
         guard let note = random.pick(notes) else { continue }
         changes.append(try store.update(note, "Note.text", .string(word(&random))))
       default:
-        guard let gone = random.chance(20) ? random.pick(boards) : random.pick(notes), random.chance(50) else { continue }
+        let gone = random.chance(20) ? random.pick(boards) : random.pick(notes)
+        guard let gone, random.chance(50) else { continue }
         changes.append(Change(.delete, gone, base: .max))
       }
     }

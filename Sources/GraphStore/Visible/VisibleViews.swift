@@ -117,8 +117,8 @@ struct VisibleViews {
 
   /// Whether the scope of a row is among some of the class's scopes; nil if the entity has no scope.
   ///
-  /// The unary plus keeps the condition from the index of the scope: SQLite would prefer it to the index of an order, and
-  /// sort all objects of a scope for a page of twenty.
+  /// The unary plus keeps the condition from the index of the scope: SQLite would prefer it to the index of an order,
+  /// and sort all objects of a scope for a page of twenty.
   private func isMember(_ entity: Entity, _ table: EntityTable) -> ((_ condition: String) -> String)? {
     func keys(_ condition: String) -> String { "SELECT key FROM \(Self.scopes) WHERE \(condition)" }
     func column(_ number: PropertyNumber) -> EntityTable.Column? { table.column(of: number) }
