@@ -31,6 +31,8 @@ public struct Hub {
   var followers: FollowerTable
   var presence = PresenceTable()
   var replicaOwners = ReplicaOwners()
+  /// The newest generation of rights with which each principal has logged in.
+  var generations = [String: Int64]()
   var now: Int64 = 0
   var isShuttingDown = false
   /// Whether some session's first result is ahead of the hub.
@@ -126,7 +128,7 @@ public struct Hub {
   /// have changed, those of its oldest session count, which ends them all.
   public var tokensInUse: [UInt64: Int64] {
     sessions.values.inOrder().reduce(into: [:]) { tokens, session in
-      if let token = session.token, tokens[token] == nil { tokens[token] = session.generation }
+      if let token = session.token, tokens[token] == nil { tokens[token] = session.access.generation }
     }
   }
 

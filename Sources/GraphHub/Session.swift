@@ -48,23 +48,29 @@ final class Session {
     var request: UInt64
   }
 
+  /// What the session may do and see, and since when.
+  struct Access {
+    /// The number of the token that the session uses; nil for none.
+    var token: UInt64?
+    /// The strongest role.
+    var role: Role
+    /// What the session may do; nil for everything.
+    var rights: Rights?
+    /// What the session may see; nil for everything.
+    var visibility: Visibility?
+    /// The generation of the rights.
+    var generation: Int64 = 0
+    /// The session resumes no state up to this revision, because it may be one of other rights.
+    var since: Revision = 0
+  }
+
   let id: SessionID
   var phase = Phase.awaitingHello
   /// The one on whose behalf the session acts; nil before its hello is accepted.
   var principal: Principal?
   let peer: Peer
-  /// The number of the token that the session uses; nil for none.
-  var token: UInt64?
-  /// The strongest role of the session.
-  var role: Role
-  /// What the session may do; nil for everything.
-  var rights: Rights?
-  /// What the session may see; nil for everything.
-  var visibility: Visibility?
-  /// The generation of the rights.
-  var generation: Int64 = 0
-  /// The session resumes no state up to this revision, because it may be one of other rights.
-  var accessSince: Revision = 0
+  /// What the session may do and see.
+  var access: Access
   var replica = UniqueID.zero
   /// Whether `ReplicaOwners` counts the session.
   var isBound = false
@@ -104,8 +110,14 @@ final class Session {
   init(_ id: SessionID, _ peer: Peer, lastActivity: Int64) {
     (self.id, self.peer, self.lastActivity) = (id, peer, lastActivity)
     // Without accounts, a client of the network is one of the owner; otherwise its token decides.
-    role = if case .user = peer { .editor } else { .owner }
+    let role: Role = if case .user = peer { .editor } else { .owner }
+    access = Access(role: role)
   }
+
+  var token: UInt64? { access.token }
+  var role: Role { access.role }
+  var rights: Rights? { access.rights }
+  var visibility: Visibility? { access.visibility }
 
   /// The read request as the session sees the graph: reduced to what it may see, and translated by its lens.
   func perspective(of request: ReadRequest) -> ReadRequest {

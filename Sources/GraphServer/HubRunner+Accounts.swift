@@ -14,6 +14,8 @@ extension HubRunner {
     var throttle = LoginThrottle()
     /// Whether a check of the tokens in use is under way.
     var isChecking = false
+    /// The principals whose names the store has forgotten since the start.
+    var forgotten = Set<String>()
   }
 
   /// Verifies the credential of a session's hello.
@@ -50,18 +52,32 @@ extension HubRunner {
     }
   }
 
-  /// Ends the sessions whose tokens can no longer be used. Called twice a second.
+  /// Ends the sessions whose tokens can no longer be used, and forgets erased names. Called twice a second.
   func checkTokens() {
     let tokens = tokensInUse
-    if let authenticator = accounts.authenticator, !accounts.isChecking, !tokens.isEmpty {
+    if let authenticator = accounts.authenticator, !accounts.isChecking {
       accounts.isChecking = true
       internalReaders.enqueue { [self] in
-        let ended = authenticator.ended(among: tokens)
+        let ended = tokens.isEmpty ? [:] : authenticator.ended(among: tokens)
+        let erased = authenticator.erasedPrincipals()
         loop.execute { [self] in
           accounts.isChecking = false
           if !ended.isEmpty { process(.tokensEnded(ended)) }
+          forgetNames(of: erased.filter { !accounts.forgotten.contains($0) })
         }
       }
+    }
+  }
+
+  private func forgetNames(of principals: [String]) {
+    if principals.isEmpty { return }
+    accounts.forgotten.formUnion(principals)
+    betweenCommits { [store = reads.store] in
+      Result { try store.forgetNames(of: principals) }
+    } then: { [self] result in
+      guard case .failure(let error) = result else { return }
+      reportErasure(error)
+      accounts.forgotten.subtract(principals)
     }
   }
 

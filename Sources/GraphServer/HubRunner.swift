@@ -241,6 +241,14 @@ final class HubRunner: @unchecked Sendable {
     reports.refusedBatches = 0
   }
 
+  func reportErasure(_ error: any Error) {
+    if let omitted = reports.limiter.omitted(before: "erasure") {
+      log.error(
+        "erased names are still in the store; it is tried again",
+        metadata: ["failure": "\(error)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+    }
+  }
+
   private func perform(_ action: HubAction) {
     switch action {
     case .send(let frame, let id): write(ByteBuffer(bytes: frame), to: id)
