@@ -12,7 +12,7 @@ import NIOCore
 /// The channel handler of one connection, on the hub's event loop.
 ///
 /// Decodes bytes into messages for the hub, and writes the hub's frames with one flush per turn of the loop.
-final class ConnectionHandler: ChannelInboundHandler {
+final class ConnectionHandler: ChannelInboundHandler, HubConnection {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
@@ -113,7 +113,6 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   // MARK: - Outbound
 
-  /// - Returns: true if the connection had nothing queued before and must be flushed.
   func write(_ buffer: ByteBuffer) -> Bool {
     pending.append(buffer)
     pendingBytes += buffer.readableBytes

@@ -24,8 +24,8 @@ final class HubRunner: @unchecked Sendable {
   let limits: HubLimits
   private let conditions: ServingConditions
   private let log: Logger
-  private var connections = [SessionID: ConnectionHandler]()
-  private var dirty = [ConnectionHandler]()
+  private var connections = [SessionID: any HubConnection]()
+  private var dirty = [any HubConnection]()
   /// Bytes written to sockets and not yet reported to the hub.
   private var drained = [(SessionID, Int)]()
   /// Commits received in this turn of the loop. They are passed to the writer together, and so share one sync of the
@@ -105,7 +105,7 @@ final class HubRunner: @unchecked Sendable {
   func hasRoom(besides handshakes: Int) -> Bool { connections.count + handshakes < conditions.maximumConnections }
 
   /// Registers a connection of a peer; nil when the maximum number of connections is reached.
-  func open(_ connection: ConnectionHandler, of peer: Peer) -> SessionID? {
+  func open(_ connection: any HubConnection, of peer: Peer) -> SessionID? {
     loop.assertInEventLoop()
     guard connections.count < conditions.maximumConnections else {
       if let omitted = reports.limiter.omitted(before: "connections") {

@@ -1,4 +1,5 @@
 import Glibc
+import GraphJSON
 import GraphModel
 import GraphTesting
 import Testing
