@@ -1,4 +1,4 @@
-// Tests: InProcessSessionTests.swift
+// Tests: RequestTests.swift, LiveStreamTests.swift
 import GraphHub
 import GraphModel
 import GraphWire

@@ -1,4 +1,4 @@
-// Tests: ProblemTests.swift
+// Tests: WriteTests.swift
 import GraphJSON
 import GraphModel
 import HTTPTypes

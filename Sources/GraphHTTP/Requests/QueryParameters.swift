@@ -1,4 +1,4 @@
-// Tests: RouteTests.swift
+// Tests: RequestTests.swift
 import GraphModel
 
 /// The parameters of a request's query: each at most once, and only known ones, so that a misspelled name is reported.

@@ -43,7 +43,13 @@ struct RequestHandler: Sendable {
       return Reply(.ok, .none, type: "text/event-stream")
     default: break
     }
-    let session = try await pool.session(credential: request.credential, address: request.address)
+    let session: RequestSession
+    do {
+      session = try await pool.session(credential: request.credential, address: request.address)
+    } catch let problem as Problem where request.route == .readiness && problem.status == .unauthorized {
+      // A probe needs no account: a server that verifies credentials can answer.
+      return .json(.ok, .object([.init("status", .string("ok"))]))
+    }
     do {
       let reply = try await self.reply(to: request, session)
       if case .stream(let produce) = reply.body {

@@ -1,4 +1,4 @@
-// Tests: RouteTests.swift
+// Tests: RequestTests.swift
 import GraphModel
 import HTTPTypes
 

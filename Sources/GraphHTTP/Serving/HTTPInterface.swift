@@ -1,4 +1,4 @@
-// Tests: HTTPInterfaceTests.swift
+// Tests: RequestTests.swift, RequestGuardTests.swift
 import GraphHub
 import GraphModel
 import GraphServer
