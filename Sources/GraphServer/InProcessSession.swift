@@ -51,19 +51,21 @@ package final class InProcessSession: HubConnection {
   /// Sends a message to the hub. A session that has ended ignores it.
   package func send(_ message: ToServer) {
     runner.loop.assertInEventLoop()
-    guard let session, !isClosing else { return }
-    runner.receive(message, from: session)
-    if !isDelivering { runner.flush() }
+    if let session, !isClosing {
+      runner.receive(message, from: session)
+      if !isDelivering { runner.flush() }
+    }
   }
 
   /// Reports that the receiver no longer holds messages of this size.
   package func acknowledge(_ bytes: Int) {
     runner.loop.assertInEventLoop()
-    guard let session, bytes > 0 else { return }
-    if isDelivering {
-      runner.drained(session, bytes: bytes)
-    } else {
-      runner.process(.drained(session, bytes: bytes))
+    if let session, bytes > 0 {
+      if isDelivering {
+        runner.drained(session, bytes: bytes)
+      } else {
+        runner.process(.drained(session, bytes: bytes))
+      }
     }
   }
 
@@ -129,11 +131,13 @@ package final class InProcessSession: HubConnection {
     isClosing = true
     // Within the hub's actions, of which further ones follow.
     runner.loop.assumeIsolated().execute { [self] in
-      guard let session else { return }
       flush()
-      self.session = nil
-      runner.closed(session)
-      receiver(.closed)
+      // The receiver may have ended the session on its last message.
+      if let session {
+        self.session = nil
+        runner.closed(session)
+        receiver(.closed)
+      }
     }
   }
 }
