@@ -178,7 +178,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Performs the actions of a message; its bytes are the server's backlog until the channel has written the events.
   private func perform(_ actions: [LiveFeed.Action], acknowledging bytes: Int) {
-    guard let context else { return }
+    guard let context else { preconditionFailure("a stream ends before its handler is removed") }
     var written: EventLoopFuture<Void>?
     for action in actions {
       switch action {
@@ -202,10 +202,12 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
       }
     }
     context.flush()
-    guard bytes > 0 else { return }
-    guard let written else { return acknowledge(bytes) }
-    // A failed write is followed by the end of the connection.
-    written.assumeIsolated().whenSuccess { [weak self] in self?.acknowledge(bytes) }
+    if let written {
+      // A failed write is followed by the end of the connection.
+      written.assumeIsolated().whenSuccess { [weak self] in self?.acknowledge(bytes) }
+    } else {
+      acknowledge(bytes)
+    }
   }
 
   private func acknowledge(_ bytes: Int) {

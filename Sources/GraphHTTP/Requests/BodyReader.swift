@@ -68,8 +68,8 @@ struct BodyReader {
     for member in members {
       do {
         let property = try PropertyInput.property(member.name, of: entity)
-        if allowsMembers, property.relationship?.isToMany == true, member.value.members != nil {
-          inputs.append(try changedMembers(member.value, property))
+        if allowsMembers, property.relationship?.isToMany == true, let lists = member.value.members {
+          inputs.append(try changedMembers(lists, property))
         } else {
           inputs.append(.value(try PropertyInput(property, member.value, entity: entity)))
         }
@@ -80,12 +80,12 @@ struct BodyReader {
     return inputs
   }
 
-  private func changedMembers(_ json: JSON, _ property: Property) throws(InvalidInputError) -> Input {
+  private func changedMembers(_ given: [JSON.Member], _ property: Property) throws(InvalidInputError) -> Input {
     var lists = ["add": [ObjectSpecifier](), "remove": []]
-    for member in json.members ?? [] {
+    for member in given {
       guard lists[member.name] != nil, let items = member.value.arrayValue else {
         throw InvalidInputError(
-          "\(property.name) takes a list of ids, or {\"add\":[ids],\"remove\":[ids]}, and not \(json.text.excerpt)")
+          "\(property.name) takes a list of ids, or {\"add\":[ids],\"remove\":[ids]}, and not \(JSON.object(given).text.excerpt)")
       }
       var names = [ObjectSpecifier]()
       for item in items {

@@ -17,13 +17,14 @@ struct ObjectSelection: Sendable {
     self.model = model
     names = parameters.names("fields")
     var properties = [Property]()
-    for name in names ?? [] { properties.append(try Self.property(name, of: entity)) }
+    if let names { for name in names { properties.append(try Self.property(name, of: entity)) } }
     unstored = properties.filter { $0.slot == nil }
     if let hidden = unstored.first(where: { $0.relationship == nil }) {
       throw .malformed("\(entity.name).\(hidden.name) is not stored; the server does not have its value")
     }
     var included = [Property]()
-    for name in parameters.names("include") ?? [] {
+    let relationships = if let names = parameters.names("include") { names } else { [String]() }
+    for name in relationships {
       let property = try Self.property(name, of: entity)
       guard property.relationship != nil else {
         throw .malformed("\(entity.name).\(name) is not a relationship; include takes names of relationships")

@@ -108,10 +108,11 @@ extension RequestHandler {
       }
       numbers[name] = revision
     }
-    let inputs =
-      try values.map { values throws(Problem) in
-        try BodyReader(model: model).inputs(values, of: entity, at: path + ["values"], allowsMembers: kind == .update)
-      } ?? []
+    var inputs = [BodyReader.Input]()
+    if let values {
+      inputs = try BodyReader(model: model).inputs(
+        values, of: entity, at: path + ["values"], allowsMembers: kind == .update)
+    }
     return Entry(
       kind: kind, entity: entity, id: id, inputs: inputs, base: numbers["base"], precondition: numbers["ifRevision"],
       path: path + ["values"])

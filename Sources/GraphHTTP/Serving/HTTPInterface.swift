@@ -84,7 +84,7 @@ package final class HTTPInterface: ServerInterface {
       configuration: ServerConfiguration(
         address: .hostname(configuration.host, port: configuration.port), backlog: Self.backlog),
       onServerRunning: { channel in
-        bounds.yield(channel.localAddress?.port ?? 0)
+        if let port = channel.localAddress?.port { bounds.yield(port) }
         bounds.finish()
       }, eventLoopGroup: group, logger: quiet)
     let serving = Task.detached {
@@ -132,7 +132,10 @@ package final class HTTPInterface: ServerInterface {
       defer { running = nil }
       return running
     }
-    guard let taken else { return }
+    if let taken { await stop(taken) }
+  }
+
+  private func stop(_ taken: Running) async {
     taken.pool.close()
     // Requests in progress may finish; a client that no longer reads must not delay the end.
     let deadline = taken.loop.scheduleTask(in: HTTPLimits.stopTime) { taken.connections.closeAll() }

@@ -77,14 +77,14 @@ struct Responder: Sendable {
 
   private static func checkType(_ field: String?, _ method: HTTPRequest.Method) throws(Problem) {
     let accepted = method == .patch ? ["application/json", "application/merge-patch+json"] : ["application/json"]
-    let parts = (field ?? "").lowercased().split(separator: ";").map { part in
+    let refusal = Problem(
+      .unsupportedMediaType, "malformed", "Content-Type must be \(accepted.joined(separator: " or "))")
+    guard let field else { throw refusal }
+    let parts = field.lowercased().split(separator: ";").map { part in
       String(part.filter { $0 != " " && $0 != "\t" })
     }
     guard let type = parts.first, accepted.contains(type), parts.dropFirst().allSatisfy({ $0 == "charset=utf-8" })
-    else {
-      throw Problem(
-        .unsupportedMediaType, "malformed", "Content-Type must be \(accepted.joined(separator: " or "))")
-    }
+    else { throw refusal }
   }
 
   // MARK: - Answers
