@@ -55,9 +55,10 @@ public struct ExposedAddressError: Error, Hashable, Sendable, CustomStringConver
 /// The addresses that a server may serve: those of this machine, and encrypted ones of a server with accounts. An
 /// operator can decide otherwise.
 enum ListeningPolicy {
+  /// - Parameter others: the addresses of other protocols.
   /// - Throws: `ExposedAddressError`, or `CertificateFailure` for an encrypted address without a certificate.
-  static func check(_ configuration: GraphServer.Configuration) throws {
-    let addresses = configuration.addresses + configuration.optionalAddresses
+  static func check(_ configuration: GraphServer.Configuration, others: [ServerAddress] = []) throws {
+    let addresses = configuration.addresses + configuration.optionalAddresses + others
     if configuration.certificate == nil, let address = addresses.first(where: \.isEncrypted) {
       throw CertificateFailure(
         "the address \(address) needs a certificate", advice: "Create one with stickiesd certificate --name HOST.")

@@ -1,5 +1,6 @@
 import CommandLineIO
 import ArgumentParser
+import GraphJSON
 import GraphModel
 import GraphWire
 
