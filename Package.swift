@@ -22,6 +22,8 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 // Its product for servers, without the router.
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
@@ -63,6 +65,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
@@ -99,8 +103,9 @@ let package = Package(
     .target(
       name: "GraphHTTP",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird,
-      ] + nio),
+        "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
+        .product(name: "NIOCore", package: "swift-nio"),
+      ]),
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
@@ -235,8 +240,7 @@ let package = Package(
     .testTarget(
       name: "GraphHTTPTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log,
-        hummingbird,
+        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphClientTests",

@@ -323,16 +323,17 @@ extension SQLiteStore {
 
   /// Repeats the gathered commits in a new transaction after a rollback.
   func repeatGathered(_ writer: StoreWriter) throws {
-    guard let gathered, case let entries = gathered.entries, !entries.isEmpty else { return }
-    try writer.connection.run(Self.begin)
-    gathered.didBegin()
-    let redo = RedoWriter(writer)
-    do {
-      for entry in entries { try redo.apply(entry) }
-    } catch {
-      try? writer.connection.run("ROLLBACK")
-      gathered.didRollBack()
-      throw error
+    if let gathered, case let entries = gathered.entries, !entries.isEmpty {
+      try writer.connection.run(Self.begin)
+      gathered.didBegin()
+      let redo = RedoWriter(writer)
+      do {
+        for entry in entries { try redo.apply(entry) }
+      } catch {
+        try? writer.connection.run("ROLLBACK")
+        gathered.didRollBack()
+        throw error
+      }
     }
   }
 
