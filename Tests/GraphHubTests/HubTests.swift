@@ -26,7 +26,7 @@ import Testing
     let failure = StoreFailure(.inputOutput, "the log can't be written", advice: "Look at the disk.")
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
     #expect(try script.handle(.commitFailed([StoreRequestID(1)], failure)) == ["1 < refused: unavailable"])
-    #expect(try script.save(1, sequence: 1) == ["commit #2"])
+    #expect(try script.save(1, sequence: 2) == ["commit #2"])
     #expect(
       try script.handle(.commitFailed([StoreRequestID(2)], failure.withUnknownOutcome.withUnknownOutcome))
         == ["1 < refused: unavailable, outcome unknown"])

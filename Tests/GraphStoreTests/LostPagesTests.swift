@@ -24,8 +24,10 @@ import Testing
   private func whileReading(_ directory: TemporaryDirectory, _ body: () throws -> Void) throws {
     try DatabaseQueue(path: directory.path + "/graph.sqlite").inDatabase { database in
       try database.execute(sql: "BEGIN")
-      _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM Note")
+      let count = "SELECT count(*) FROM Note"
+      let before = try Int.fetchOne(database, sql: count)
       try body()
+      #expect(try Int.fetchOne(database, sql: count) == before)
       try database.execute(sql: "COMMIT")
     }
   }

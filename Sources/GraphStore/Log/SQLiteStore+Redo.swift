@@ -188,8 +188,11 @@ extension SQLiteStore {
   /// Writes SQLite's log again, with the same bytes, and syncs it.
   ///
   /// After a failed sync, the system counts the pages as written that the disk lacks, also for a later process, and
-  /// another sync does not write them. Other programs can neither append meanwhile nor begin the log again, because a
-  /// transaction holds the lock for both.
+  /// another sync does not write them.
+  ///
+  /// Other programs append to the log, begin it again, cut and recover it only under the lock that a transaction holds
+  /// here. Their reads find the same bytes at any time, and so does a start after a power cut in between. The file is
+  /// written through SQLite's own descriptor: closing another one would release this process's locks.
   func rewriteLog(of connection: Connection) throws {
     if options.hooks.skipsSync { return }
     do {
