@@ -40,7 +40,8 @@ let package = Package(
     .library(name: "GraphClientService", targets: ["GraphClientService"]),
     .library(name: "GraphEmbedded", targets: ["GraphEmbedded"]),
     .library(
-      name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell"]),
+      name: "GraphShell",
+      targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell"]),
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
     .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
@@ -79,7 +80,8 @@ let package = Package(
       sources: [
         "Access/AccessJudge.swift", "Access/AccessRules.swift", "Access/EntityScope.swift", "Access/Rights.swift",
         "Access/Role.swift", "Access/ScopeDependent.swift", "Invariant.swift", "Model", "Predicates", "Text", "Values",
-        "Changes/Outcome.swift", "Evolution/Mapping.swift", "Queries/EnumerationFallback.swift", "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
+        "Changes/Outcome.swift", "Evolution/Mapping.swift", "Queries/EnumerationFallback.swift",
+        "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
         "Queries/FetchRequest.swift", "Queries/IndexedExpression.swift", "Queries/PathCache.swift",
         "Queries/PathTrigger.swift", "Queries/RowRequest.swift", "Queries/SortKey.swift",
         "Rules/Attribute+Rules.swift",
@@ -154,7 +156,8 @@ let package = Package(
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer", "GraphHTTP",
+        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
+        "GraphHTTP",
         "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals, crypto,
       ]),
     .executableTarget(

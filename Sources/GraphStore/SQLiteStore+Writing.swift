@@ -233,6 +233,7 @@ extension SQLiteStore {
     case let failure as SQLConstraintFailure:
       Refusal(.invalid, "the store refused the transaction (\(failure.message))")
     case let known as Refusal: known
+    case let failure as StoreFailure: failure.refusal
     default: Refusal(.unavailable, "\(error)")
     }
   }
