@@ -61,7 +61,7 @@ extension GraphClient {
     } catch let failure as SecurityFailure {
       throw failure
     } catch {
-      throw ConnectFailure(address: address, cause: "\(error)")
+      throw ConnectFailure(address: address, error: error)
     }
     // Closed or superseded while it was being made.
     guard number == connection, state != .closed else {
