@@ -63,8 +63,9 @@ public struct AccessJudge: Sendable {
   /// then sees another value than the stored one.
   private func mayHide(_ number: PropertyNumber) -> Bool {
     guard let property = model.property(number), let relationship = property.relationship else { return false }
-    let family = model.entity(relationship.destination).map(\.family)
-    guard let family, family.allSatisfy({ model.accessRules(of: $0)?.rules[.read] == nil }) else { return true }
+    guard let destination = model.entity(relationship.destination),
+      destination.family.allSatisfy({ model.accessRules(of: $0)?.rules[.read] == nil })
+    else { return true }
     switch model.entity(property.owner)?.scope {
     // The object at the other end has the same scope.
     case .reference(number)?, .stored(_, through: number)?: return false
