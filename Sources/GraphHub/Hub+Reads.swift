@@ -101,6 +101,11 @@ extension Hub {
     status.server = handshake.server
     status.sessions = UInt64(sessions.values.count { $0 !== session && $0.isLive })
     status.registrations = UInt64(queries.registrations - session.readers.count)
+    // Sizes, next numbers and sessions would count objects and users that the session does not see.
+    if session.visibility != nil {
+      (status.size, status.commitLogSize, status.counters) = (0, 0, [])
+      (status.sessions, status.registrations) = (0, 0)
+    }
     sender.send(ToClient(request, .status(status)), to: session, &actions)
   }
 }
