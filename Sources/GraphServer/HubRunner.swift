@@ -43,6 +43,8 @@ final class HubRunner: @unchecked Sendable {
   private var lastSession: SessionID = 0
   private var reports = Reports()
   var accounts = Accounts()
+  /// Tests that wait for the end of all work.
+  @exclusivity(unchecked) var idleWaiters = [EventLoopPromise<ServerProbe.Census>]()
   private let finished: EventLoopPromise<Void>
 
   /// The work for the end of a turn of the loop.
@@ -214,6 +216,7 @@ final class HubRunner: @unchecked Sendable {
     swap(&actions, &turn.actions)
     hub.handle(event, into: &actions)
     for action in actions { perform(action) }
+    if !idleWaiters.isEmpty { resumeIdleWaiters() }
     if actions.capacity > Self.keptActions { return }
     actions.removeAll(keepingCapacity: true)
     swap(&actions, &turn.actions)
