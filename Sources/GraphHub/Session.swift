@@ -48,15 +48,15 @@ final class Session {
     var request: UInt64
   }
 
-  /// What the session may do and see, and since when.
+  /// The rights of the session, and the revision since which it has them.
   struct Access {
     /// The number of the token that the session uses; nil for none.
     var token: UInt64?
     /// The strongest role.
     var role: Role
-    /// What the session may do; nil for everything.
+    /// The rights for writes; nil for all.
     var rights: Rights?
-    /// What the session may see; nil for everything.
+    /// The objects that the session sees; nil for all.
     var visibility: Visibility?
     /// The generation of the rights.
     var generation: Int64 = 0
@@ -69,7 +69,7 @@ final class Session {
   /// The one on whose behalf the session acts; nil before its hello is accepted.
   var principal: Principal?
   let peer: Peer
-  /// What the session may do and see.
+  /// The rights of the session.
   var access: Access
   var replica = UniqueID.zero
   /// Whether `ReplicaOwners` counts the session.

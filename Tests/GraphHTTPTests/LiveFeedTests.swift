@@ -26,7 +26,7 @@ import Testing
       .welcome(
         Welcome(
           model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1,
-          heartbeatMilliseconds: 1)))
+          heartbeatMilliseconds: 1, principal: Principal(author: "ann"), role: .owner)))
   }
 
   private func text(_ actions: [LiveFeed.Action]) -> String {

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func commitsFollowTheSnapshot() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let id = try await served.insertProject("a")
       let client = try await follow(served, "entity=Project&where=year+%3E+1&limit=4")
       defer { client.close() }
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func lastEventContinuesWithoutGapOrRepeat() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       _ = try await served.insertProject("a")
       let first = try await follow(served, "entity=Project")
       let id = lastID(first)
@@ -60,7 +60,7 @@ import Testing
 
   @Test(arguments: ["entity=Step", "entity=Project&where=year+%3E+1"])
   func eventOfAnotherQueryStartsAgainWithTheReason(query: String) async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       _ = try await served.insertProject("a")
       let first = try await follow(served, "entity=Project")
       let id = lastID(first)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func timeEndsAStream() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let client = try await follow(served, "entity=Project&timeout=1")
       try await client.waitForEnd()
       #expect(client.text.hasSuffix("0\r\n\r\n"))
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func mistakesAreProblemsInsteadOfEvents() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       #expect(try await served.get("/v1/live").status == 400)
       #expect(try await served.get("/v1/live?entity=Projekt").status == 404)
       #expect(try await served.get("/v1/live?entity=Project&where=x").status == 400)
@@ -103,17 +103,22 @@ import Testing
       guard credential == "stk_a", !isRevoked.withLock({ $0 }) else {
         return .failure(Refusal(.notAllowed, "the token is wrong"))
       }
-      return .success(.user(Principal(id: "user:b", name: "bob"), token: 1))
+      let bob = Principal(id: "user:b", name: "bob")
+      return .success(.user(bob, token: 1, access: GrantedAccess(.owner, of: bob)))
     }
 
-    func ended(among tokens: [UInt64: Role]) -> [UInt64: Refusal] {
+    func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal] {
       isRevoked.withLock { $0 } ? tokens.mapValues { _ in Refusal(.notAllowed, "the token was revoked") } : [:]
     }
+
+    func erasedPrincipals() -> [String] { [] }
+
+    func record(generation: Int64, of principal: String, at revision: Revision) {}
   }
 
   @Test func streamEndsWithItsRight() async throws {
     let account = OneAccount()
-    try await ServedHTTP.serve(authenticator: account) { served in
+    try await ServedHTTP.serve(authenticator: account) { (served) async throws in
       #expect(try await served.get("/v1/live?entity=Project").status == 401)
       let client = try await follow(served, "entity=Project", ["Authorization: Bearer stk_a"])
       account.revoke()
@@ -125,7 +130,7 @@ import Testing
 
   @Test func requestsActForTheUserOfTheirToken() async throws {
     let account = OneAccount()
-    try await ServedHTTP.serve(authenticator: account) { served in
+    try await ServedHTTP.serve(authenticator: account) { (served) async throws in
       let none = try await served.get("/v1/objects/Project")
       #expect(none.status == 401 && none.fields["www-authenticate"] == "Bearer")
       #expect(try await served.get("/readyz").status == 200)

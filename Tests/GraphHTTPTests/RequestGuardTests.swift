@@ -7,7 +7,7 @@ import Testing
 /// Requests that a page of another site, or a confused proxy, may have caused.
 @Suite(.timeLimit(.minutes(1))) struct RequestGuardTests {
   @Test func otherHostsAreMisdirected() async throws {
-    try await ServedHTTP.serve(publicURL: "https://notes.example.org/board") { served in
+    try await ServedHTTP.serve(publicURL: "https://notes.example.org/board") { (served) async throws in
       for host in ["localhost", "127.0.0.1:1", "[::1]:80", "NOTES.example.org", "192.168.1.7"] {
         #expect(try await served.get("/healthz", ["Host: \(host)"]).status == 200, "\(host)")
       }
@@ -18,12 +18,13 @@ import Testing
   }
 
   @Test func writesOfOtherSitesAreRefused() async throws {
-    try await ServedHTTP.serve(publicURL: "https://notes.example.org") { served in
+    try await ServedHTTP.serve(publicURL: "https://notes.example.org") { (served) async throws in
       let body = #"{"title":"one","year":1}"#
       let own = "Origin: http://127.0.0.1:\(served.port)"
-      for field in ["Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site",
-        "Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1"]
-      {
+      for field in [
+        "Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site",
+        "Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1",
+      ] {
         #expect(try await served.post("/v1/objects/Project", body, [field]).status == 403, "\(field)")
       }
       #expect(try await served.post("/v1/objects/Project", body, [own, "Sec-Fetch-Site: same-origin"]).status == 201)
@@ -34,7 +35,7 @@ import Testing
   }
 
   @Test func largeHeadersAreRefused() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let client = try served.connect()
       client.send(
         RawHTTPClient.request("GET", "/healthz", port: served.port, ["X: " + String(repeating: "a", count: 100_000)]))

@@ -5,7 +5,7 @@ import Testing
 /// Changes over HTTP.
 @Suite(.timeLimit(.minutes(1))) struct WriteTests {
   @Test func creationAnswersWithTheObjectAndItsPlace() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let answer = try await served.post("/v1/objects/Project", #"{"title":"one","year":2026}"#)
       #expect(answer.status == 201)
       let id = try #require(answer.json["id"]?.stringValue)
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func repeatedKeyMakesOneObject() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let key = ["Idempotency-Key: a"]
       let id = try await served.insertProject("one", fields: key)
       _ = try await served.patch("/v1/objects/Project/\(id)", #"{"title":"two"}"#)
@@ -30,7 +30,7 @@ import Testing
 
   /// A client whose answer was lost after any number of bytes repeats the request.
   @Test func lostAnswersMakeNoSecondObject() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let body = #"{"title":"one","year":2026}"#
       let fields = ["Content-Type: application/json", "Idempotency-Key: lost"]
       for bytes in [0, 1, 17, 100] {
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func staleTagIsRefused() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let id = try await served.insertProject()
       let target = "/v1/objects/Project/\(id)"
       #expect(try await served.patch(target, #"{"year":1}"#, ["If-Match: \"1\""]).fields["etag"] == "\"2\"")
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func changesFromOneBaseConflictWithBothValues() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let id = try await served.insertProject()
       let target = "/v1/objects/Project/\(id)"
       #expect(try await served.patch("\(target)?base=1", #"{"year":1}"#).status == 200)
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func textsOfTwoClientsMerge() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let person = try await served.post("/v1/objects/Person", #"{"name":"p","bio":"hello world"}"#)
       let id = try #require(person.json["id"]?.stringValue)
       let target = "/v1/objects/Person/\(id)?base=1"
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func deletionAnswersWithItsCommit() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let id = try await served.insertProject()
       let target = "/v1/objects/Project/\(id)"
       let answer = try await served.send("DELETE", target)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test func transactionIsOneCommit() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let body = """
         {"changes":[{"kind":"insert","entity":"Step","$id":"s","values":{"label":"l","project":{"$ref":"p"}}},
         {"kind":"insert","entity":"Project","$id":"p","values":{"title":"t","year":1}}]}
@@ -125,7 +125,7 @@ import Testing
     ("{", 400, "malformed"),
   ])
   func refusalsHaveTheirStatus(body: String, status: Int, code: String) async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       _ = try await served.insertProject("one")
       let answer = try await served.post("/v1/objects/Project", body)
       #expect(answer.status == status && answer.json["code"]?.stringValue == code, "\(answer)")
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test func otherContentIsRefused() async throws {
-    try await ServedHTTP.serve { served in
+    try await ServedHTTP.serve { (served) async throws in
       let body = #"{"title":"one","year":2026}"#
       let plain = try await served.send("POST", "/v1/objects/Project", ["Content-Type: text/plain"], body: body)
       #expect(plain.status == 415)

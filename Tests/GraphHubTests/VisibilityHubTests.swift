@@ -52,7 +52,8 @@ import Testing
     }
     var everything = try ScopedGraph.everything(in: store)
     for session in 1...24 as ClosedRange<SessionID> {
-      let entity = try #require(random.pick(store.model.entities))
+      let picked = random.pick(store.model.entities)
+      let entity = try #require(picked)
       let text = session % 3 == 0 ? "" : predicates.text(for: entity)
       let predicate =
         text.isEmpty

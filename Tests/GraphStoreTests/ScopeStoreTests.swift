@@ -89,7 +89,7 @@ import Testing
       }
       rows.append([.object(image.id)] + values)
     }
-    _ = try store.store.export(begin: { _, _ in }, body: add)
+    _ = try store.store.export(seenBy: nil, begin: { _, _ in }, body: add)
     let copy = try TestStore(store.model)
     let batch = Batch(id: copy.nextID(), entity: 0, operation: .restore(rows: rows.count))
     let run = BatchJob(batch, author: "bob", rows: ImportedRows(rows: rows.reversed()))

@@ -38,20 +38,24 @@ import Testing
 
   @Test func rightsArriveWithTheRequest() throws {
     let note = try note(on: 0)
-    try store.by("ann", on(0, .commenter)) { #expect(try store.refusal([try edit(note)]) == nil) }
-    try store.by("ann", on(0, .reader)) { #expect(try store.refusal([try edit(note)])?.code == .notAllowed) }
-    try store.by("ann", on(1, .owner)) { #expect(try store.refusal([try edit(note)])?.code == .notFound) }
+    try store.by("ann", on(0, .commenter)) { () throws in #expect(try store.refusal([try edit(note)]) == nil) }
+    try store.by("ann", on(0, .reader)) { () throws in
+      #expect(try store.refusal([try edit(note)])?.code == .notAllowed)
+    }
+    try store.by("ann", on(1, .owner)) { () throws in #expect(try store.refusal([try edit(note)])?.code == .notFound) }
     #expect(try store.refusal([try edit(note)]) == nil, "without rights everything is permitted")
   }
 
   @Test func undoAndRedoNeedTheRightsOfNow() throws {
     let note = try note(on: 0)
     try store.by("ann", on(0, .commenter)) { try store.must([try edit(note)]) }
-    try store.by("ann", on(0, .reader)) { #expect(refusal(try store.undo())?.code == .notAllowed) }
-    try store.by("ann", on(1, .owner)) { #expect(refusal(try store.undo()) == AccessJudge.effectOnInvisible) }
+    try store.by("ann", on(0, .reader)) { () throws in #expect(refusal(try store.undo())?.code == .notAllowed) }
+    try store.by("ann", on(1, .owner)) { () throws in
+      #expect(refusal(try store.undo()) == AccessJudge.effectOnInvisible)
+    }
     try store.by("ann", on(0, .commenter)) { try store.taken(try store.undo()) }
     #expect(try store.value(note, "Note.text") == .string(""))
-    try store.by("ann", on(0, .reader)) { #expect(refusal(try store.redo())?.code == .notAllowed) }
+    try store.by("ann", on(0, .reader)) { () throws in #expect(refusal(try store.redo())?.code == .notAllowed) }
     try store.by("ann", on(0, .commenter)) { try store.taken(try store.redo()) }
     #expect(try store.value(note, "Note.text") == .string("x"))
   }
@@ -85,12 +89,12 @@ import Testing
     try store.by("bob") { try store.must([try edit(note)]) }
     let unknown = ObjectID(key: UniqueID(high: note.key.high, low: note.key.low ^ 1), entity: note.entity)
     let messages = try [note, unknown].map { id in
-      let refusal = try store.by("ann", on(0, .owner)) { refusal(try restore(.object(id), at: revision)) }
-      #expect(refusal?.code == .notFound)
-      return refusal?.message.replacing("\(id)", with: "ID")
+      let found = try store.by("ann", on(0, .owner)) { refusal(try restore(.object(id), at: revision)) }
+      #expect(found?.code == .notFound)
+      return found?.message.replacing("\(id)", with: "ID")
     }
     #expect(messages[0] == messages[1])
-    try store.by("ann", on(1, .reader)) {
+    try store.by("ann", on(1, .reader)) { () throws in
       #expect(refusal(try restore(.object(note), at: revision))?.code == .notAllowed)
     }
     try store.by("ann", on(1, .editor)) { try store.taken(try restore(.object(note), at: revision)) }
@@ -102,7 +106,7 @@ import Testing
     let revision = try store.store.head.revision
     try store.by("ann", on(0, .editor)) { try store.must([try edit(note)]) }
     _ = try self.note(on: 1, by: "bob")
-    try store.by("ann", on(0, .editor)) {
+    try store.by("ann", on(0, .editor)) { () throws in
       #expect(refusal(try restore(.everything, at: revision)) == AccessJudge.effectOnInvisible)
     }
     #expect(try store.all("Note").count == 2 && store.value(note, "Note.text") == .string("x"))
@@ -127,7 +131,7 @@ import Testing
     for _ in 0..<count { _ = try note(on: 0) }
     _ = try note(on: 0, by: "bob")
     let revision = try store.store.head.revision
-    try store.by("ann", on(0, .commenter)) {
+    try store.by("ann", on(0, .commenter)) { () throws in
       #expect(refusal(try store.batch("Note", try setText("text == ''")))?.code == .notAllowed)
       #expect(refusal(try store.batch("Note", .delete(.always)))?.code == .notAllowed)
     }
@@ -137,8 +141,8 @@ import Testing
   @Test func batchOfAPartlySightedUserReadsNoOtherObjects() throws {
     _ = try note(on: 0)
     try store.by("ann", on(0, .editor)) {
-      let refusal = refusal(try store.batch("Note", try setText("board.name == ''")))
-      #expect(refusal?.code == .notAllowed && refusal?.message.contains("reads other objects") == true)
+      let found = refusal(try store.batch("Note", try setText("board.name == ''")))
+      #expect(found?.code == .notAllowed && found?.message.contains("reads other objects") == true)
     }
     try store.taken(try store.batch("Note", try setText("board.name == ''")))
   }
@@ -149,8 +153,8 @@ import Testing
       let rows = (0..<count).map { _ in [Value.object(boards[index])] }
       return refusal(try store.batch("Note", .insert([board], rows: count), rows: rows))
     }
-    try store.by("ann", on(0, .reader)) { #expect(try insert(on: 0)?.code == .notAllowed) }
-    try store.by("ann", on(0, .commenter)) {
+    try store.by("ann", on(0, .reader)) { () throws in #expect(try insert(on: 0)?.code == .notAllowed) }
+    try store.by("ann", on(0, .commenter)) { () throws in
       #expect(try insert(on: 0) == nil)
       #expect(try insert(on: 1)?.violations.first?.rule == "destination", "the board does not exist for ann")
     }
