@@ -12,6 +12,7 @@ extension HubRunner {
     /// Nil for a server without accounts.
     var authenticator: (any Authenticating)?
     var throttle = LoginThrottle()
+    var auditLimiter = AuditLimiter()
     /// Whether a check of the tokens in use is under way.
     var isChecking = false
   }
@@ -38,9 +39,11 @@ extension HubRunner {
   /// Refuses a credential, slowly if the address has failed before.
   private func refuse(_ refusal: Refusal, _ id: SessionID, _ address: String) {
     reportLogin(refusal, address)
+    audit(AuditEvent(.refusedLogin, principal: nil, reason: refusal.message), from: address)
     // Only a wrong credential counts, not a file that can't be read.
     guard refusal.code == .notAllowed else { return process(.authenticated(.failure(refusal), session: id)) }
-    guard let pause = accounts.throttle.recordFailure(address, now: Self.milliseconds) else {
+    let network = if let network = ClientNetwork(address) { network.description } else { address }
+    guard let pause = accounts.throttle.recordFailure(network, now: Self.milliseconds) else {
       let limit = Refusal(.limit, "too many logins from this address have failed; try again in a minute")
       return process(.authenticated(.failure(limit), session: id))
     }
@@ -63,6 +66,16 @@ extension HubRunner {
         }
       }
     }
+  }
+
+  /// Writes a line to the audit log, on the thread of the hub's reads.
+  func audit(_ event: AuditEvent, from address: String) {
+    guard let authenticator = accounts.authenticator else { return }
+    let network = if let network = ClientNetwork(address) { network.description } else { address }
+    let who = if let principal = event.principal { principal } else { "" }
+    let kind = "\(event.kind.rawValue) \(network) \(who)"
+    guard let omitted = accounts.auditLimiter.omitted(before: kind, now: Self.milliseconds) else { return }
+    internalReaders.enqueue { authenticator.record(event, from: address, omitted: omitted) }
   }
 
   private static var milliseconds: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }

@@ -31,7 +31,7 @@ struct Daemon: AsyncParsableCommand {
     version: VersionText.of("stickiesd"),
     subcommands: [
       Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self, UserCommand.self,
-      GrantCommand.self, ShareCommand.self, TokenCommand.self, CertificateCommand.self,
+      GrantCommand.self, ShareCommand.self, TokenCommand.self, CertificateCommand.self, AuditCommand.self,
     ],
     defaultSubcommand: Serve.self)
 }

@@ -36,6 +36,8 @@ import Testing
     }
 
     func record(generation: Int64, of principal: String, at revision: Revision) {}
+
+    func record(_ event: AuditEvent, from address: String, omitted: Int) {}
   }
 
   @Test func authorIsTheUserOfTheToken() async throws {
