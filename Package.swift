@@ -21,6 +21,8 @@ let configuration: Target.Dependency = .product(name: "Configuration", package: 
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
+// Its product for servers, without the router.
+let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 let package = Package(
@@ -36,7 +38,7 @@ let package = Package(
     .library(name: "GraphClientService", targets: ["GraphClientService"]),
     .library(name: "GraphEmbedded", targets: ["GraphEmbedded"]),
     .library(
-      name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphClient", "GraphShell"]),
+      name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell"]),
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
     .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
@@ -61,6 +63,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
   targets: [
@@ -78,6 +81,8 @@ let package = Package(
         "Rules/Attribute+Rules.swift",
       ]),
     .target(name: "GraphWire", dependencies: ["GraphModel"]),
+    // The JSON of objects, commits and refusals, in both directions: of the shell and of HTTP.
+    .target(name: "GraphJSON", dependencies: ["GraphModel", "GraphWire"]),
     // Where a commit becomes durable: records in segment files.
     .target(name: "GraphLog", dependencies: ["GraphModel", "FileNumber"]),
     .target(name: "FileNumber"),
@@ -90,6 +95,12 @@ let package = Package(
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
     .target(name: "FreedMemory"),
+    // The HTTP interface of a served graph, for any model.
+    .target(
+      name: "GraphHTTP",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird,
+      ] + nio),
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
@@ -116,7 +127,7 @@ let package = Package(
     .target(
       name: "GraphShell",
       dependencies: [
-        "CommandLineIO", "CoreDataStore", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica",
+        "CommandLineIO", "CoreDataStore", "TerminalCells", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica",
         "GraphControllers", "GraphClient", arguments,
       ]),
     // The typed classes, the model itself, and the user's environment: what the daemon and its clients share.
@@ -138,13 +149,13 @@ let package = Package(
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
+        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer", "GraphHTTP",
         "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals, crypto,
       ]),
     .executableTarget(
       name: "stickies",
       dependencies: [
-        "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
+        "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphShell",
         "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
         "FreedMemory", arguments,
       ]),
@@ -222,6 +233,12 @@ let package = Package(
         "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphTesting", log, tls, embedded,
       ] + nio),
     .testTarget(
+      name: "GraphHTTPTests",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log,
+        hummingbird,
+      ]),
+    .testTarget(
       name: "GraphClientTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore",
@@ -249,7 +266,8 @@ let package = Package(
     .testTarget(
       name: "GraphShellTests",
       dependencies: [
-        "CommandLineIO", "CoreDataStore", "GraphModel", "GraphWire", "GraphClient", "GraphShell", "GraphTesting",
+        "CommandLineIO", "CoreDataStore", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell",
+        "GraphTesting",
         arguments,
       ]),
     .testTarget(name: "CoreDataStoreTests", dependencies: ["GraphModel", "CoreDataStore", "GraphTesting", grdb]),

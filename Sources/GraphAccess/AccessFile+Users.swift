@@ -113,7 +113,8 @@ extension AccessFile {
   }
 
   /// The columns of a user named `u` in a statement, for `user(_:_:)`.
-  static let userColumns = "u.id, u.name, u.created, u.removed, u.link, u.generation, iif(u.seen = u.generation, u.since, NULL)"
+  static let userColumns =
+    "u.id, u.name, u.created, u.removed, u.link, u.generation, iif(u.seen = u.generation, u.since, NULL)"
 
   func user(named name: String, _ database: Database) throws -> AccessUser {
     let row = try Row.fetchOne(

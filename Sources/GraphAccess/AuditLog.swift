@@ -41,7 +41,9 @@ public final class AuditLog: Sendable {
     assert(!line.contains(UInt8(ascii: "\n")), "an entry is one line")
     line.append(UInt8(ascii: "\n"))
     try writing.withLock { _ in
-      let descriptor = try Self.open(path, O_WRONLY | O_APPEND | O_CREAT)
+      guard let descriptor = try Self.open(path, O_WRONLY | O_APPEND | O_CREAT) else {
+        throw Self.failure(path, "can't be created")
+      }
       defer { close(descriptor) }
       let size = try Self.size(of: descriptor, path)
       let written = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
@@ -66,36 +68,45 @@ public final class AuditLog: Sendable {
   /// The entries of all files, the oldest first, and the number of lines that can't be read.
   /// - Throws: `StoreFailure` if a file can't be read, or if other users have access to it.
   public func entries() throws -> (entries: [AuditEntry], damaged: Int) {
+    // A daemon may give the files their next names meanwhile: read from the newest one on, none is missed, and one that
+    // is found again under its next name is recognized by its number.
+    var files = [[UInt8]]()
+    var read = Set<UInt64>()
+    for number in 0..<Self.maximumFiles {
+      let path = number == 0 ? path : "\(path).\(number)"
+      guard let file = try Self.contents(of: path), read.insert(file.inode).inserted else { continue }
+      files.append(file.bytes)
+    }
     var entries = [AuditEntry]()
     var damaged = 0
-    try writing.withLock { _ in
-      for number in stride(from: Self.maximumFiles - 1, through: 0, by: -1) {
-        let path = number == 0 ? path : "\(path).\(number)"
-        for line in try Self.bytes(of: path).split(separator: UInt8(ascii: "\n")) {
-          if let entry = AuditEntry(line: line) { entries.append(entry) } else { damaged += 1 }
-        }
-      }
+    for line in files.reversed().flatMap({ $0.split(separator: UInt8(ascii: "\n")) }) {
+      if let entry = AuditEntry(line: line) { entries.append(entry) } else { damaged += 1 }
     }
     return (entries, damaged)
   }
 
-  /// The bytes of a file; none if there is no such file.
-  private static func bytes(of path: String) throws -> [UInt8] {
-    if access(path, F_OK) != 0, errno == ENOENT { return [] }
-    let descriptor = try open(path, O_RDONLY)
+  /// The number of a file and its bytes; nil if there is no such file.
+  private static func contents(of path: String) throws -> (inode: UInt64, bytes: [UInt8])? {
+    guard let descriptor = try open(path, O_RDONLY) else { return nil }
     defer { close(descriptor) }
-    let size = try size(of: descriptor, path)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure(path, "can't be read") }
+    let size = Int(status.st_size)
     let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       count = max(0, pread(descriptor, buffer.baseAddress, size, 0))
     }
     guard bytes.count == size else { throw failure(path, "can't be read") }
-    return bytes
+    return (UInt64(status.st_ino), bytes)
   }
 
   /// Opens a file of the log, which is a regular file of this user, to which no other user has access.
-  private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+  /// - Returns: nil if there is no such file.
+  private static func open(_ path: String, _ flags: Int32) throws -> Int32? {
     let descriptor = openFile(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
-    guard descriptor >= 0 else { throw failure(path, "can't be opened") }
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw failure(path, "can't be opened")
+    }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
       status.st_mode & 0o077 == 0, status.st_nlink == 1
@@ -120,6 +131,3 @@ public final class AuditLog: Sendable {
       advice: "Check the disk and the rights of the data directory.")
   }
 }
-
-/// `open` of the C library, which a method hides.
-private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }

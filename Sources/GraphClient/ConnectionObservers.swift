@@ -6,6 +6,8 @@ import GraphWire
 struct ConnectionObservers {
   var stateHandler: ((GraphClient.State) -> Void)?
   var silenceHandler: ((Bool) -> Void)?
+  var presenceHandler: ((Presence) -> Void)?
+  var damageHandler: ((DamageNotice) -> Void)?
   let states = ConnectionStates()
   let instruments: ClientInstruments
   private let log: ConnectionLog

@@ -18,8 +18,8 @@ extension GraphClient: ContextOwner {
 
   /// Begins to make the calls that other threads post.
   func begin(on actor: isolated any Actor) {
-    precondition(home.actor == nil, "a client belongs to one actor")
-    home.actor = actor
+    precondition(owningActor.actor == nil, "a client belongs to one actor")
+    owningActor.actor = actor
     mailbox.run(for: self, on: actor)
   }
 
@@ -27,7 +27,7 @@ extension GraphClient: ContextOwner {
   func assertIsolation() {
     assert(
       {
-        home.actor?.assertIsolated("a client is used on the actor that made it")
+        owningActor.actor?.assertIsolated("a client is used on the actor that made it")
         return true
       }())
   }
@@ -40,7 +40,7 @@ extension GraphClient: ContextOwner {
   ///
   /// The body must not have a capture list: Swift 6.3 runs an async closure with one on no actor, and does not say so.
   func spawn(_ body: @escaping () async -> Void) {
-    home.unstartedTasks.append(body)
+    owningActor.unstartedTasks.append(body)
     mailbox.postStart { client, actor in client.startTasks(on: actor) }
   }
 
@@ -51,8 +51,8 @@ extension GraphClient: ContextOwner {
   }
 
   private func startTasks(on actor: isolated any Actor) {
-    let bodies = home.unstartedTasks
-    home.unstartedTasks = []
+    let bodies = owningActor.unstartedTasks
+    owningActor.unstartedTasks = []
     for body in bodies {
       Task {
         _ = actor

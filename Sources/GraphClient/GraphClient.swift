@@ -112,9 +112,15 @@ public final class GraphClient {
     set { observers.silenceHandler = newValue }
   }
   /// Called when another session sets its presence, or has ended.
-  public var presenceDidChange: ((Presence) -> Void)?
+  public var presenceDidChange: ((Presence) -> Void)? {
+    get { observers.presenceHandler }
+    set { observers.presenceHandler = newValue }
+  }
   /// Called when a live query's result lacks damaged objects, before the result is delivered.
-  public var damageDidAppear: ((DamageNotice) -> Void)?
+  public var damageDidAppear: ((DamageNotice) -> Void)? {
+    get { observers.damageHandler }
+    set { observers.damageHandler = newValue }
+  }
 
   let options: Options
   var observers: ConnectionObservers
@@ -138,7 +144,7 @@ public final class GraphClient {
   /// Calls of other threads on this client.
   let mailbox = Mailbox<GraphClient>()
   /// The actor that this client belongs to.
-  var home = ClientHome()
+  var owningActor = OwningActor()
   /// The undo stack, once a program has asked for it.
   var usedUndoStack: UndoStack?
 

@@ -29,17 +29,24 @@ extension Hub {
       case .success(.owner): findReplica(hello, request, Principal(author: hello.author), session, &actions)
       case .success(.user(let principal, let token, let access)):
         guard let role = access.rights.strongestRole else { return end(session, .noRole, &actions) }
-        (session.token, session.role, session.generation) = (token, role, access.generation)
+        // The grants may have changed while the credential was verified.
+        guard access.generation >= generations[principal.id, default: access.generation] else {
+          return end(session, Self.changedRights, &actions)
+        }
+        generations[principal.id] = access.generation
+        session.access = Session.Access(token: token, role: role, generation: access.generation)
         setRights(access.rights, of: session)
-        session.accessSince = begin(access, of: principal, &actions)
+        session.access.since = begin(access, of: principal, &actions)
         findReplica(hello, request, principal, session, &actions)
       }
     }
   }
 
+  private static let changedRights = Refusal(.unavailable, "your rights were changed; connect again")
+
   private func setRights(_ rights: Rights, of session: Session) {
-    session.rights = rights
-    session.visibility = Visibility(rights, model: resolver.model)
+    session.access.rights = rights
+    session.access.visibility = Visibility(rights, model: resolver.model)
   }
 
   /// Ends the sessions of a principal that have earlier rights, and returns the revision up to which a client may hold
@@ -47,11 +54,11 @@ extension Hub {
   private mutating func begin(
     _ access: GrantedAccess, of principal: Principal, _ actions: inout [HubAction]
   ) -> Revision {
-    for session in sessions.values.inOrder() where session.generation < access.generation {
+    for session in sessions.values.inOrder() where session.access.generation < access.generation {
       guard session.token != nil, let other = session.principal, UTF8Comparison.equal(other.id, principal.id) else {
         continue
       }
-      end(session, Refusal(.unavailable, "your rights were changed; connect again"), &actions)
+      end(session, Self.changedRights, &actions)
     }
     if let since = access.since { return since }
     actions.append(.recordAccess(principal: principal.id, generation: access.generation, at: head.revision))
@@ -105,6 +112,9 @@ extension Hub {
     _ hello: Hello, _ request: UInt64, _ principal: Principal, _ session: Session,
     _ result: Result<KnownReplica?, Refusal>, _ actions: inout [HubAction]
   ) {
+    if session.token != nil, session.access.generation < generations[principal.id, default: 0] {
+      return end(session, Self.changedRights, &actions)
+    }
     var known: KnownReplica?
     switch result {
     case .success(let found): known = found

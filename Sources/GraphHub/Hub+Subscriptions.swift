@@ -71,7 +71,9 @@ extension Hub {
   ) {
     // The effect of old commits on key-path queries and windows is not recorded, and a state from before a change of
     // grants may be one of other rights.
-    if queries.hasUnrecordedEffects(query) || session.accessSince > 0 && since <= session.accessSince { return load(query, session, request, known: true, &actions) }
+    if queries.hasUnrecordedEffects(query) || session.access.since > 0 && since <= session.access.since {
+      return load(query, session, request, known: true, &actions)
+    }
     session.readers[query] = Session.Subscription(state: .live, through: since, request: request)
     sender.send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: session, &actions)
     rewind(session, to: since, for: query)

@@ -32,6 +32,8 @@ public struct Hub {
   var presence = PresenceTable()
   var replicaOwners = ReplicaOwners()
   var users: UserTable
+  /// The newest generation of rights with which each principal has logged in.
+  var generations = [String: Int64]()
   var now: Int64 = 0
   var isShuttingDown = false
   /// Whether some session's first result is ahead of the hub.
@@ -137,7 +139,7 @@ public struct Hub {
   /// have changed, those of its oldest session count, which ends them all.
   public var tokensInUse: [UInt64: Int64] {
     sessions.values.inOrder().reduce(into: [:]) { tokens, session in
-      if let token = session.token, tokens[token] == nil { tokens[token] = session.generation }
+      if let token = session.token, tokens[token] == nil { tokens[token] = session.access.generation }
     }
   }
 
@@ -215,7 +217,7 @@ public struct Hub {
   private mutating func receivePart(_ bytes: Int, of session: Session, _ actions: inout [HubAction]) {
     unfinished.receive(bytes, of: session, at: now)
     if unfinished.exceedMemory {
-      for session in unfinished.sessionsByAge where unfinished.exceedMemory {
+      for session in unfinished.sessionsToEnd where unfinished.exceedMemory {
         end(session, unfinished.memoryRefusal, &actions)
       }
     }

@@ -8,8 +8,8 @@ import GraphModel
 /// each query and then filtered once for each class. An object that becomes visible is an insert, and one that becomes
 /// invisible a removal.
 ///
-/// What a class sees of an object includes its references. The writer adds the objects to which a commit's objects refer
-/// (`CommitRecord.referenced`). If one is missing, or if an object to which others refer becomes visible or invisible,
+/// What a class sees of an object includes its references. The writer adds the objects to which the objects of a commit
+/// refer (`CommitRecord.referenced`). If one is missing, or if an object to which others refer becomes visible or invisible,
 /// the effect on the class is not known, and its readers reload.
 extension QueryTable {
   /// Adds the query of a class to those of its base.

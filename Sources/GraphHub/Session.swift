@@ -48,25 +48,31 @@ final class Session {
     var request: UInt64
   }
 
+  /// What the session may do and see, and since when.
+  struct Access {
+    /// The number of the token that the session uses; nil for none.
+    var token: UInt64?
+    /// The strongest role.
+    var role: Role
+    /// What the session may do; nil for everything.
+    var rights: Rights?
+    /// What the session may see; nil for everything.
+    var visibility: Visibility?
+    /// The generation of the rights.
+    var generation: Int64 = 0
+    /// The session resumes no state up to this revision, because it may be one of other rights.
+    var since: Revision = 0
+  }
+
   let id: SessionID
   var phase = Phase.awaitingHello
   /// The one on whose behalf the session acts; nil before its hello is accepted.
   var principal: Principal?
   let peer: Peer
-  /// The number of the token that the session uses; nil for none.
-  var token: UInt64?
-  /// The strongest role of the session.
-  var role: Role
-  /// What the session may do; nil for everything.
-  var rights: Rights?
-  /// What the session may see; nil for everything.
-  var visibility: Visibility?
-  /// The generation of the rights.
-  var generation: Int64 = 0
-  /// The session resumes no state up to this revision, because it may be one of other rights.
-  var accessSince: Revision = 0
   /// The sessions of the same user; nil for the machine's owner, and before the hello is accepted.
   var user: UserSessions?
+  /// What the session may do and see.
+  var access: Access
   var replica = UniqueID.zero
   /// Whether `ReplicaOwners` counts the session.
   var isBound = false
@@ -84,15 +90,15 @@ final class Session {
 
   var readers = [UInt64: Subscription]()
   /// Bytes sent to the session and not yet written to its socket.
-  var backlog = 0 { didSet { user?.backlog += backlog - oldValue } }
+  var backlog = 0 { didSet { user?.countBacklog(backlog - oldValue) } }
   /// Commits from history that are being sent to the session.
   var replay = Deque<CommitRecord>()
   var historyTicket: StoreRequestID?
-  var commitsInFlight = 0 { didSet { user?.commits += commitsInFlight - oldValue } }
+  var commitsInFlight = 0 { didSet { user?.countCommits(commitsInFlight - oldValue) } }
   /// Tickets of the batches among the commits in flight.
   var batches = Set<StoreRequestID>()
   /// The approximate size of the transactions received and not answered yet.
-  var commitBytes = 0 { didSet { user?.commitBytes += commitBytes - oldValue } }
+  var commitBytes = 0 { didSet { user?.countCommitBytes(commitBytes - oldValue) } }
   /// Requests that wait for earlier commits or reads: a fetch sent after a save sees that save.
   var waiting = Deque<ToServer>()
   /// Reads in progress, by request.
@@ -106,8 +112,14 @@ final class Session {
   init(_ id: SessionID, _ peer: Peer, lastActivity: Int64) {
     (self.id, self.peer, self.lastActivity) = (id, peer, lastActivity)
     // Without accounts, a client of the network is one of the owner; otherwise its token decides.
-    role = if case .user = peer { .editor } else { .owner }
+    let role: Role = if case .user = peer { .editor } else { .owner }
+    access = Access(role: role)
   }
+
+  var token: UInt64? { access.token }
+  var role: Role { access.role }
+  var rights: Rights? { access.rights }
+  var visibility: Visibility? { access.visibility }
 
   /// The read request as the session sees the graph: reduced to what it may see, and translated by its lens.
   func perspective(of request: ReadRequest) -> ReadRequest {
@@ -122,14 +134,14 @@ final class Session {
   func beginRead(_ request: UInt64, _ ticket: StoreRequestID) {
     assert(reads[request] == nil, "a request reads once at a time")
     reads[request] = ticket
-    user?.reads += 1
+    user?.countReads(1)
   }
 
   /// - Returns: the ticket of the read; nil if no read answers the request.
   @discardableResult
   func endRead(_ request: UInt64) -> StoreRequestID? {
     guard let ticket = reads.removeValue(forKey: request) else { return nil }
-    user?.reads -= 1
+    user?.countReads(-1)
     return ticket
   }
 }

@@ -1,3 +1,4 @@
+// Tests: UserLimitTests.swift
 /// The limits of one user: of all connections of a principal with an account, of a share link, or of another local
 /// user. The machine's owner has only the limits of each connection; docs/operating.md describes each.
 public struct UserLimits: Sendable {

@@ -22,27 +22,20 @@ struct UserTable {
         .limit, "a user has at most \(limits.user.connections) connections; close some of yours and connect again")
     }
     users[principal.id] = user
-    user.connections += 1
-    user.backlog += session.backlog
-    user.commits += session.commitsInFlight
-    user.commitBytes += session.commitBytes
-    user.reads += session.reads.count
+    user.count(session, by: 1)
     session.user = user
   }
 
   /// Removes a session whose connection has closed.
   mutating func remove(_ session: Session) {
-    // The owner's sessions, and those that were refused before, have none.
-    guard let user = session.user else { return }
-    session.user = nil
-    user.connections -= 1
-    user.backlog -= session.backlog
-    user.commits -= session.commitsInFlight
-    user.commitBytes -= session.commitBytes
-    user.reads -= session.reads.count
-    if user.connections == 0 {
-      assert(user.isIdle, "each session counts the same when it is added and removed")
-      users[user.id] = nil
+    // The owner's sessions, and those that were refused before, have no user.
+    if let user = session.user {
+      session.user = nil
+      user.count(session, by: -1)
+      if user.connections == 0 {
+        assert(user.isIdle, "each session counts the same when it is added and removed")
+        users[user.id] = nil
+      }
     }
   }
 
@@ -62,11 +55,11 @@ final class UserSessions {
   private let limits: UserLimits
   fileprivate(set) var connections = 0
   /// Reads in progress.
-  var reads = 0
-  var commits = 0
-  var commitBytes = 0
+  private var reads = 0
+  private var commits = 0
+  private var commitBytes = 0
   /// Bytes sent to the sessions and not yet written to their sockets.
-  var backlog = 0
+  private var backlog = 0
   /// Presences forwarded in this second.
   fileprivate(set) var presences = 0
   /// The estimated steps of the live queries, by session and number.
@@ -104,6 +97,31 @@ final class UserSessions {
 
   fileprivate var isIdle: Bool {
     reads == 0 && commits == 0 && commitBytes == 0 && backlog == 0 && querySteps.isEmpty && totalSteps == 0
+  }
+
+  // MARK: - Counting
+
+  func countReads(_ change: Int) {
+    reads += change
+    assert(reads >= 0, "a read of a user ends once")
+  }
+
+  func countCommits(_ change: Int) {
+    commits += change
+    assert(commits >= 0, "a commit of a user is answered once")
+  }
+
+  func countCommitBytes(_ change: Int) { commitBytes += change }
+
+  func countBacklog(_ change: Int) { backlog += change }
+
+  /// Counts a session and what it uses, or with -1 no longer.
+  fileprivate func count(_ session: Session, by sign: Int) {
+    connections += sign
+    countReads(sign * session.reads.count)
+    countCommits(sign * session.commitsInFlight)
+    countCommitBytes(sign * session.commitBytes)
+    countBacklog(sign * session.backlog)
   }
 
   // MARK: - Waiting

@@ -11,6 +11,10 @@ public protocol Authenticating: Sendable {
   /// one, with the reasons. The server asks twice a second, and ends the sessions of these tokens.
   func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal]
 
+  /// The ids of the principals whose names were erased. The server asks twice a second, and its store forgets the
+  /// names.
+  func erasedPrincipals() -> [String]
+
   /// Keeps the revision from which on no session of a principal has rights older than this generation, so that later
   /// logins know it.
   /// - Parameter principal: the principal's id.

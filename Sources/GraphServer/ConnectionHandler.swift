@@ -17,7 +17,7 @@ import NIOCore
 ///
 /// Exclusivity checks are disabled for the properties that each message changes: only the loop uses them, and nothing
 /// is called back while one of them is being changed. The checks cost a fiftieth of a small commit's time on the loop.
-final class ConnectionHandler: ChannelInboundHandler {
+final class ConnectionHandler: ChannelInboundHandler, HubConnection {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
@@ -118,7 +118,6 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   // MARK: - Outbound
 
-  /// - Returns: true if the connection had nothing queued before and must be flushed.
   func write(_ buffer: ByteBuffer) -> Bool {
     pending.append(buffer)
     pendingBytes += buffer.readableBytes

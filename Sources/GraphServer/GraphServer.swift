@@ -58,6 +58,8 @@ public struct GraphServer: Service {
   private let ready: @Sendable ([ServerAddress]) -> Void
   /// Called before `ready`; tests measure a running server.
   package var started: @Sendable (ServerProbe) -> Void = { _ in }
+  /// Other protocols in which the store is served.
+  package var interfaces = [any ServerInterface]()
   /// Called before `ready`, when programs of this process can connect.
   package var acceptsLocally: @Sendable (LocalConnections) -> Void = { _ in }
 
@@ -78,7 +80,8 @@ public struct GraphServer: Service {
   /// - Throws: `StoreFailure` when the server cannot listen on an address; `ExposedAddressError` or
   ///   `CertificateFailure` when it must not.
   public func run() async throws {
-    try ListeningPolicy.check(configuration)
+    let others = interfaces.flatMap(\.addresses)
+    try ListeningPolicy.check(configuration, others: others)
     // Checked first, so that a server that listens can also answer.
     try DescriptorReserve.check(
       DescriptorReserve.count(store: store.maximumDescriptors, addresses: configuration.addresses.count))
@@ -91,7 +94,7 @@ public struct GraphServer: Service {
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
     let writer = WriterThread(store: store, clock: Self.now)
-    let conditions = ServingConditions(configuration)
+    let conditions = ServingConditions(configuration, others: others)
     for exposure in conditions.exposures { log.warning("\(exposure)") }
     let runner = try runner(loop, conditions, writer, readers, internalReaders)
     var listeners = [Listener]()
@@ -100,12 +103,13 @@ public struct GraphServer: Service {
       try readers.start()
       try internalReaders.start()
       try await listen(group, runner, &listeners)
+      for interface in interfaces { try await interface.start(HubSessions(runner), on: group) }
     } catch {
-      for listener in listeners { await listener.close() }
+      await close(listeners)
       // A promise of the runner must not outlive its loop unfulfilled.
       try? await loop.submit { runner.cancelRemaining() }.get()
-      await Self.join(writer, readers, internalReaders)
-      try? await group.shutdownGracefully()
+      for interface in interfaces { await interface.stop() }
+      await Self.end(group, writer, readers, internalReaders)
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
@@ -119,21 +123,25 @@ public struct GraphServer: Service {
     ready(listeners.map(\.address))
     try? await gracefulShutdown()
     log.info("shutting down")
-    for listener in listeners { await listener.close() }
+    await close(listeners)
     local.stop()
     runner.submit(.shutdown)
     // A client that no longer reads must not delay the shutdown.
     let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.cancelRemaining() }
+    for interface in interfaces { await interface.stop() }
     try? await runner.whenFinished.get()
     deadline.cancel()
     timer.cancel()
     watching.cancel()
     checkingCertificate?.cancel()
     pruning?.cancel()
-    await Self.join(writer, readers, internalReaders)
-    try? await group.shutdownGracefully()
+    await Self.end(group, writer, readers, internalReaders)
     try store.close()
     log.info("the store is closed")
+  }
+
+  private func close(_ listeners: [Listener]) async {
+    for listener in listeners { await listener.close() }
   }
 
   /// Makes the runner of a hub that begins at the store's head.
@@ -195,6 +203,14 @@ public struct GraphServer: Service {
     let schedule = PruningSchedule(
       store: store, runner: runner, internalReaders: internalReaders, policy: policy, start: start, log: log)
     return schedule.start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
+  }
+
+  /// Ends all threads.
+  private static func end(
+    _ group: MultiThreadedEventLoopGroup, _ writer: WriterThread, _ readers: ReadExecutor, _ internalReaders: ReaderPool
+  ) async {
+    await join(writer, readers, internalReaders)
+    try? await group.shutdownGracefully()
   }
 
   /// Waits for the end of the threads outside the cooperative pool, which must not be blocked.

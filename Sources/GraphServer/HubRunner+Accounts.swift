@@ -15,6 +15,8 @@ extension HubRunner {
     var auditLimiter = AuditLimiter()
     /// Whether a check of the tokens in use is under way.
     var isChecking = false
+    /// The principals whose names the store has forgotten since the start.
+    var forgotten = Set<String>()
   }
 
   /// Verifies the credential of a session's hello.
@@ -53,16 +55,18 @@ extension HubRunner {
     }
   }
 
-  /// Ends the sessions whose tokens can no longer be used. Called twice a second.
+  /// Ends the sessions whose tokens can no longer be used, and forgets erased names. Called twice a second.
   func checkTokens() {
     let tokens = tokensInUse
-    if let authenticator = accounts.authenticator, !accounts.isChecking, !tokens.isEmpty {
+    if let authenticator = accounts.authenticator, !accounts.isChecking {
       accounts.isChecking = true
       internalReaders.enqueue { [self] in
-        let ended = authenticator.ended(among: tokens)
+        let ended = tokens.isEmpty ? [:] : authenticator.ended(among: tokens)
+        let erased = authenticator.erasedPrincipals()
         loop.execute { [self] in
           accounts.isChecking = false
           if !ended.isEmpty { process(.tokensEnded(ended)) }
+          forgetNames(of: erased.filter { !accounts.forgotten.contains($0) })
         }
       }
     }
@@ -70,12 +74,26 @@ extension HubRunner {
 
   /// Writes a line to the audit log, on the thread of the hub's reads.
   func audit(_ event: AuditEvent, from address: String) {
-    guard let authenticator = accounts.authenticator else { return }
     let network = if let network = ClientNetwork(address) { network.description } else { address }
     let who = if let principal = event.principal { principal } else { "" }
     let kind = "\(event.kind.rawValue) \(network) \(who)"
-    guard let omitted = accounts.auditLimiter.omitted(before: kind, now: Self.milliseconds) else { return }
-    internalReaders.enqueue { authenticator.record(event, from: address, omitted: omitted) }
+    if let authenticator = accounts.authenticator,
+      let omitted = accounts.auditLimiter.omitted(before: kind, now: Self.milliseconds)
+    {
+      internalReaders.enqueue { authenticator.record(event, from: address, omitted: omitted) }
+    }
+  }
+
+  private func forgetNames(of principals: [String]) {
+    if principals.isEmpty { return }
+    accounts.forgotten.formUnion(principals)
+    betweenCommits { [store = reads.store] in
+      Result { try store.forgetNames(of: principals) }
+    } then: { [self] result in
+      guard case .failure(let error) = result else { return }
+      reportErasure(error)
+      accounts.forgotten.subtract(principals)
+    }
   }
 
   private static var milliseconds: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }

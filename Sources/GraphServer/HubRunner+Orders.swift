@@ -49,7 +49,7 @@ extension HubRunner {
 
   /// Frees the rows of a removed order in the next turn, when this turn's actions no longer refer to them.
   func discard(_ rows: DiscardedRows) {
-    let last = ReleaseBox(rows)
+    let last = FreeableValue(rows)
     inNextTurn { $0.free { last.free() } }
   }
 

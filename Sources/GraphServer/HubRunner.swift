@@ -28,7 +28,7 @@ final class HubRunner: @unchecked Sendable {
   let limits: HubLimits
   private let conditions: ServingConditions
   private let log: Logger
-  @exclusivity(unchecked) private var connections = [SessionID: ConnectionHandler]()
+  @exclusivity(unchecked) private var connections = [SessionID: any HubConnection]()
   @exclusivity(unchecked) private var turn = Turn()
   /// Commits that the writer's thread has, or whose results the hub has not handled yet.
   @exclusivity(unchecked) private var pendingResults = 0
@@ -49,7 +49,7 @@ final class HubRunner: @unchecked Sendable {
   /// The work for the end of a turn of the loop.
   private struct Turn {
     /// Connections with frames to flush.
-    var dirty = [ConnectionHandler]()
+    var dirty = [any HubConnection]()
     /// Bytes written to sockets and not yet reported to the hub.
     var drained = [(SessionID, Int)]()
     /// Commits received in this turn. They are passed to the writer together, and so share one sync of the disk and one
@@ -121,7 +121,7 @@ final class HubRunner: @unchecked Sendable {
   func hasRoom(besides handshakes: Int) -> Bool { connections.count + handshakes < conditions.maximumConnections }
 
   /// Registers a connection of a peer; nil when the maximum number of connections is reached.
-  func open(_ connection: ConnectionHandler, of peer: Peer) -> SessionID? {
+  func open(_ connection: any HubConnection, of peer: Peer) -> SessionID? {
     loop.assertInEventLoop()
     guard connections.count < conditions.maximumConnections else {
       if let omitted = reports.limiter.omitted(before: "connections") {
@@ -241,6 +241,14 @@ final class HubRunner: @unchecked Sendable {
       )
     }
     reports.refusedBatches = 0
+  }
+
+  func reportErasure(_ error: any Error) {
+    if let omitted = reports.limiter.omitted(before: "erasure") {
+      log.error(
+        "erased names are still in the store; it is tried again",
+        metadata: ["failure": "\(error)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+    }
   }
 
   private func perform(_ action: HubAction) {

@@ -26,8 +26,7 @@ struct FoundRows {
   init(_ budget: ReadBudget?) { self.budget = budget }
 
   mutating func add(_ part: FetchElement) throws(Refusal) {
-    guard let budget else { return }
     count += 1
-    if count > budget.rows { throw budget.rowRefusal }
+    if let budget, count > budget.rows { throw budget.rowRefusal }
   }
 }

@@ -20,7 +20,7 @@ struct WriteQueue: Sendable {
   /// The maximum number of requests of one user in a group. A further group shares the sync of the disk.
   static let maximumOfUser = 16
 
-  /// Whose requests keep their order.
+  /// The clients whose requests keep their order.
   private enum Writer: Hashable {
     case owner
     case user(String)

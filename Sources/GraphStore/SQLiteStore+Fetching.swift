@@ -21,7 +21,7 @@ extension SQLiteStore {
       try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
       let duration = options.monotonicNanoseconds() - start
       // The fetch is complete, so a scan is reported even if the explanation fails.
-      scans.report(.fetch, request, steps: run.scannedSteps, plans: run.plans)
+      reporter.scans.report(.fetch, request, steps: run.scannedSteps, plans: run.plans)
       guard request.explains else { return try run.completion(at: head) }
       return FetchCompletion(at: head, count: 0, explanation: try run.explanation(nanoseconds: duration))
     }

@@ -11,7 +11,7 @@ extension SQLiteStore {
       try commitUnread()
       return try pool.read { database in
         let objects = ObjectReader(
-          Connection(database, statements: statements.cache(of: database)), layout: layout, damage: damage)
+          Connection(database, statements: statements.cache(of: database)), layout: layout, damage: reporter.damage)
         let history = HistoryReader(objects: objects)
         let head = try history.head()
         return try body(
@@ -53,7 +53,7 @@ extension SQLiteStore {
     guard let code = (failure as? StoreFailure)?.code else { return failure }
     if code == .lockLost { status.withLock { $0.isLockLost = true } }
     if isOfTheDisk || code == .lockLost || code == .corrupt {
-      report("read \(code.rawValue)", "the store can't be read", failure)
+      reporter.report("read \(code.rawValue)", "the store can't be read", failure)
     }
     return failure
   }

@@ -62,10 +62,11 @@ extension SQLiteStore {
         do {
           return try prepareTogether(batch, now: now, writer)
         } catch let failure as SQLConstraintFailure {
-          log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
+          reporter.log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
           return prepareAlone(batch, now: now, writer)
         } catch let failure as InvariantFailure {
-          log.critical("an invariant is broken: the commit is refused", metadata: ["invariant": "\(failure.name)"])
+          reporter.log.critical(
+            "an invariant is broken: the commit is refused", metadata: ["invariant": "\(failure.name)"])
           return prepareAlone(batch, now: now, writer)
         }
       }
@@ -237,8 +238,8 @@ extension SQLiteStore {
   func makeWriter(_ database: Database) throws -> StoreWriter {
     let writer = try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
-      keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
-      damage: damage, names: names, random: options.random)
+      keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits, reporter: reporter, names: names,
+      random: options.random)
     writer.hooks = options.hooks
     return writer
   }
@@ -257,7 +258,7 @@ extension SQLiteStore {
         try FullTextRebuild.perform(objects.connection, layout: layout, head: head)
         return .commit
       }
-      log.error(
+      reporter.log.error(
         "a damaged commit is not in the full-text indexes; they were rebuilt; stop stickiesd and run stickiesd check",
         metadata: ["cause": "\(error.reason)"])
       return try makeWriter(database)

@@ -29,12 +29,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let files: OpenedFiles
   let opener: StoreOpener
   let layout: StoreLayout
-  let log: Logger
   let options: Options
-  let scans: ScanReporter
-  /// Limits the log lines of consecutive commit failures. Guarded by its mutex: any thread may log.
-  let lines: Mutex<LogRateLimiter>
-  let damage: DamageReporter
+  let reporter: StoreReporter
   let names = ShownNames()
   /// The connections that read past states.
   let pastReaders: PastReaders
@@ -152,11 +148,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   public init(directory: String, model: Model, options: Options = Options(), log: Logger? = nil) throws {
     self.model = model
     self.directory = directory
-    self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
-    lines = Mutex(LogRateLimiter(clock: options.monotonicNanoseconds))
-    scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
-    damage = DamageReporter(model: model, log: self.log)
+    reporter = StoreReporter(
+      model: model, log: log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }, options: options)
     related = PathQueryMatcher(model: model)
     let path = directory + "/" + StoreFiles.name
     try StoreFiles.prepare(directory: directory)
@@ -181,16 +175,17 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       }
       try StoreOpener.checkModel(pool, model, directory: directory)
       layout = try pool.read { try StoreVersions.layout($0, model: model) }
-      pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout, damage] in
+      pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout, reporter] in
         let queue = try DatabaseQueue(path: path, configuration: opener.pastConfiguration)
         let limits = PastLimits(objects: options.maximumPastObjects, bytes: options.maximumPastBytes)
-        return PastReader(queue, layout: layout, limits: limits, damage: damage)
+        return PastReader(queue, layout: layout, limits: limits, damage: reporter.damage)
       }
-      visibleReaders = VisibleReaders(maximum: options.maximumVisibleReaders) { [layout, damage] in
+      visibleReaders = VisibleReaders(maximum: options.maximumVisibleReaders) { [layout, reporter] in
         VisibleReader(
-          try DatabaseQueue(path: path, configuration: opener.pastConfiguration), layout: layout, damage: damage)
+          try DatabaseQueue(path: path, configuration: opener.pastConfiguration), layout: layout,
+          damage: reporter.damage)
       }
-      try StoreOpener.upgrade(pool, layout: layout, log: self.log)
+      try StoreOpener.upgrade(pool, layout: layout, log: reporter.log)
       try pool.writeWithoutTransaction { writer = try openWriter($0) }
       try openLog()
       try pool.writeWithoutTransaction { try files.recordSize($0) }
@@ -259,7 +254,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       }
     }
     statements.removeAll()
-    files.renameForeignLog(log)
+    files.renameForeignLog(reporter.log)
     try pool.close()
     lock.release()
   }
@@ -267,7 +262,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// Ends the use of a store whose file was cut short. Its connections stay open until the process ends: the last one
   /// to close would copy SQLite's log over the rest of the file and remove the log, which a person may still need.
   private func leaveOpen() {
-    log.critical(
+    reporter.log.critical(
       "the database file was cut short while it was open; it and its logs are left as they are",
       metadata: ["file": "\(path)"])
     _ = Unmanaged.passRetained(pool)

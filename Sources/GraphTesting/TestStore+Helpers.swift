@@ -26,6 +26,15 @@ extension TestStore {
     return try body()
   }
 
+  /// Runs `body` as a user with these grants, with a replica of its own.
+  @discardableResult
+  public func by<Result>(_ user: String, _ grants: [Grant], _ body: () throws -> Result) rethrows -> Result {
+    let before = rights
+    rights = Rights(user: user, grants: grants)
+    defer { rights = before }
+    return try by(user, body)
+  }
+
   /// Returns the result of a commit.
   /// - Throws: the refusal, if it was refused.
   @discardableResult

@@ -18,6 +18,8 @@ public final class TestStore {
   public var author = "ann"
   /// The principal of the transactions; nil for one without an account, with the author's name.
   public var account: Principal?
+  /// The rights of the principal; nil permits everything.
+  public var rights: Rights?
   private var principal: Principal { account ?? Principal(author: author) }
   /// The time of the last commit, and the value of `now()` in predicates; each commit advances it by one second.
   public var now: Timestamp = 1_700_000_000_000_000
@@ -91,7 +93,7 @@ public final class TestStore {
     now += 1_000_000
     let batch = Batch(
       id: id ?? nextID(), policy: policy, entity: try self.entity(entity).number, operation: operation)
-    let run = BatchJob(batch, author: principal, rows: ListedRows(rows: rows), progress: progress)
+    let run = BatchJob(batch, author: principal, rights: rights, rows: ListedRows(rows: rows), progress: progress)
     return try store.commit([.batch(run)], now: now)[0]
   }
 
@@ -151,7 +153,7 @@ public final class TestStore {
   ) throws -> WriteResult {
     now += 1_000_000
     let transaction = Transaction(id: nextID(), policy: policy, undo: undo, changes: changes)
-    return try store.commit([.transaction(transaction, author: principal)], now: now)[0]
+    return try store.commit([.transaction(transaction, author: principal, rights: rights)], now: now)[0]
   }
 
   /// Commits changes that must be accepted; returns the permanent ids of the inserts, in order.
@@ -184,7 +186,7 @@ public final class TestStore {
   public func undo(_ revision: Revision? = nil, scope: UniqueID? = nil, redo: Bool = false) throws -> WriteResult {
     now += 1_000_000
     let request = UndoRequest(nextID(), revision: revision, scope: scope, redo: redo)
-    return try store.commit([.undo(request, author: principal)], now: now)[0]
+    return try store.commit([.undo(request, author: principal, rights: rights)], now: now)[0]
   }
 
   /// Commits the redo of the last undone step, or of the step of a revision.

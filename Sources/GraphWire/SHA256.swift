@@ -2,7 +2,7 @@
 ///
 /// It is here because clients show and compare such hashes: a cryptographic library would be the second one that each
 /// of them links, after the one of their TLS. Hashes of secrets and signatures are not made with it.
-enum SHA256 {
+package enum SHA256 {
   private static let initial: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
   ]
@@ -21,7 +21,7 @@ enum SHA256 {
   private static let blockSize = 64
 
   /// The hash, 32 bytes.
-  static func hash(_ bytes: [UInt8]) -> [UInt8] {
+  package static func hash(_ bytes: [UInt8]) -> [UInt8] {
     var padded = bytes
     padded.append(0x80)
     while padded.count % blockSize != blockSize - 8 { padded.append(0) }

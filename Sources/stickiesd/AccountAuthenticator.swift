@@ -92,6 +92,16 @@ final class AccountAuthenticator: Authenticating {
     }
   }
 
+  func erasedPrincipals() -> [String] {
+    do {
+      guard let file = try file() else { return [] }
+      return try file.erasedPrincipals()
+    } catch {
+      _ = report(error)
+      return []
+    }
+  }
+
   func record(generation: Int64, of principal: String, at revision: Revision) {
     do {
       try file()?.recordAccess(of: principal, generation: generation, at: revision)

@@ -93,8 +93,8 @@ struct AuditNames {
   func line(_ entry: AuditEntry) -> String {
     var parts = [RFC3339.text(entry.time), entry.event]
     if let user = entry.user {
-      let name = names[user].map { $0.isEmpty ? user : $0 }
-      parts.append(if let name { name } else { user })
+      let shown = if let name = names[user], !name.isEmpty { name } else { user }
+      parts.append(shown)
     }
     if let address = entry.address { parts.append(address) }
     if let token = entry.token { parts.append("token \(token)") }

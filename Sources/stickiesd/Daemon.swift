@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineIO
 import Foundation
 import FreedMemory
+import GraphHTTP
 import GraphModel
 import GraphServer
 import GraphStore
@@ -18,20 +19,22 @@ struct Daemon: AsyncParsableCommand {
     commandName: "stickiesd", abstract: "Serve a store of notes, or of any model, to stickies and other clients.",
     discussion: """
       Without options it serves the store in $XDG_DATA_HOME/stickies on the user's Unix-domain sockets and, if the \
-      port is free, on tcp://127.0.0.1:\(ServerAddress.defaultPort). It prints one line for each address when it is \
+      port is free, on tcp://127.0.0.1:\(ServerAddress.defaultPort) and http://127.0.0.1:\(HTTPSettings.defaultPort). It prints one line for each address when it is \
       ready, and logs to standard error. SIGTERM and SIGINT (Ctrl-C) end it: it notifies clients and finishes accepted \
       requests. "stickiesd help serve" lists the options.
 
       An option that is not given as a flag is read from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, \
       STICKIESD_LISTEN with commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, \
       STICKIESD_KEEP_HISTORY, STICKIESD_MINIMUM_RETENTION, STICKIESD_PRUNE_EVERY, STICKIESD_CERTIFICATE, STICKIESD_KEY, \
-      STICKIESD_INSECURE), else from the configuration file, a JSON object with the keys data, schema, listen (a list), \
-      logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key and insecure (true or false).
+      STICKIESD_INSECURE, STICKIESD_HTTP, STICKIESD_PUBLIC_URL), else from the configuration file, a JSON object with \
+      the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery, \
+      certificate, key, insecure (true or false), http and publicURL.
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [
       Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self, UserCommand.self,
-      GrantCommand.self, ShareCommand.self, TokenCommand.self, CertificateCommand.self, AuditCommand.self,
+      GrantCommand.self, ShareCommand.self, AccessCommand.self, TokenCommand.self, CertificateCommand.self,
+      AuditCommand.self,
     ],
     defaultSubcommand: Serve.self)
 }
@@ -67,6 +70,8 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup var network: NetworkFlags
 
+  @OptionGroup var http: HTTPFlags
+
   @Flag(help: "First migrate an older store to the newest version of its model, as stickiesd migrate does.")
   var migrate = false
 
@@ -78,7 +83,8 @@ struct Serve: AsyncParsableCommand {
     limitAllocatorArenas()
     try await StoreCommand.reportingFailures {
       let settings = try await store.servingSettings(
-        listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history, network: network)
+        listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history, network: network,
+        http: http)
       LoggingSystem.bootstrap { label in
         var handler = StreamLogHandler.standardError(label: label)
         handler.logLevel = settings.logLevel
@@ -127,8 +133,12 @@ struct Serve: AsyncParsableCommand {
     configuration.pruningPeriod = .microseconds(settings.pruning.microseconds)
     configuration.certificate = certificate
     configuration.allowsExposure = settings.network.isInsecure
-    let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
-      let lines = addresses.map { "listening \($0)" }.joined(separator: "\n")
+    let interface = settings.http.configuration(author: ProcessEnvironment.current.author).map {
+      HTTPInterface(configuration: $0, log: log)
+    }
+    var server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
+      let all = addresses.map(\.description) + [interface?.address].compactMap(\.self)
+      let lines = all.map { "listening \($0)" }.joined(separator: "\n")
       let code = Descriptor.write(lines + "\n", to: 1)
       // The addresses are only information: the server continues without them.
       if code != 0 {
@@ -137,6 +147,7 @@ struct Serve: AsyncParsableCommand {
           metadata: ["cause": "\(String(cString: strerror(code)))", "text": "\(lines)"])
       }
     }
+    if let interface { server.interfaces = [interface] }
     let group = ServiceGroup(
       configuration: .init(
         services: [.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)],

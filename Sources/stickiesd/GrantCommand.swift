@@ -95,8 +95,8 @@ struct ScopeOption: ParsableArguments {
   static func check(_ object: String) throws {
     guard UniqueID(object) != nil else {
       throw ValidationError(
-        "\"\(object.excerpt)\" is not a complete id: an object's id has \(UniqueID.textLength) characters, and stickies "
-          + "shows it with --json")
+        "\"\(object.excerpt)\" is not a complete id: an object's id has \(UniqueID.textLength) characters; stickies shows "
+          + "it with --json")
     }
   }
 }

@@ -20,7 +20,8 @@ struct ShareCommand: AsyncParsableCommand {
     @Argument(help: "The scope: the complete id of an object, 26 characters.") var object: String
     @Argument(help: ArgumentHelp("One of reader, commenter, editor.")) var role: Role
     @Option(
-      help: ArgumentHelp("The link's name, which others see beside changes; default: a part of its id.", valueName: "text"))
+      help: ArgumentHelp("The link's name, which others see beside changes; default: random digits.", valueName: "text")
+    )
     var label: String?
     @Option(help: ArgumentHelp("The time until it ends, such as 30d; default: 90d.", valueName: "age"))
     var expires = "90d"
@@ -81,7 +82,8 @@ struct ShareCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a share link.", discussion: "A running daemon ends the sessions of its holders within a second.")
+      abstract: "Remove a share link.",
+      discussion: "A running daemon ends the sessions of its holders within a second.")
 
     @OptionGroup var store: StoreFlags
     @Argument(help: "The last column of stickiesd share list, with or without \"link: \".") var name: String

@@ -98,13 +98,6 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: target)).isEmpty)
   }
 
-  @Test func fileIsPrivateUnderAnyMask() throws {
-    let former = umask(0)
-    defer { umask(former) }
-    try AuditLog(directory: directory.path).append(AuditEntry("login", at: 1))
-    #expect(try mode(path) == 0o600)
-  }
-
   @Test func changesOfAccountsAreListedWithoutSecrets() throws {
     let file = try AccessFile.create(directory: directory.path)
     var number: UInt64 = 40

@@ -35,6 +35,8 @@ import Testing
       return Dictionary(uniqueKeysWithValues: ended.map { ($0, Refusal(.notAllowed, "the token was revoked")) })
     }
 
+    func erasedPrincipals() -> [String] { [] }
+
     func record(generation: Int64, of principal: String, at revision: Revision) {}
 
     func record(_ event: AuditEvent, from address: String, omitted: Int) {}

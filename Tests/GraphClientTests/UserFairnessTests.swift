@@ -18,6 +18,7 @@ import Testing
     }
 
     func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal] { [:] }
+    func erasedPrincipals() -> [String] { [] }
     func record(generation: Int64, of principal: String, at revision: Revision) {}
     func record(_ event: AuditEvent, from address: String, omitted: Int) {}
   }

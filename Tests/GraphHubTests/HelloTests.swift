@@ -158,8 +158,9 @@ import Testing
     _ = try script.handle(.opened(1, of: .network))
     #expect(try script.send(hello(script, credential: "secret"), 1) == ["authenticate 1 by secret"])
     #expect(try script.send(.ping, 1) == ["pause reading from 1"])
+    let identity = ClientIdentity.user(ann, token: 7, access: GrantedAccess(.editor, of: ann))
     #expect(
-      try script.handle(.authenticated(.success(.user(ann, token: 7, access: GrantedAccess(.editor, of: ann))), session: 1))
+      try script.handle(.authenticated(.success(identity), session: 1))
         == ["1 < welcome", "1 < pong 0", "read on from 1"])
     #expect(script.hub.principal(of: 1) == ann && script.hub.tokensInUse == [7: 0])
   }

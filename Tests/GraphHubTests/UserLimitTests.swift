@@ -10,9 +10,10 @@ import Testing
   private struct Scene {
     var script: HubTranscript
 
-    init(_ change: (inout UserLimits) -> Void) throws {
+    init(hub: (inout HubLimits) -> Void = { _ in }, _ change: (inout UserLimits) -> Void = { _ in }) throws {
       script = try HubTranscript()
       var limits = HubLimits()
+      hub(&limits)
       change(&limits.user)
       script.hub = Hub(model: script.model, head: script.token(0), limits: limits, authenticates: true)
     }
@@ -169,6 +170,18 @@ import Testing
     #expect(receivers(try scene.script.handle(.tick(1_000))) == ["2", "3"])
     #expect(try scene.script.handle(.tick(2_000)) == [])
     try scene.close(1...3)
+  }
+
+  @Test func incompleteMessagesOfOneUserEndNoOther() throws {
+    var scene = try Scene(hub: { ($0.unfinishedBytes, $0.guaranteedBacklog) = (1_000, 100) })
+    try scene.open(1...1, "ben")
+    try scene.open(2...4, "ann")
+    // Ben's is the oldest.
+    #expect(try scene.script.handle(.receivedPart(bytes: 300, from: 1)) == [])
+    #expect(try scene.script.handle(.receivedPart(bytes: 300, from: 3)) == [])
+    #expect(try scene.script.handle(.receivedPart(bytes: 300, from: 2)) == [])
+    #expect(try scene.script.handle(.receivedPart(bytes: 101, from: 4)) == ["2 < goodbye: unavailable", "close 2"])
+    try scene.close(1...4)
   }
 
   @Test func backlogOfUserDelaysOnlyItsConnections() throws {

@@ -36,7 +36,7 @@ import Testing
       try ServerAddress(parsing: $0)
     }
     let open = AddressExposure.find(in: addresses, hasAccounts: false)
-    #expect(open.map(\.lack) == [.accounts, .encryption] && open.map(\.address) == Array(addresses.prefix(2)))
+    #expect(open.map(\.missing) == [.accounts, .encryption] && open.map(\.address) == Array(addresses.prefix(2)))
     #expect(AddressExposure.find(in: addresses, hasAccounts: true).map(\.address) == [addresses[1]])
     let refusal = ExposedAddressError(exposure: try #require(open.first)).description
     #expect(refusal.contains("stickiesd user add") && refusal.contains("stickiesd token create"))

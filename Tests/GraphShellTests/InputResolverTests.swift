@@ -1,3 +1,4 @@
+import GraphJSON
 import GraphModel
 import GraphTesting
 import Testing

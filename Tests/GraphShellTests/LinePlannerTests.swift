@@ -5,6 +5,7 @@
 #elseif canImport(Darwin)
   import Darwin
 #endif
+import GraphJSON
 import GraphModel
 import GraphTesting
 import Testing

@@ -16,7 +16,8 @@ private func simulate(
 }
 
 @Suite struct SimulationTests {
-  @Test(arguments: Array(0..<4))
+  /// `graph-sim --seeds` runs as many seeds as you like.
+  @Test(arguments: Array(0..<2))
   func allInvariantsHold(tens: Int) throws {
     for seed in UInt64(tens * 10)..<UInt64(tens * 10 + 10) {
       #expect(throws: Never.self, "seed \(seed)") { try simulate(seed: seed) }
@@ -25,7 +26,7 @@ private func simulate(
 
   @Test(arguments: OptionalAction.allCases)
   func allInvariantsHoldWithOptionalActs(act: OptionalAction) throws {
-    for seed in UInt64(200)..<210 {
+    for seed in UInt64(200)..<205 {
       #expect(throws: Never.self, "seed \(seed)") { try simulate(seed: seed, acts: [act]) }
     }
   }
@@ -40,25 +41,20 @@ private func simulate(
     #expect(caught != nil, "\(bug) goes unnoticed in 300 seeds")
   }
 
-  /// A promise about something that is never generated holds of nothing.
+  /// A promise about something that is never generated holds of nothing. The first runs have what is rare: a client
+  /// that returns after other commits have passed a restore. The test ends when everything has happened.
   @Test func everyKindOfEventOccurs() throws {
-    var happened = [CoverageEvent: Int]()
-    // The last two have a client that returns after a restore was passed by other commits, which is rare.
-    for seed in Array(UInt64(1_100)..<1_170) + [2_006, 2_055] {
+    var missing = Set(CoverageEvent.allCases)
+    let withActs = UInt64(1_200)..<1_220
+    let seeds = [2_006, 2_055] + Array(withActs) + Array(UInt64(1_100)..<1_170)
+    for seed in seeds where !missing.isEmpty {
+      let acts = withActs.contains(seed) ? Set(OptionalAction.allCases) : []
       let directory = try TemporaryDirectory()
-      let simulation = try Simulation(seed: seed, directory: directory.path)
+      let simulation = try Simulation(seed: seed, directory: directory.path, acts: acts)
       #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
-      happened.merge(simulation.eventCounts, uniquingKeysWith: +)
+      for (event, count) in simulation.eventCounts where count > 0 { missing.remove(event) }
     }
-    for seed in UInt64(1_200)..<1_220 {
-      let directory = try TemporaryDirectory()
-      let simulation = try Simulation(seed: seed, directory: directory.path, acts: Set(OptionalAction.allCases))
-      #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
-      happened.merge(simulation.eventCounts, uniquingKeysWith: +)
-    }
-    for happening in CoverageEvent.allCases {
-      #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 92 seeds")
-    }
+    #expect(missing.isEmpty, "these never happen in \(seeds.count) seeds")
   }
 
   /// Runs with two versions test the difference between them, which additions to the model must not change.

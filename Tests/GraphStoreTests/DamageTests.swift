@@ -8,36 +8,13 @@ import Testing
 
 /// A store whose file was changed by another program: damaged objects are refused by name, and all others are served.
 @Suite struct DamageTests {
-  private let store: TestStore
-  private let board: ObjectID
-  private let damaged: ObjectID
-  private let sound: ObjectID
+  private let scene: DamagedNotes
+  private var store: TestStore { scene.store }
+  private var board: ObjectID { scene.board }
+  private var damaged: ObjectID { scene.damaged }
+  private var sound: ObjectID { scene.sound }
 
-  /// A board (1) and two notes (2, 3), each edited once (4, 5).
-  init() throws {
-    // The index is fed at once: what it lacks is read from history when the store opens.
-    // A keyframe would make a state known again whose object is damaged.
-    store = try TestStore(try Fixtures.stickies(), wordLimit: 0, keyframeInterval: 0)
-    board = try store.insert("Board", ["name": .string("B")])
-    damaged = try store.insert("Note", ["board": .object(board), "text": .string("the cat")])
-    sound = try store.insert("Note", ["board": .object(board), "text": .string("a dog")])
-    try store.must([store.update(damaged, "Note.x", .double(1))])
-    try store.must([store.update(sound, "Note.x", .double(2))])
-  }
-
-  /// Changes the file without the store's knowledge.
-  private func damage(_ sql: String, _ arguments: StatementArguments = []) throws {
-    try store.store.close()
-    try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in
-      try database.execute(sql: sql, arguments: arguments)
-      #expect(database.changesCount == 1, "\(sql)")
-    }
-    try store.reopen()
-  }
-
-  private func damageNote(_ assignment: String = "x = x + 1") throws {
-    try damage("UPDATE Note SET \(assignment) WHERE _id = ?", [Data(damaged.key.bytes)])
-  }
+  init() throws { scene = try DamagedNotes() }
 
   private func fetch(_ id: ObjectID) throws -> ObjectImage? {
     var found: ObjectImage?
@@ -91,7 +68,7 @@ import Testing
 
   @Test(arguments: ["x = x + 1", "text = 'the bat'", "_revision = 3", "_sum = _sum + 1", "color = 'pink'"])
   func editOfDamagedObjectIsRefusedWithOtherErrors(assignment: String) throws {
-    try damageNote(assignment)
+    try scene.damageNote(assignment)
     let sum = try sumOfDamaged()
     let head = try store.store.head
     expectNamed(try store.refusal([store.update(damaged, "Note.y", .double(9))]), "\(damaged.key)")
@@ -103,7 +80,7 @@ import Testing
   }
 
   @Test func undamagedObjectsAreServedAndEdited() throws {
-    try damageNote()
+    try scene.damageNote()
     #expect(try fetch(sound)?[store.property("Note.x")] == .double(2))
     try store.must([store.update(sound, "Note.x", .double(3))])
     #expect(try fetch(sound)?[store.property("Note.x")] == .double(3))
@@ -112,7 +89,7 @@ import Testing
   }
 
   @Test func batchOverDamagedObjectIsRefused() throws {
-    try damageNote()
+    try scene.damageNote()
     let head = try store.store.head
     let assignment = Batch.Assignment(try store.property("Note.y").number, .value(.double(5)))
     let operation = Batch.Operation.update(.always, [assignment])
@@ -152,7 +129,7 @@ import Testing
   }
 
   @Test func readOfDamagedObjectIsRefused() throws {
-    try damageNote()
+    try scene.damageNote()
     expectNamed(#expect(throws: Refusal.self) { try fetch(damaged) }, "\(damaged.key)")
     expectNamed(
       #expect(throws: Refusal.self) { try store.store.commits(after: 3, through: nil, maximumChanges: 100) },
@@ -162,7 +139,7 @@ import Testing
 
   @Test(arguments: ["x = x + 1", "text = 'the bat'", "_revision = 3", "_sum = _sum + 1"])
   func fetchOmitsDamagedObjectAndNamesIt(assignment: String) throws {
-    try damageNote(assignment)
+    try scene.damageNote(assignment)
     let all = try readable()
     #expect(all.ids == [sound])
     #expect(all.end.damage == DamageNotice(objects: [damaged]))
@@ -175,7 +152,7 @@ import Testing
   /// SQL counts and orders rows without comparing checksums, so a damaged row keeps its place in a page.
   @Test func damagedObjectCountsTowardsLimit() throws {
     let third = try store.insert("Note", ["board": .object(board), "text": .string("a fox")])
-    try damageNote()
+    try scene.damageNote()
     let first = try readable(sort: "number", limit: 1)
     #expect(first.ids.isEmpty)
     #expect(first.end.damage.objects == [damaged] && first.end.next != nil)
@@ -190,7 +167,7 @@ import Testing
   }
 
   @Test func predicateEvaluatedInMemoryOmitsOnlyDamagedMatches() throws {
-    try damageNote("x = 7")
+    try scene.damageNote("x = 7")
     let deep = String(repeating: "NOT ", count: 10)
     let all = try readable(deep + "(x == 7 OR board.name == \"B\")")
     #expect(all.ids == [sound])
@@ -202,7 +179,7 @@ import Testing
   }
 
   @Test func searchOmitsDamagedObjectOnlyIfItMatches() throws {
-    try damageNote()
+    try scene.damageNote()
     #expect(try readable("text SEARCH \"dog\"").ids == [sound])
     #expect(try readable("text SEARCH \"dog\"").end.damage.isEmpty)
     #expect(try readable("text SEARCH \"cat\"").ids.isEmpty)
@@ -224,23 +201,16 @@ import Testing
       let answer = try store.answer(request)
       return (answer.parts.compactMap { if case .object(let image) = $0 { image.id } else { nil } }, answer.end.damage)
     }
-    func damage(_ sql: String, _ arguments: StatementArguments = []) throws {
-      try store.store.close()
-      try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in
-        try database.execute(sql: sql, arguments: arguments)
-      }
-      try store.reopen()
-    }
-    try damage("UPDATE Note SET x = x + 1 WHERE _id = ?", [Data(cat.key.bytes)])
+    try store.damage("UPDATE Note SET x = x + 1 WHERE _id = ?", [Data(cat.key.bytes)])
     #expect(try search("dog") == ([dog], DamageNotice()))
     #expect(try search("cat") == ([], DamageNotice(objects: [cat])))
-    try damage("UPDATE _commit SET time = time + 1 WHERE revision = 2")
+    try store.damage("UPDATE _commit SET time = time + 1 WHERE revision = 2")
     #expect(try search("dog") == ([dog], DamageNotice(commits: [2])))
   }
 
   /// The commit changes the board only; both notes match from then on.
   @Test func liveQueryOverPathDoesNotReceiveDamagedObject() throws {
-    try damageNote()
+    try scene.damageNote()
     let note = try store.entity("Note")
     let predicate = try GraphPredicate(parsing: "board.name == \"C\"", entity: note, model: store.model)
     store.store.watch(LiveQuery(entity: note.number, predicate: predicate), number: 1)
@@ -269,7 +239,7 @@ import Testing
     "undoes = 1", "fingerprint = fingerprint + 1",
   ])
   func logOmitsDamagedCommitAndNamesIt(assignment: String) throws {
-    try damage("UPDATE _commit SET \(assignment) WHERE revision = 4")
+    try store.damage("UPDATE _commit SET \(assignment) WHERE revision = 4")
     let (commits, found) = try readableLog()
     #expect(commits.map(\.revision) == [5, 3, 2, 1])
     #expect(found == DamageNotice(commits: [4]))
@@ -296,7 +266,7 @@ import Testing
 
   @Test(arguments: ["x = x + 1", "_revision = 3", "_sum = _sum + 1"])
   func logListsChangesOfDamagedObjectWithoutValues(assignment: String) throws {
-    try damageNote(assignment)
+    try scene.damageNote(assignment)
     let (commits, found) = try readableLog()
     #expect(commits.map(\.revision) == [5, 4, 3, 2, 1])
     #expect(found == DamageNotice(objects: [damaged]))
@@ -330,7 +300,7 @@ import Testing
   }
 
   @Test func undoOfDamagedCommitIsRefused() throws {
-    try damage("UPDATE _commit SET changes = CAST(changes || x'00' AS BLOB) WHERE revision = 4")
+    try store.damage("UPDATE _commit SET changes = CAST(changes || x'00' AS BLOB) WHERE revision = 4")
     expectNamed(try store.refused(store.undo(4)), "revision 4")
     #expect(try fetch(damaged)?[store.property("Note.x")] == .double(1))
   }
@@ -338,7 +308,7 @@ import Testing
   @Test func oldestKeptCommitIsVerifiedByFloor() throws {
     try store.prune(through: 2)
     #expect(try log() == [5, 4, 3])
-    try damage("UPDATE _commit SET time = time + 1 WHERE revision = 3")
+    try store.damage("UPDATE _commit SET time = time + 1 WHERE revision = 3")
     #expect(try readableLog().damage.commits == [3])
     #expect(try log() == [5, 4])
     #expect(try log(LogRequest(after: 3)) == [5, 4])

@@ -9,39 +9,16 @@ import Testing
 /// Reads of several commits or of all objects, in a store whose file was changed by something else than a commit: they
 /// omit and name the damage, and have everything else.
 @Suite struct DamagedHistoryTests {
-  private let store: TestStore
-  private let board: ObjectID
-  private let damaged: ObjectID
-  private let sound: ObjectID
+  private let scene: DamagedNotes
+  private var store: TestStore { scene.store }
+  private var board: ObjectID { scene.board }
+  private var damaged: ObjectID { scene.damaged }
+  private var sound: ObjectID { scene.sound }
 
-  /// A board (1) and two notes (2, 3), each edited once (4, 5).
-  init() throws {
-    // A keyframe would make a state known again whose object is damaged.
-    store = try TestStore(try Fixtures.stickies(), wordLimit: 0, keyframeInterval: 0)
-    board = try store.insert("Board", ["name": .string("B")])
-    damaged = try store.insert("Note", ["board": .object(board), "text": .string("the cat")])
-    sound = try store.insert("Note", ["board": .object(board), "text": .string("a dog")])
-    try store.must([store.update(damaged, "Note.x", .double(1))])
-    try store.must([store.update(sound, "Note.x", .double(2))])
-  }
-
-  /// Changes the file behind the store's back.
-  private func damage(_ sql: String, _ arguments: StatementArguments = [], in store: TestStore? = nil) throws {
-    let store = if let store { store } else { self.store }
-    try store.store.close()
-    try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in
-      try database.execute(sql: sql, arguments: arguments)
-      #expect(database.changesCount == 1, "\(sql)")
-    }
-    try store.reopen()
-  }
-
-  private func damageNote() throws {
-    try damage("UPDATE Note SET x = x + 1 WHERE _id = ?", [Data(damaged.key.bytes)])
-  }
+  init() throws { scene = try DamagedNotes() }
 
   private func damage(commit revision: Revision) throws {
-    try damage("UPDATE _commit SET time = time + 1 WHERE revision = ?", [revision])
+    try store.damage("UPDATE _commit SET time = time + 1 WHERE revision = ?", [revision])
   }
 
   // MARK: - Differences
@@ -56,7 +33,7 @@ import Testing
   }
 
   @Test func differencesOmitDamagedObject() throws {
-    try damageNote()
+    try scene.damageNote()
     #expect(try differences(DifferenceRequest(from: 3)) == ([sound], DamageNotice(objects: [damaged])))
     #expect(try differences(DifferenceRequest(from: 0)) == ([board, sound], DamageNotice(objects: [damaged])))
     // The damaged note did not change between these states, and neither is read.
@@ -77,7 +54,7 @@ import Testing
   }
 
   @Test func differencesOfDamagedObjectAloneNameIt() throws {
-    try damageNote()
+    try scene.damageNote()
     let request = DifferenceRequest(from: 3, object: damaged)
     #expect(try differences(request) == ([], DamageNotice(objects: [damaged])))
     let contents = DifferenceRequest(from: 1, object: board, contents: true)
@@ -123,7 +100,7 @@ import Testing
   }
 
   @Test func followerReceivesChangesOfDamagedObjectWithoutValues() throws {
-    try damageNote()
+    try scene.damageNote()
     let page = try follow(after: 3)
     #expect(page.commits.map(\.revision) == [4, 5])
     #expect(page.commits[0].changes == [ObjectChange(kind: .updated, id: damaged, before: nil, after: nil)])
@@ -133,7 +110,7 @@ import Testing
   // MARK: - Export
 
   @Test func exportOmitsDamagedObject() throws {
-    try damageNote()
+    try scene.damageNote()
     var (ids, announced) = ([ObjectID](), 0)
     let end = try store.store.export { _, count in
       announced = count
@@ -167,7 +144,7 @@ import Testing
     let sound = try store.store.differences(DifferenceRequest(from: head - 1)) { found.insert($0.object.id) }
     #expect(sound.damage.commits.isEmpty && found == Set(notes + [board]))
 
-    try damage(statement, [head], in: store)
+    try store.damage(statement, [head])
     found = []
     let end = try store.store.differences(DifferenceRequest(from: head - 1)) { found.insert($0.object.id) }
     #expect(end.damage.commits == [head])

@@ -68,6 +68,22 @@ import Testing
     #expect(try StoreCheck.run(directory: cut.path, model: store.model).isEmpty)
   }
 
+  /// A daemon settles its store once a second.
+  @Test func settledCommitsAreVisibleToOtherPrograms() throws {
+    let store = try open(gathered: 1_000)
+    let others = try DatabaseQueue(path: store.directory.path + "/graph.sqlite")
+    func newest() throws -> Int64? {
+      try others.read { try Int64.fetchOne($0, sql: "SELECT COALESCE(MAX(revision), 0) FROM _commit") }
+    }
+    for number in 1...3 { _ = try store.insert("Person", ["name": .string("p\(number)")]) }
+    #expect(try #require(try newest()) < 3)
+    store.store.settle()
+    #expect(try newest() == 3)
+    store.store.settle()
+    #expect(try newest() == 3)
+    try others.close()
+  }
+
   @Test func readSeesEveryAcknowledgedCommit() throws {
     let store = try open(gathered: 1_000)
     for number in 1...20 {

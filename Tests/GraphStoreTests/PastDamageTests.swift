@@ -28,18 +28,8 @@ import struct GraphModel.FetchRequest
     _ = try store.insert("Board", ["name": .string("C")])
   }
 
-  /// Changes the file without the store's knowledge.
-  private func damage(_ sql: String, _ arguments: StatementArguments = []) throws {
-    try store.store.close()
-    try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in
-      try database.execute(sql: sql, arguments: arguments)
-      #expect(database.changesCount == 1, "\(sql)")
-    }
-    try store.reopen()
-  }
-
   private func damage(commit revision: Revision) throws {
-    try damage("UPDATE _commit SET time = time + 1 WHERE revision = ?", [revision])
+    try store.damage("UPDATE _commit SET time = time + 1 WHERE revision = ?", [revision])
   }
 
   private func request(_ entity: String, _ predicate: String = "", limit: Int? = nil) throws -> FetchRequest {
@@ -75,7 +65,7 @@ import struct GraphModel.FetchRequest
   /// The note was changed after revision 3, and not after revision 4.
   @Test(arguments: ["x = x + 1", "text = 'the bat'", "_revision = 3", "_sum = _sum + 1"])
   func damagedObjectIsOmittedAndNamed(assignment: String) throws {
-    try damage("UPDATE Note SET \(assignment) WHERE _id = ?", [Data(first.key.bytes)])
+    try store.damage("UPDATE Note SET \(assignment) WHERE _id = ?", [Data(first.key.bytes)])
     for revision: Revision in 3...6 {
       let found = try fetch(at: revision)
       #expect(found.ids == [second], "revision \(revision)")
@@ -91,7 +81,7 @@ import struct GraphModel.FetchRequest
   }
 
   @Test func othersHaveTheirPastValues() throws {
-    try damage("UPDATE Note SET x = x + 1 WHERE _id = ?", [Data(first.key.bytes)])
+    try store.damage("UPDATE Note SET x = x + 1 WHERE _id = ?", [Data(first.key.bytes)])
     let entity = try store.entity("Note")
     var request = FetchRequest(
       entity: entity.number, predicate: try GraphPredicate(parsing: "x == 2", entity: entity, model: store.model))
@@ -111,7 +101,7 @@ import struct GraphModel.FetchRequest
   }
 
   @Test func fetchByIDIsRefused() throws {
-    try damage("UPDATE Note SET x = x + 1 WHERE _id = ?", [Data(first.key.bytes)])
+    try store.damage("UPDATE Note SET x = x + 1 WHERE _id = ?", [Data(first.key.bytes)])
     for revision: Revision in [3, 4] {
       expectUnavailable(try request("Note", "id == \"\(first)\""), at: revision, "\(first.key)")
       expectUnavailable(try request("Note", "id == \"\(first)\" AND x < 9"), at: revision, "\(first.key)")

@@ -41,6 +41,22 @@ import Testing
     }
   }
 
+  @Test func erasedNameIsForgottenAndHistoryKeepsItsChain() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    try insert(store, "a", as: Principal(id: "user:b0b", name: "Wilhelmina"))
+    try insert(store, "b", as: "ann")
+    let head = try store.store.head
+    try store.store.forgetNames(of: ["user:b0b", "user:eve"])
+    for reopens in [false, true] {
+      if reopens { try store.reopen() }
+      #expect(try authors(store) == ["ann", "user:b0b"])
+      #expect(try store.store.head == head && store.store.hasCommitsOfAccounts)
+    }
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+    try insert(store, "c", as: "ann")
+    #expect(try authors(store) == ["ann", "ann", "user:b0b"])
+  }
+
   @Test func logFiltersByNameAndNotByID() throws {
     let store = try TestStore(try Fixtures.stickies())
     try insert(store, "a", as: Self.bob)

@@ -13,7 +13,7 @@ import Testing
 
   /// The lines of a file that count.
   private static func lines(_ text: String, _ ids: inout [Substring: Int]) -> [Line] {
-    let code = SourceText(text).code.split(separator: "\n", omittingEmptySubsequences: false)
+    let code = SourceText.shared(text).code.split(separator: "\n", omittingEmptySubsequences: false)
     return code.enumerated().compactMap { index, line in
       guard let start = line.firstIndex(where: { $0 != " " }), let end = line.lastIndex(where: { $0 != " " }) else {
         return nil

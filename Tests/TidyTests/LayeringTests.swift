@@ -14,6 +14,8 @@ import Testing
     "FreedMemory": [],
     "FileNumber": [],
     "GraphWire": ["GraphModel"],
+    "GraphJSON": ["GraphModel", "GraphWire"],
+    "GraphHTTP": ["GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer"],
     "GraphLog": ["GraphModel", "FileNumber"],
     "GraphStore": ["GraphModel", "GraphLog"],
     "GraphStoreTools": ["GraphModel", "GraphLog", "GraphStore"],
@@ -34,8 +36,8 @@ import Testing
     "CommandLineIO": ["GraphModel"],
     "CoreDataStore": ["GraphModel"],
     "GraphShell": [
-      "CommandLineIO", "CoreDataStore", "TerminalCells", "GraphModel", "GraphWire", "GraphReplica", "GraphControllers",
-      "GraphClient",
+      "CommandLineIO", "CoreDataStore", "TerminalCells", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica",
+      "GraphControllers", "GraphClient",
     ],
     "StickiesModel": ["GraphModel", "GraphWire", "GraphReplica"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient", "StickiesModel"],
@@ -47,10 +49,10 @@ import Testing
     ],
     "stickiesd": [
       "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
-      "StickiesModel", "CommandLineIO", "FreedMemory",
+      "GraphHTTP", "StickiesModel", "CommandLineIO", "FreedMemory",
     ],
     "stickies": [
-      "CommandLineIO", "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphShell",
+      "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphShell",
       "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
       "FreedMemory",
     ],
@@ -71,6 +73,7 @@ import Testing
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "ServiceLifecycle"],
+    "GraphHTTP": ["HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes"],
     "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],
@@ -187,7 +190,7 @@ import Testing
     for target in targets where target.kind != "plugin" {
       let texts = try Self.sources(target.folder).map(\.text)
       // Strings of tests contain programs in other languages.
-      var imported = Set(texts.flatMap { Self.imports(SourceText($0).code) })
+      var imported = Set(texts.flatMap { Self.imports(SourceText.shared($0).code) })
       imported.subtract(Self.toolchain.union(["Testing"]))
       // The generated classes import these.
       if target.hasPlugin { imported.formUnion(["GraphModel", "GraphReplica"]) }

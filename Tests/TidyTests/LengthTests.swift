@@ -26,7 +26,7 @@ import Testing
 
   @Test func functionFitsScreen() throws {
     for (_, path, text) in try LayeringTests.sources("Sources") where !path.contains("/Generated/") {
-      for (line, count) in try Self.longFunctions(SourceText(text)) {
+      for (line, count) in try Self.longFunctions(SourceText.shared(text)) {
         Issue.record("\(path):\(line): the function has \(count) lines")
       }
     }

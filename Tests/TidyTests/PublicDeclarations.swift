@@ -15,7 +15,7 @@ struct PublicDeclarations {
     for (module, names) in Self.exported(exports).sorted(by: { $0.key < $1.key }) {
       var found = Set<String>()
       for text in try sources(module) {
-        var scan = DeclarationScan(SourceText(text).code)
+        var scan = DeclarationScan(SourceText.shared(text).code)
         for declaration in scan.declarations() where names.contains(declaration.outermost) {
           found.insert("  " + declaration.line)
           if let type = declaration.type { types.insert(type) }

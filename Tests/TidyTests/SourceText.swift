@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A Swift source file, divided into code, comments and string literals by one pass over its bytes.
 struct SourceText {
   /// The code, with literals replaced by `""` and without comments; lines keep their numbers.
@@ -6,6 +8,16 @@ struct SourceText {
   private(set) var comments = [String]()
   /// The contents of string literals, with interpolations as they are written.
   private(set) var strings = [String]()
+
+  private static let divided = Mutex([String: SourceText]())
+
+  /// The parts of a text, which is divided once for all tests.
+  static func shared(_ text: String) -> SourceText {
+    if let found = divided.withLock({ $0[text] }) { return found }
+    let parts = SourceText(text)
+    divided.withLock { $0[text] = parts }
+    return parts
+  }
 
   init(_ text: String) {
     let bytes = Array(text.utf8)

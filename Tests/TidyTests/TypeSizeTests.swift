@@ -51,7 +51,7 @@ import Testing
     let targets = Dictionary(grouping: try LayeringTests.sources("Sources"), by: \.target)
     var count = 0
     for (target, files) in targets {
-      let types = try Self.types(files.map { SourceText($0.text) })
+      let types = try Self.types(files.map { SourceText.shared($0.text) })
       count += types.count
       for (name, size) in types where !Self.tables.contains(name) {
         let limit = Self.tolerated[name] ?? (Self.properties, Self.files)

@@ -50,7 +50,7 @@ import Testing
 
   @Test func sentencesAreWrittenSubjectFirst() throws {
     let files = try LayeringTests.sources("Sources").filter { !$0.path.contains("/Generated/") }
-      .map { ($0.target, $0.path, SourceText($0.text)) }
+      .map { ($0.target, $0.path, SourceText.shared($0.text)) }
     let targets = Dictionary(grouping: files, by: \.0)
     #expect(targets.count > 15)
     for (target, files) in targets {
@@ -67,7 +67,7 @@ import Testing
     let files = try LayeringTests.sources("Tests") + LayeringTests.sources("docs/examples")
     #expect(files.count > 300)
     let comments = files.filter { !$0.path.hasSuffix(".pb.swift") }.flatMap { file in
-      SourceText(file.text).comments.map { (file.path, $0) }
+      SourceText.shared(file.text).comments.map { (file.path, $0) }
     }
     Self.check(comments, "the comments of tests and examples")
   }

@@ -115,8 +115,6 @@ final class StoreStatement {
     precondition(code == SQLITE_OK, "a statement is reset before it is bound again")
   }
 
-  var columnCount: Int { Int(sqlite3_column_count(statement)) }
-
   func integer(_ column: Int) -> Int64? { value(column).integer }
 
   func text(_ column: Int) -> String? {

@@ -59,7 +59,8 @@ public struct AccessJudge: Sendable {
     return allows(.read, image, role)
   }
 
-  /// The right that a change needs and the principal lacks; nil if the change is permitted.
+  /// The right that a change needs and the principal lacks; nil if the change is permitted. An object that the
+  /// principal can't see may not be changed, even as a consequence: the missing right is then that to read it.
   /// - Parameters:
   ///   - before: the object before the change; nil for an insert.
   ///   - after: the object after the change; nil for a delete.
@@ -70,15 +71,23 @@ public struct AccessJudge: Sendable {
     switch (before, after) {
     case (nil, nil): return nil
     case (nil, let after?): return missing(.insert, after)
-    case (let before?, nil): return missing(.delete, before)
+    case (let before?, nil): return missingSight(of: before) ?? missing(.delete, before)
     case (let before?, let after?):
       let own = changed.filter { isSetByClients($0) }
       if own.isEmpty { return nil }
-      if let missing = missing(.update, before) ?? missing(.update, after) { return missing }
+      if let missing = missingSight(of: before) ?? missing(.update, before) ?? missing(.update, after) {
+        return missing
+      }
       return own.lazy.compactMap { property in
         self.missing(property, before) ?? self.missing(property, after)
       }.first
     }
+  }
+
+  private func missingSight(of image: ObjectImage) -> MissingRight? {
+    if sees(image) { return nil }
+    let name = model.entityName(image.id.entity)
+    return MissingRight(operation: .read, entity: name, role: role(for: image), reason: .role(.reader))
   }
 
   /// The right that the principal lacks for changing an object; nil if it may change some property.

@@ -50,16 +50,6 @@ public struct AccessRules: Sendable {
   var isEmpty: Bool { rules.isEmpty && properties.isEmpty && creator == nil }
 }
 
-extension Model {
-  /// The access rules of an entity; nil if it has none.
-  public func accessRules(of entity: EntityNumber) -> AccessRules? { parts.accessRules[entity] }
-
-  /// The entities with a rule for reads, in the order of their numbers.
-  public var entitiesWithReadRules: [EntityNumber] {
-    parts.accessRules.filter { $0.value.rules[.read] != nil }.keys.sorted()
-  }
-}
-
 extension GraphPredicate {
   /// An equivalent predicate in which comparisons of constants are decided.
   var simplified: GraphPredicate {

@@ -10,15 +10,6 @@ public enum EntityScope: Hashable, Sendable {
   case stored(PropertyNumber, through: PropertyNumber)
 }
 
-extension Model {
-  /// The key of the container whose roles apply to an object. Nil for an object without a scope, to which only roles
-  /// on the complete store apply.
-  public func scope(of image: ObjectImage) -> UniqueID? {
-    guard let entity = entity(image.id.entity), let scope = entity.scope else { return nil }
-    return entity.scopeKey(of: image, scope)
-  }
-}
-
 extension Entity {
   func scopeKey(of image: ObjectImage, _ scope: EntityScope) -> UniqueID? {
     switch scope {

@@ -47,7 +47,7 @@ struct MigrationInference {
   }
 
   func path(_ property: Property, in model: Model) -> String {
-    model.qualifiedName(of: property)
+    property.isHidden ? "\(model.owner(of: property).name), scope" : model.qualifiedName(of: property)
   }
 
   // MARK: - Entities
@@ -129,7 +129,7 @@ struct MigrationInference {
     guard let before else { return }
     let gone = before.allProperties.filter { $0.owner == before.number && successors[$0.number] == nil }
     plan.removedProperties += gone.filter {
-      ($0.slot != nil || $0.relationship != nil) && $0.attribute?.assignment != .position
+      ($0.slot != nil || $0.relationship != nil) && $0.attribute?.assignment != .position && !$0.isHidden
     }
     inferRules(entity, before)
   }
@@ -182,10 +182,7 @@ struct MigrationInference {
     guard !attribute.isTransient else { return }
     if attribute.isDerived {
       plan.origins[property.number] = .derived
-      if property.isHidden {
-        return add(.addProperty, new.owner(of: property).name, "gets a scope, which is computed for every object")
-      }
-      markUnvalidated(property)
+      if !property.isHidden { markUnvalidated(property) }
       return add(.addProperty, path, "is new, and computed for every object")
     }
     if attribute.assignment == .position {

@@ -23,4 +23,12 @@ public struct EntityRule: Sendable {
 extension Model {
   /// The rules of an entity, inherited ones first, in the order of the file.
   public func rules(of entity: EntityNumber) -> [EntityRule] { parts.rules[entity, default: []] }
+
+  /// The access rules of an entity; nil if it has none.
+  public func accessRules(of entity: EntityNumber) -> AccessRules? { parts.accessRules[entity] }
+
+  /// The entities with a rule for reads, in the order of their numbers.
+  public var entitiesWithReadRules: [EntityNumber] {
+    parts.accessRules.filter { $0.value.rules[.read] != nil }.keys.sorted()
+  }
 }

@@ -23,6 +23,13 @@ extension Model {
   /// The relationship at the other end of a relationship of this model.
   package func inverse(of relationship: Relationship) -> Property { ownProperty(relationship.inverse) }
 
+  /// The key of the container whose roles apply to an object. Nil for an object without a scope, to which only roles
+  /// on the complete store apply.
+  public func scope(of image: ObjectImage) -> UniqueID? {
+    guard let entity = entity(image.id.entity), let scope = entity.scope else { return nil }
+    return entity.scopeKey(of: image, scope)
+  }
+
   /// An entity of this model and its subentities.
   package func family(of entity: Entity) -> [Entity] { entity.family.map { ownEntity($0) } }
 }

@@ -68,7 +68,7 @@ struct ModelLinker {
       }
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
       checkRules(of: entity)
-      checkScope(of: entity)
+      if let mistake = ScopeLinker(self).mistake(of: entity) { mistakes.append(mistake) }
       checkAccess(of: entity)
     }
     checkMappings()
@@ -107,7 +107,8 @@ struct ModelLinker {
     var columns = [String: Int]()
     for entity in draft.entities {
       let root = lineage(of: entity)[0].name
-      columns[root, default: 0] += propertyCount(of: entity) + positions(of: entity).count + (entity.scope == nil ? 0 : 1)
+      columns[root, default: 0] += propertyCount(of: entity) + positions(of: entity).count
+      if entity.scope != nil { columns[root, default: 0] += 1 }
       if columns[root, default: 0] > Self.maximumCount {
         return report(
           entity.path, "\(root) and its subentities have more than \(Self.maximumCount) properties together")
@@ -264,7 +265,7 @@ struct ModelLinker {
       entityNumbers[entity.name] = EntityNumber(entityNumbers.count + 1)
       let names =
         entity.attributes.filter { !$0.isTransient }.map(\.name) + entity.relationships.map(\.name)
-        + positions(of: entity).map(\.name) + scopeAttributes(of: entity).map(\.name)
+        + positions(of: entity).map(\.name) + ScopeLinker(self).attributes(of: entity).map(\.name)
       for name in names.sorted(by: { UTF8Comparison.order($0, $1) == .ascending }) {
         propertyNumbers["\(entity.name).\(name)"] = PropertyNumber(propertyNumbers.count + 1)
       }
@@ -289,7 +290,7 @@ struct ModelLinker {
         isAbstract: entity.isAbstract, parent: entity.parent.map(number), root: number(line[0].name),
         family: family.map { number($0.name) }, properties: properties, uniquenessConstraints: unique, slotCount: slot,
         composites: linkedComposites(of: line, properties, owner: number), renamed: entity.renamed,
-        scope: scope(of: entity, properties))
+        scope: ScopeLinker(self).scope(of: entity, properties))
     }
   }
 
@@ -306,7 +307,7 @@ struct ModelLinker {
     // Slots follow the names, not the file, so that models with equal hashes have equal images.
     let stored =
       entity.attributes.filter { !$0.isTransient }.map(\.name) + positions(of: entity).map(\.name)
-      + scopeAttributes(of: entity).map(\.name)
+      + ScopeLinker(self).attributes(of: entity).map(\.name)
       + entity.relationships.filter { storage(of: $0, in: entity) != .inverse }.map(\.name)
     var slots = [String: Int]()
     for name in stored.sorted(by: { UTF8Comparison.order($0, $1) == .ascending }) {
@@ -351,7 +352,7 @@ struct ModelLinker {
         position.name, position.documentation, isOptional: true, isStored: true, renamed: position.renamed,
         .attribute(Self.positionAttribute))
     }
-    for hidden in scopeAttributes(of: entity) {
+    for hidden in ScopeLinker(self).attributes(of: entity) {
       add(
         hidden.name, "The key of the scope.", isOptional: true, isStored: true, renamed: nil,
         .attribute(hidden.attribute))

@@ -38,29 +38,6 @@ extension ModelReader {
   }
 }
 
-extension ModelLinker {
-  /// Reports access rules of properties that no client can change, and a second declaration in a lineage.
-  mutating func checkAccess(of entity: ModelDraft.Entity) {
-    let line = lineage(of: entity)
-    let creators = line.flatMap(\.attributes).filter { $0.assignment == .creator }
-    if creators.count > 1, let own = entity.attributes.last(where: { $0.assignment == .creator }) {
-      report(own.path + ".assigned", "\(entity.name) has another creator, \"\(creators[0].name)\"")
-    }
-    guard let access = entity.access else { return }
-    for rule in access.properties {
-      let attribute = line.lazy.flatMap(\.attributes).first { $0.name == rule.name }
-      let isRelationship = line.contains { $0.relationships.contains { $0.name == rule.name } }
-      guard let attribute else {
-        if !isRelationship { report(rule.path, "\(entity.name) has no property \"\(rule.name)\"") }
-        continue
-      }
-      if attribute.isTransient || attribute.derived != nil || attribute.assignment != nil {
-        report(rule.path, "no client changes \"\(rule.name)\": the rule would never be judged")
-      }
-    }
-  }
-}
-
 extension ModelExpressionCompiler {
   mutating func parseAccessRules() {
     for (draft, entity) in entitiesFromTheRoots {
@@ -132,8 +109,8 @@ extension ModelExpressionCompiler {
   private static func ordersRoles(_ predicate: GraphPredicate) -> Bool {
     var orders = false
     predicate.forEachComparison { comparison, _ in
-      guard isRole(comparison.left) || isRole(comparison.right) else { return }
-      if ![.equal, .notEqual, .in].contains(comparison.comparator) || !comparison.options.isEmpty { orders = true }
+      let isEquality = [.equal, .notEqual, .in].contains(comparison.comparator) && comparison.options.isEmpty
+      if isRole(comparison.left) || isRole(comparison.right), !isEquality { orders = true }
     }
     return orders
   }
@@ -142,7 +119,7 @@ extension ModelExpressionCompiler {
   private static func unknownRole(_ predicate: GraphPredicate) -> String? {
     var unknown: String?
     predicate.forEachComparison { comparison, _ in
-      guard isRole(comparison.left) else { return }
+      if !isRole(comparison.left) { return }
       var values = [comparison.right.constant]
       if case .list(let list) = comparison.right { values = list }
       for value in values {

@@ -37,4 +37,24 @@ extension ModelLinker {
       }
     }
   }
+
+  /// Reports access rules of properties that no client can change, and a second declaration in a lineage.
+  mutating func checkAccess(of entity: ModelDraft.Entity) {
+    let line = lineage(of: entity)
+    let creators = line.flatMap(\.attributes).filter { $0.assignment == .creator }
+    if creators.count > 1, let own = entity.attributes.last(where: { $0.assignment == .creator }) {
+      report(own.path + ".assigned", "\(entity.name) has another creator, \"\(creators[0].name)\"")
+    }
+    for rule in [entity.access].compactMap({ $0 }).flatMap(\.properties) {
+      let attribute = line.lazy.flatMap(\.attributes).first { $0.name == rule.name }
+      let isRelationship = line.contains { $0.relationships.contains { $0.name == rule.name } }
+      guard let attribute else {
+        if !isRelationship { report(rule.path, "\(entity.name) has no property \"\(rule.name)\"") }
+        continue
+      }
+      if attribute.isTransient || attribute.derived != nil || attribute.assignment != nil {
+        report(rule.path, "no client changes \"\(rule.name)\": the rule would never be judged")
+      }
+    }
+  }
 }

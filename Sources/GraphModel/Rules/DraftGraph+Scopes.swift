@@ -7,7 +7,7 @@
 /// to them, which are read and touched for it. Entities refer to each other without a circle, so both steps end.
 extension DraftGraph {
   mutating func deriveScopes() throws {
-    guard !model.parts.scopeDependents.isEmpty, touchedEntities.contains(where: { $0.scope != nil }) else { return }
+    if model.parts.scopeDependents.isEmpty || !touchedEntities.contains(where: { $0.scope != nil }) { return }
     for draft in order where !draft.isDeleted { try deriveScope(of: draft) }
     var moved = order.filter { hasMoved($0) }
     while let draft = moved.popLast() {
@@ -30,12 +30,12 @@ extension DraftGraph {
   }
 
   private func deriveScope(of draft: Draft) throws {
-    guard case .stored(let number, let through)? = draft.entity.scope, let scope = draft.entity.property(number),
-      let reference = draft.entity.property(through)
-    else { return }
-    // An unchanged reference leads to the same scope, unless its object moves, which is the second step.
-    if let before = draft.before, before[reference] == draft.after[reference] { return }
-    try computeScope(of: draft, scope, reference)
+    if case .stored(let number, let through)? = draft.entity.scope {
+      let (scope, reference) = (model.ownProperty(number), model.ownProperty(through))
+      // An unchanged reference leads to the same scope, unless its object moves, which is the second step.
+      if let before = draft.before, before[reference] == draft.after[reference] { return }
+      try computeScope(of: draft, scope, reference)
+    }
   }
 
   private func computeScope(of draft: Draft, _ scope: Property, _ reference: Property) throws {

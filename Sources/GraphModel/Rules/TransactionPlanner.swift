@@ -117,7 +117,7 @@ public struct TransactionPlanner {
       plan.conflicts = try judge.withoutInvisible(plan.conflicts, in: graph)
       return .planned(plan)
     } catch let refusal as Refusal {
-      throw try judge.withoutInvisible(refusal, in: graph)
+      throw try judge.withoutInvisible(refusal, in: graph, isOwn: !isUndo && !isSlice)
     }
   }
 
@@ -202,5 +202,45 @@ public struct TransactionPlanner {
     return TransactionPlan(
       changes: changes, identities: graph.idAssignments, conflicts: findings.conflicts,
       sequences: assigned.sequences.sorted { $0.property < $1.property })
+  }
+}
+
+// MARK: - Access
+
+/// Objects that the requesting principal can't see do not exist for its edits, and each effect of the transaction must
+/// be permitted, on every path. Without rights, `judge` is nil, and none of this costs more than a test.
+extension TransactionPlanner {
+  /// Whether the principal may not see an object, present or deleted. Objects that the transaction inserts are its own.
+  func isInvisible(_ id: ObjectID) throws -> Bool {
+    guard let judge, !judge.seesEverything else { return false }
+    return try judge.isInvisible(id, in: graph)
+  }
+
+  /// Refuses an insert that becomes an object which the principal may not change, even if the policy keeps its values.
+  func refuseMergingInto(_ draft: Draft) throws {
+    if let judge, let stored = draft.before, let missing = judge.missingUpdate(of: stored) {
+      throw Refusal(.notAllowed, missing.message)
+    }
+  }
+
+  /// Refuses the transaction if one of its effects is not permitted.
+  func refuseIfNotPermitted() throws {
+    if let judge, !judge.permitsEverything { try refuseEffects(notPermittedBy: judge) }
+  }
+
+  private func refuseEffects(notPermittedBy judge: AccessJudge) throws {
+    var slots = [Int]()
+    for draft in graph.order {
+      let before = draft.before
+      if draft.isDeleted, before == nil { continue }
+      var changed = [PropertyNumber]()
+      if before != nil, !draft.isDeleted {
+        draft.findChangedSlots(into: &slots)
+        changed = slots.map { draft.entity.storedProperties[$0].number }.filter { !draft.spacing.contains($0) }
+      }
+      let after = draft.isDeleted ? nil : draft.after
+      guard let missing = judge.missingRight(before: before, after: after, changed: changed) else { continue }
+      throw missing.operation == .read ? AccessJudge.effectOnInvisible : Refusal(.notAllowed, missing.message)
+    }
   }
 }

@@ -67,7 +67,8 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `Refusal(.limit)` before the first commit if there are more changes, or if too much history must be
   ///   read; any error after a cancellation.
   func log(
-    _ request: LogRequest, seenBy visibility: Visibility?, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+    _ request: LogRequest, seenBy visibility: Visibility?, maximumChanges: Int, while isWanted: () -> Bool,
+    _ body: (CommitRecord) throws -> Void
   ) throws -> AnswerCompletion
 
   /// The next commits after a token, a bounded number at a time.
@@ -98,6 +99,10 @@ public protocol GraphStoring: Sendable {
   /// - Parameter target: the last revision to remove; the newest commit is always kept.
   /// - Returns: whether there is more to remove.
   func prune(through target: Revision) throws -> Bool
+
+  /// Forgets the shown names of principals: history shows their ids instead. Only the caller of `commit` may call it,
+  /// between commits.
+  func forgetNames(of principals: [String]) throws
 
   /// The transactions of a client in history; nil if there are none.
   func replica(_ id: UniqueID) throws -> KnownReplica?

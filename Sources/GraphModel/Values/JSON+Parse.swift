@@ -7,6 +7,8 @@ extension JSON {
     public let column: Int
     /// The error message.
     public let reason: String
+    /// The JSON pointer (RFC 6901) of the value in which the error is; empty for the document.
+    package let pointer: String
 
     public var description: String { "line \(line), column \(column): \(reason)" }
   }
@@ -31,6 +33,14 @@ extension JSON {
     replaced += parser.replaced
   }
 
+  /// The JSON pointer (RFC 6901) to a value: an empty one for the document itself.
+  /// - Parameter path: the names of members and the indexes of elements that lead to it.
+  package static func pointer(_ path: [String]) -> String {
+    path.map { name in
+      "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
+    }.joined()
+  }
+
   /// Parses a document from a string.
   public init(parsing text: String) throws(ParseError) {
     try self.init(parsing: Array(text.utf8))
@@ -42,6 +52,8 @@ private struct JSONParser {
   /// Whether invalid Unicode becomes U+FFFD instead of an error.
   let isRepairing: Bool
   var position = 0
+  /// The names and indexes that lead to the value that is being read.
+  private var path = [String]()
   /// The number of characters that became U+FFFD.
   private(set) var replaced = 0
 
@@ -63,7 +75,7 @@ private struct JSONParser {
     let before = bytes[..<min(place ?? position, bytes.count)]
     let line = before.count { $0 == 0x0A } + 1
     let column = before.reversed().prefix { $0 != 0x0A }.count + 1
-    return JSON.ParseError(line: line, column: column, reason: reason)
+    return JSON.ParseError(line: line, column: column, reason: reason, pointer: JSON.pointer(path))
   }
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -110,12 +122,15 @@ private struct JSONParser {
       guard current == UInt8(ascii: "\"") else { throw error("a name in quotation marks is expected here") }
       let name = try string()
       guard names.insert(.string(name)).inserted else {
+        path.append(name)
         throw error("the name \"\(name.excerpt)\" appears here twice", at: start)
       }
       skipBlanks()
       guard current == UInt8(ascii: ":") else { throw error("':' is expected here") }
       position += 1
+      path.append(name)
       members.append(JSON.Member(name, try value(depth: depth + 1)))
+      path.removeLast()
       if try !hasNextElement(until: UInt8(ascii: "}")) { return .object(members) }
     }
   }
@@ -129,7 +144,9 @@ private struct JSONParser {
       return .array([])
     }
     while true {
+      path.append(String(elements.count))
       elements.append(try value(depth: depth + 1))
+      path.removeLast()
       if try !hasNextElement(until: UInt8(ascii: "]")) { return .array(elements) }
     }
   }
@@ -249,8 +266,10 @@ private struct JSONParser {
   }
 
   private mutating func hexDigits() throws(JSON.ParseError) -> UInt32 {
-    guard position + 4 <= bytes.count,
-      let value = UInt32(String(decoding: bytes[position..<(position + 4)], as: UTF8.self), radix: 16)
+    let digits = bytes[position...].prefix(4)
+    // A sign would be accepted by the initializer.
+    guard digits.count == 4, digits.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
+      let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw error("four hexadecimal digits are expected here") }
     position += 4
     return value

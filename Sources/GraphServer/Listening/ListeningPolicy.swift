@@ -4,7 +4,7 @@ import GraphWire
 /// An address that other machines reach, and what it lacks.
 public struct AddressExposure: Hashable, Sendable, CustomStringConvertible {
   /// A missing protection of an address that other machines reach.
-  public enum Lack: Sendable {
+  public enum MissingProtection: Sendable {
     /// Every machine on the way can read and change what is sent.
     case encryption
     /// Every program that reaches the address can read and change everything.
@@ -14,10 +14,10 @@ public struct AddressExposure: Hashable, Sendable, CustomStringConvertible {
   /// The address.
   public let address: ServerAddress
   /// The missing protection.
-  public let lack: Lack
+  public let missing: MissingProtection
 
   public var description: String {
-    switch lack {
+    switch missing {
     case .encryption: "\(address) is reachable from other machines and not encrypted"
     case .accounts:
       "\(address) is reachable from other machines, and there are no accounts: every client has all rights"
@@ -27,8 +27,8 @@ public struct AddressExposure: Hashable, Sendable, CustomStringConvertible {
   /// The exposures of addresses; those of this machine have none.
   static func find(in addresses: [ServerAddress], hasAccounts: Bool) -> [AddressExposure] {
     addresses.filter { !$0.isLoopback }.compactMap { address in
-      if !address.isEncrypted { return AddressExposure(address: address, lack: .encryption) }
-      return hasAccounts ? nil : AddressExposure(address: address, lack: .accounts)
+      if !address.isEncrypted { return AddressExposure(address: address, missing: .encryption) }
+      return hasAccounts ? nil : AddressExposure(address: address, missing: .accounts)
     }
   }
 }
@@ -40,7 +40,7 @@ public struct ExposedAddressError: Error, Hashable, Sendable, CustomStringConver
 
   public var description: String {
     let advice =
-      switch exposure.lack {
+      switch exposure.missing {
       case .encryption:
         "listen on tls:// with a certificate (stickiesd certificate creates one), or give --insecure if every machine "
           + "of that network may read and change the data"
@@ -55,9 +55,10 @@ public struct ExposedAddressError: Error, Hashable, Sendable, CustomStringConver
 /// The addresses that a server may serve: those of this machine, and encrypted ones of a server with accounts. An
 /// operator can decide otherwise.
 enum ListeningPolicy {
+  /// - Parameter others: the addresses of other protocols.
   /// - Throws: `ExposedAddressError`, or `CertificateFailure` for an encrypted address without a certificate.
-  static func check(_ configuration: GraphServer.Configuration) throws {
-    let addresses = configuration.addresses + configuration.optionalAddresses
+  static func check(_ configuration: GraphServer.Configuration, others: [ServerAddress] = []) throws {
+    let addresses = configuration.addresses + configuration.optionalAddresses + others
     if configuration.certificate == nil, let address = addresses.first(where: \.isEncrypted) {
       throw CertificateFailure(
         "the address \(address) needs a certificate", advice: "Create one with stickiesd certificate --name HOST.")

@@ -1,4 +1,5 @@
 // Tests: ListeningPolicyTests.swift
+import GraphWire
 
 /// The decisions about connections that follow from a server's configuration and its machine, for its whole run.
 struct ServingConditions: Sendable {
@@ -7,9 +8,9 @@ struct ServingConditions: Sendable {
   /// The addresses that lack encryption or accounts, which the operator has accepted.
   let exposures: [AddressExposure]
 
-  init(_ configuration: GraphServer.Configuration) {
+  init(_ configuration: GraphServer.Configuration, others: [ServerAddress] = []) {
     maximumConnections = DescriptorLimit.connections(configuration.maximumConnections)
     exposures = AddressExposure.find(
-      in: configuration.addresses + configuration.optionalAddresses, hasAccounts: configuration.hasAccounts)
+      in: configuration.addresses + configuration.optionalAddresses + others, hasAccounts: configuration.hasAccounts)
   }
 }

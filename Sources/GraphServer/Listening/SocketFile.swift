@@ -146,7 +146,12 @@ final class DirectoryLock: Sendable {
     }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit {
+    guard descriptor >= 0 else { return }
+    // A process that is being spawned still holds the descriptor, and would keep the lock.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }
 
 /// `connect` of the C library, which a method hides.

@@ -1,4 +1,5 @@
 import GraphClient
+import GraphJSON
 import GraphModel
 
 /// A syntax error in the value of `--sort`.

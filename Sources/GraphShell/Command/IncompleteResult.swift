@@ -1,4 +1,5 @@
 import CommandLineIO
+import GraphJSON
 import GraphModel
 
 /// The end of a command that has printed everything except damaged objects and commits, which it names.

@@ -1,3 +1,4 @@
+import GraphJSON
 import GraphModel
 
 /// A kind of request whose refusal has words of its own for conflicts.
@@ -26,8 +27,10 @@ package struct ModelRefusal: ReportedError {
     let details = (refusal.code == .denied ? denials : violations + conflicts).filter { seen.insert($0).inserted }
     let text = Self.brief(details, of: refusal) + (done.isEmpty ? "" : "\n\(done)")
     var members = CommandFailure.outcome(of: refusal)
-    if !refusal.violations.isEmpty { members.append(.init("violations", .array(refusal.violations.map(json)))) }
-    if !refusal.conflicts.isEmpty { members.append(.init("conflicts", .array(refusal.conflicts.map(json)))) }
+    members += RefusalJSON(
+      model: model, lines: lines,
+      deletions: deletions.mapValues { .init(author: $0.author, time: $0.time, revision: $0.revision) }
+    ).members(of: refusal)
     return CommandFailure.Report(
       code: refusal.code.rawValue, message: refusal.message + text, exit: CommandFailure.exitCode(of: refusal.code),
       members: members)
@@ -153,57 +156,5 @@ package struct ModelRefusal: ReportedError {
       return ids.prefix(3).map(name).joined(separator: ", ") + more
     }
     return value.json(kind: property?.attribute?.kind).text.excerpt
-  }
-
-  // MARK: - JSON
-
-  private func json(_ id: ObjectID) -> JSON { id.isTemporary ? .null : .string(id.description) }
-
-  private func json(_ value: Value, _ property: Property?) -> JSON {
-    if case .object(let id) = value { return json(id) }
-    return value.json(kind: property?.attribute?.kind)
-  }
-
-  private func subject(_ id: ObjectID, _ property: Property?) -> [JSON.Member] {
-    var members = [
-      JSON.Member("object", json(id)), .init("entity", ObjectJSON.entity(of: id, model)),
-      .init("property", property.map { .string($0.name) } ?? .null),
-    ]
-    if let line = lines[id] { members.append(.init("line", .integer(Int64(line)))) }
-    return members
-  }
-
-  private func json(_ violation: Violation) -> JSON {
-    let property = model.property(violation.property)
-    var members = subject(violation.id, property)
-    members += [.init("rule", .string(violation.rule)), .init("value", json(violation.value, property))]
-    if !violation.others.isEmpty {
-      let others = violation.others.compactMap { part in
-        model.property(part.property).map { JSON.Member($0.name, json(part.value, $0)) }
-      }
-      members.append(.init("others", .object(others)))
-    }
-    return .object(members + [.init("message", .string(violation.message))])
-  }
-
-  private func json(_ conflict: Conflict) -> JSON {
-    let property = model.property(conflict.property)
-    let kind =
-      switch conflict.kind {
-      case .changed: "changed"
-      case .deleted: "deleted"
-      case .unique: "unique"
-      }
-    let deletion = deletions[conflict.id]
-    var members = [JSON.Member("kind", .string(kind))] + subject(conflict.id, property)
-    members += [
-      .init("mine", json(conflict.mine, property)), .init("theirs", json(conflict.theirs, property)),
-      .init("author", .string(deletion?.author ?? conflict.author)),
-      .init("revision", .integer(deletion?.revision ?? conflict.revision)),
-      .init("mineWon", .bool(conflict.mineWon)),
-    ]
-    if conflict.isCollateral { members.append(.init("collateral", .bool(true))) }
-    if let deletion { members.append(.init("time", .string(RFC3339.text(deletion.time)))) }
-    return .object(members)
   }
 }

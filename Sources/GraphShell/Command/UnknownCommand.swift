@@ -1,4 +1,5 @@
 import ArgumentParser
+import GraphJSON
 
 /// An unknown subcommand. Reported before the argument parser takes the word for an argument of another command.
 struct UnknownCommand: Error, CustomStringConvertible {

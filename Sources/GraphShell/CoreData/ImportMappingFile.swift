@@ -49,7 +49,12 @@ final class ImportMappingFile {
     }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit {
+    guard descriptor >= 0 else { return }
+    // A process that is being spawned still holds the descriptor, and would keep the lock.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   private func check(source: String, target: UniqueID) throws {
     guard mapping.source == source else {

@@ -1,3 +1,4 @@
+import GraphJSON
 import GraphModel
 
 /// Reads lines of JSON as the rows of one batch. All lines have the members of the first one, and only the number of

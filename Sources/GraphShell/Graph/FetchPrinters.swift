@@ -1,5 +1,6 @@
 import CommandLineIO
 import GraphClient
+import GraphJSON
 import GraphModel
 
 /// A JSON array on one line, printed incrementally. A page is an object with the array and the cursor of the next

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GraphJSON
 import GraphModel
 import GraphReplica
 import GraphWire

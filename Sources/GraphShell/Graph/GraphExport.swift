@@ -2,6 +2,7 @@ import CommandLineIO
 import ArgumentParser
 import FoundationEssentials
 import GraphClient
+import GraphJSON
 import GraphModel
 
 #if canImport(Glibc)

@@ -1,6 +1,7 @@
 import CommandLineIO
 import ArgumentParser
 import GraphClient
+import GraphJSON
 import GraphModel
 
 struct GraphFetch: AsyncParsableCommand {
@@ -213,30 +214,5 @@ struct PrintedColumns {
   func unstored(of entity: Entity) -> [Property] {
     guard let chosen else { return [] }
     return chosen.compactMap { entity.property(named: $0) }.filter { $0.slot == nil }
-  }
-}
-
-extension ObjectJSON {
-  /// An object with some of its properties, including to-many relationships stored at their other end.
-  /// - Parameter only: the property names; nil for all that are stored or in `members`.
-  static func object(_ image: ObjectImage, _ model: Model, only names: [String]?, members: ToManyMembers) -> JSON {
-    guard names != nil || !members.isEmpty else { return object(image, model) }
-    guard let entity = model.entity(image.id.entity) else { return .null }
-    var json = [
-      JSON.Member("id", .string(image.id.description)), JSON.Member("entity", .string(entity.name)),
-      JSON.Member("revision", .integer(image.revision)),
-    ]
-    let properties =
-      names?.compactMap { entity.property(named: $0) }
-      ?? entity.properties.filter { $0.slot != nil || members.contains($0) }
-    for property in properties {
-      if property.slot != nil {
-        json.append(.init(property.name, image[property].json(kind: property.attribute?.kind)))
-      } else {
-        let ids = members.ids(of: property, in: image.id)
-        json.append(.init(property.name, .array(ids.map { .string($0.description) })))
-      }
-    }
-    return .object(json)
   }
 }

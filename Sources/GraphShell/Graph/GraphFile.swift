@@ -1,3 +1,4 @@
+import GraphJSON
 import GraphModel
 
 /// A complete graph as JSON Lines, for any model. It has a head, a line for each object, and an end with a checksum

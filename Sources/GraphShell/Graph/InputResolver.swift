@@ -1,4 +1,5 @@
 import GraphClient
+import GraphJSON
 import GraphModel
 
 /// Turns the values that a command's arguments give into edits, and looks up the objects that they name.

@@ -1,3 +1,4 @@
+import GraphJSON
 import GraphModel
 
 /// Turns lines of JSON into transactions, batch by batch. A line can refer by label to objects of its own batch, in
@@ -162,13 +163,5 @@ struct LinePlanner {
     let table = Dictionary(entity.properties.map { (ByteKey($0.name), $0) }, uniquingKeysWith: { $1 })
     properties[entity.number] = table
     return table
-  }
-}
-
-extension Model {
-  /// The message that nothing can be inserted into an abstract entity, with its concrete subentities.
-  func abstractSentence(_ entity: Entity) -> String {
-    let names = family(of: entity).filter { !$0.isAbstract }.map(\.name)
-    return "\(entity.name) is abstract: name \(names.joined(separator: " or "))"
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import GraphJSON
 import GraphModel
 
 #if canImport(Glibc)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GraphJSON
 import GraphModel
 
 /// The options for a fetch request of the model, with values for its variables.

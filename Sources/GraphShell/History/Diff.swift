@@ -1,5 +1,6 @@
 import CommandLineIO
 import ArgumentParser
+import GraphJSON
 import GraphModel
 import GraphWire
 
@@ -95,7 +96,7 @@ extension Output {
       }
     print("\(sign) \(line(difference.object))")
     for changed in difference.properties {
-      guard let property = model.property(changed.number) else { continue }
+      guard let property = model.property(changed.number), !property.isHidden else { continue }
       let change = ValueText.change(from: changed.was, to: difference.object[property], property)
       print("    \(property.name): \(change.was) → \(change.is)")
     }
@@ -113,7 +114,7 @@ extension ObjectJSON {
     var members = [JSON.Member("kind", .string(kind)), .init("object", object(difference.object, model))]
     if difference.kind == .updated {
       let changed = difference.properties.compactMap { changed -> JSON.Member? in
-        guard let property = model.property(changed.number) else { return nil }
+        guard let property = model.property(changed.number), !property.isHidden else { return nil }
         let kind = property.attribute?.kind
         return .init(
           property.name,

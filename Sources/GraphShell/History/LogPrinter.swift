@@ -1,4 +1,5 @@
 import GraphClient
+import GraphJSON
 import GraphModel
 import GraphWire
 

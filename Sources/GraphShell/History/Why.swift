@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineIO
+import GraphJSON
 import GraphModel
 import GraphWire
 

@@ -57,7 +57,7 @@ package struct ChangeFormatter {
   func words(_ change: Delta.Change) -> String {
     // The line itself says that the object was updated.
     let changed = change.edits.compactMap { model.property($0.property) }.filter {
-      $0.attribute?.assignment != .updated
+      $0.attribute?.assignment != .updated && !$0.isHidden
     }
     guard let after = change.object else { return changed.map(\.name).joined(separator: ", ") }
     var clauses = [String]()

@@ -46,6 +46,7 @@ struct ResultDifference {
   private var properties: [String] {
     var seen = Set<PropertyNumber>()
     let numbers = changes.flatMap { $0.edits.map(\.property) }.filter { seen.insert($0).inserted }
-    return numbers.compactMap { model.property($0) }.filter { $0.attribute?.assignment != .updated }.map(\.name)
+    return numbers.compactMap { model.property($0) }
+      .filter { $0.attribute?.assignment != .updated && !$0.isHidden }.map(\.name)
   }
 }

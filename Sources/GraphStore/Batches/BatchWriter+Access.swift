@@ -7,7 +7,10 @@ import GraphModel
 extension BatchWriter {
   /// Refuses the batches that can't be judged object by object.
   func checkAccess() throws {
-    guard let judge else { return }
+    if let judge { try checkAccess(of: judge) }
+  }
+
+  private func checkAccess(of judge: AccessJudge) throws {
     switch batch.operation {
     case .restore:
       guard judge.rights.role == .owner else {
@@ -15,7 +18,7 @@ extension BatchWriter {
           .notAllowed, "a whole graph brings its own ids and creators: this needs the role owner on the complete store")
       }
     case .update(let predicate, _), .delete(let predicate):
-      // The number of selected objects would tell the values of others.
+      // Otherwise the number of selected objects would reveal values of invisible ones.
       guard judge.seesEverything || predicate.readsOnlyOwnImage(in: model) else {
         throw Refusal(
           .notAllowed,
@@ -52,10 +55,11 @@ extension BatchWriter {
 
   /// Refuses the batch if one of the deletes is not permitted.
   func checkDeletes(_ images: [ObjectImage]) throws {
-    guard let judge, !judge.permitsEverything else { return }
-    for image in images {
-      guard let missing = judge.missingRight(before: image, after: nil, changed: []) else { continue }
-      throw judge.sees(image) ? Refusal(.notAllowed, missing.message) : AccessJudge.effectOnInvisible
+    if let judge, !judge.permitsEverything {
+      for image in images {
+        guard let missing = judge.missingRight(before: image, after: nil, changed: []) else { continue }
+        throw missing.operation == .read ? AccessJudge.effectOnInvisible : Refusal(.notAllowed, missing.message)
+      }
     }
   }
 }

@@ -269,7 +269,7 @@ final class BatchWriter {
     }
     if let failure = objects.failure { throw failure }
     let steps = Int(sqlite3_stmt_status(row.statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
-    writer.scans.report(.batch, FetchRequest(entity: entity.number, predicate: predicate), steps: steps) {
+    writer.reporter.scans.report(.batch, FetchRequest(entity: entity.number, predicate: predicate), steps: steps) {
       [try QueryPlan(text, connection)]
     }
   }

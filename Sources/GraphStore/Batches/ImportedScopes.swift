@@ -16,8 +16,7 @@ struct ImportedScopes {
     switch entity.scope {
     case .container?: next[image.id.key] = image.id.key
     case .reference(let through)?, .stored(_, through: let through)?:
-      guard let property = entity.property(through), let target = image[property].objectID else { return }
-      next[image.id.key] = target.key
+      if let target = image[model.ownProperty(through)].objectID { next[image.id.key] = target.key }
     case nil: break
     }
   }

@@ -210,16 +210,20 @@ package struct ObjectChecker {
 
   /// Compares the stored scope with that of the object to which the scope's to-one refers.
   private func checkScope(_ image: ObjectImage, _ place: StoreFinding.Place) throws {
-    guard let entity = model.entity(image.id.entity), case .stored(let number, let through)? = entity.scope,
-      let scope = entity.property(number),
-      let reference = entity.property(through)
-    else { return }
+    if case .stored(let number, let through)? = try entity(of: image).scope {
+      try checkScope(image, model.ownProperty(number), model.ownProperty(through), place)
+    }
+  }
+
+  private func checkScope(
+    _ image: ObjectImage, _ scope: Property, _ reference: Property, _ place: StoreFinding.Place
+  ) throws {
     var expected = Value.null
     if let target = image[reference].objectID {
       // A damaged object is reported by itself.
       let read = try objects.unlessDamaged { try objects.readImage(of: target) }
-      guard let other = read else { return }
-      expected = other.flatMap { model.scope(of: $0) }.map(Value.uuid).orNull
+      if read == nil { return }
+      expected = read.flatMap { $0 }.flatMap { model.scope(of: $0) }.map(Value.uuid).orNull
     }
     if image[scope] != expected {
       report(.derived, place, "has a scope that differs from that of its \(reference.name)")

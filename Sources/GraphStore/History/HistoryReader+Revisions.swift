@@ -57,7 +57,8 @@ extension HistoryReader {
     guard !properties.isEmpty, var image else { return image }
     for property in properties {
       guard objects.model.entity(image.id.entity)?.property(property.number) != nil else { continue }
-      image[property] = objects.model.derivedValue(of: property, in: image)
+      // A scope depends on other objects, which had other scopes then.
+      image[property] = property.isHidden ? .null : objects.model.derivedValue(of: property, in: image)
     }
     return image
   }

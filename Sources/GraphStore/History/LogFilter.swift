@@ -36,7 +36,9 @@ struct LogFilter {
     self.omitsDamage = omitsDamage
     self.changes = changes
     family = filter.family(in: history.objects.model)
-    object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object) { try visible?.hasSeen($0) != false }
+    object =
+      filter.object.isEmpty
+      ? nil : try history.located(prefix: filter.object) { try visible?.hasSeen($0) != false }
     let table = CommitAuthors(history.connection)
     authors =
       filter.authors.isEmpty

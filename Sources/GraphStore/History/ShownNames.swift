@@ -39,6 +39,19 @@ package final class ShownNames: Sendable {
     names.withLock { $0[.string(id)] = name }
   }
 
+  /// Replaces the names of principals by their ids, in the open transaction.
+  func forget(_ principals: [String], _ connection: Connection) throws {
+    for id in principals {
+      let row = try connection.statement(
+        "UPDATE _name SET name = ?1 WHERE author = (SELECT number FROM _author WHERE name = ?1)")
+      row.bind(1, id)
+      try connection.run(row)
+      names.withLock { names in
+        if names[.string(id)] != nil { names[.string(id)] = id }
+      }
+    }
+  }
+
   /// The shown name of a principal.
   func name(of id: String) -> String { names.withLock { $0.isEmpty ? id : $0[.string(id)] ?? id } }
 

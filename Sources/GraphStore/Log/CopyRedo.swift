@@ -63,7 +63,6 @@ package enum CopyRedo {
     return try StoreWriter(
       connection, layout: StoreVersions.layout(connection.database, model: model), wordLimit: options.wordLimit,
       sliceObjects: options.sliceObjects, keyframeInterval: options.keyframeInterval, undoLimits: options.undoLimits,
-      scans: ScanReporter(model: model, log: log, limit: options.longScan), log: log,
-      damage: DamageReporter(model: model, log: log), names: ShownNames(), random: options.random)
+      reporter: StoreReporter(model: model, log: log, options: options), names: ShownNames(), random: options.random)
   }
 }

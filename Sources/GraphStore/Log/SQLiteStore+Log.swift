@@ -95,11 +95,12 @@ extension SQLiteStore {
 
   func reportReopening(_ cause: any Error) {
     let kind = if let failure = cause as? StoreFailure { failure.code.rawValue } else { "other" }
-    report(kind, "a commit failed; the store is reopened", cause)
+    reporter.report(kind, "a commit failed; the store is reopened", cause)
   }
 
   private func reportLateFailure(_ cause: any Error) {
-    log.error("the store must be reopened: commits that are in its log failed", metadata: ["cause": "\(cause)"])
+    reporter.log.error(
+      "the store must be reopened: commits that are in its log failed", metadata: ["cause": "\(cause)"])
   }
 
   /// Commits in SQLite if enough has gathered or a read waits. After a failure the store is reopened.
@@ -150,7 +151,7 @@ extension SQLiteStore {
       try checkpointIfDue(writer.connection.database)
     } catch {
       // The commits are durable. The next call reopens the store.
-      report("checkpoint", "the store's log can't be checkpointed", error)
+      reporter.report("checkpoint", "the store's log can't be checkpointed", error)
       abandonTransaction(of: writer, after: error)
     }
   }
@@ -165,7 +166,7 @@ extension SQLiteStore {
         // Without the mark, the next start would ignore the log.
         return try setMark(true, gathered, writer)
       } catch {
-        report("begin", "no commit log can be begun; commits are synced in the store", error)
+        reporter.report("begin", "no commit log can be begun; commits are synced in the store", error)
       }
     }
     gathered.log.rest()
@@ -173,7 +174,7 @@ extension SQLiteStore {
       try setMark(false, gathered, writer)
     } catch {
       // The next start reads the log, which ends before the store's state.
-      report("mark", "the mark of the commit log can't be cleared", error)
+      reporter.report("mark", "the mark of the commit log can't be cleared", error)
     }
   }
 
@@ -186,12 +187,6 @@ extension SQLiteStore {
     gathered.log.isMarked = isNeeded
   }
 
-  func report(_ kind: String, _ message: Logger.Message, _ error: any Error) {
-    if let omitted = lines.withLock({ $0.omitted(before: kind) }) {
-      log.error(message, metadata: ["cause": "\(error)", "omitted": "\(omitted)"])
-    }
-  }
-
   /// Commits the gathered groups once they are durable in the log, so that reads see them. Sometimes releases the log.
   /// - Throws: the failure of SQLite; the store is then reopened by the next call.
   func commitGathered(_ writer: StoreWriter) throws {
@@ -199,7 +194,7 @@ extension SQLiteStore {
     do {
       if let failure = gathered.writeUnsynced() {
         if !(failure is LogRefusal) {
-          report("log", "the commit log can't be written; commits are synced in the store", failure)
+          reporter.report("log", "the commit log can't be written; commits are synced in the store", failure)
         }
         return try commitDurably(gathered, writer)
       }
@@ -217,7 +212,7 @@ extension SQLiteStore {
     do {
       try gathered.log.forget(through: writer.revision)
     } catch {
-      report("forget", "the commit log's space can't be reused", error)
+      reporter.report("forget", "the commit log's space can't be reused", error)
     }
   }
 
@@ -282,7 +277,7 @@ extension SQLiteStore {
     do {
       try commitUnread()
     } catch {
-      report("settle", "commits that are in the commit log can't be committed in the store yet", error)
+      reporter.report("settle", "commits that are in the commit log can't be committed in the store yet", error)
     }
   }
 

@@ -43,7 +43,8 @@ extension SQLiteStore {
         try makeDurable(database)
         return true
       } catch let failure as StoreFailure where failure.code == .inUse {
-        self.log.warning("another program reads the store; its log is synced instead of copied into the database file")
+        reporter.log.warning(
+          "another program reads the store; its log is synced instead of copied into the database file")
         try synchronizeLog(of: writer.connection)
         return false
       }
@@ -66,7 +67,7 @@ extension SQLiteStore {
     let known = status.after <= head ? max(status.after, min(head, status.last) - 1) : head
     try applyInTurn { body in try log.read(after: known) { try body(LogEntry(binary: $0.body)) } }
     let count = writer.revision - head
-    if count > 0 { self.log.info("commits were restored from the commit log", metadata: ["count": "\(count)"]) }
+    if count > 0 { reporter.log.info("commits were restored from the commit log", metadata: ["count": "\(count)"]) }
   }
 
   /// Commits everything in SQLite, which then needs no log.
@@ -85,7 +86,7 @@ extension SQLiteStore {
         try LogMark.clear(database)
       }
     } catch {
-      log.error("the store is closed with commits that only its log holds", metadata: ["cause": "\(error)"])
+      reporter.log.error("the store is closed with commits that only its log holds", metadata: ["cause": "\(error)"])
     }
   }
 

@@ -79,7 +79,7 @@ extension SQLiteStore {
     return hasMore
   }
 
-  private func inTransaction(_ writer: StoreWriter, _ body: () throws -> Void) throws {
+  func inTransaction(_ writer: StoreWriter, _ body: () throws -> Void) throws {
     do {
       try prepareToBegin(isBatch: false, writer)
       try writer.connection.run("BEGIN IMMEDIATE")

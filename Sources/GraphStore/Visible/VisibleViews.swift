@@ -41,7 +41,8 @@ struct VisibleViews {
         try create(
           """
           CREATE TEMP VIEW \(quoted(edge.name)) (member, owner) AS SELECT e.member, e.owner \
-          FROM \(source(edge.name)) AS e WHERE EXISTS (SELECT 1 FROM temp.\(quoted(edge.members)) WHERE _row = e.member) \
+          FROM \(source(edge.name)) AS e \
+          WHERE EXISTS (SELECT 1 FROM temp.\(quoted(edge.members)) WHERE _row = e.member) \
           AND EXISTS (SELECT 1 FROM temp.\(quoted(edge.owners)) WHERE _row = e.owner)
           """)
       }
@@ -114,21 +115,20 @@ struct VisibleViews {
     return parts.isEmpty ? "0" : parts.count == 1 ? parts[0] : "(\(parts.joined(separator: " OR ")))"
   }
 
-  /// Beyond this number of scopes, an index of the scope would find too much, and is not used.
-  private static let fewScopes = 8
-
   /// Whether the scope of a row is among some of the class's scopes; nil if the entity has no scope.
+  ///
+  /// The unary plus keeps the condition from the index of the scope: SQLite would prefer it to the index of an order,
+  /// and sort all objects of a scope for a page of twenty.
   private func isMember(_ entity: Entity, _ table: EntityTable) -> ((_ condition: String) -> String)? {
-    let plus = visibility.facts.scopes.count > Self.fewScopes || visibility.facts.role != nil ? "+" : ""
     func keys(_ condition: String) -> String { "SELECT key FROM \(Self.scopes) WHERE \(condition)" }
     func column(_ number: PropertyNumber) -> EntityTable.Column? { table.column(of: number) }
     switch entity.scope {
     case nil: return nil
-    case .container: return { "\(plus)t._id IN (\(keys($0)))" }
+    case .container: return { "t._id IN (\(keys($0)))" }
     case .reference(let number):
       guard let column = column(number), let container = column.references else { return nil }
       return { condition in
-        "\(plus)t.\(quoted(column.name)) IN (SELECT _row FROM \(source(container)) WHERE _id IN (\(keys(condition))))"
+        "+t.\(quoted(column.name)) IN (SELECT _row FROM \(source(container)) WHERE _id IN (\(keys(condition))))"
       }
     case .stored(let number, _):
       guard let column = column(number) else { return nil }

@@ -35,13 +35,13 @@ extension StoreWriter {
 
   /// Refuses to restore an object that the principal can't see, in the words for one that never existed.
   func refuseInvisible(_ request: RestoreRequest, _ judge: AccessJudge?) throws {
-    guard let judge else { return }
-    let id: ObjectID
     switch request.scope {
-    case .everything: return
-    case .object(let wanted), .contents(let wanted): id = wanted
+    case .everything: break
+    case .object(let id), .contents(let id):
+      let known = try history.located(id).id
+      if let judge, try judge.isInvisible(known, reader: PlanReader(writer: self)) {
+        throw HistoryReader.neverExisted(id)
+      }
     }
-    let known = try history.located(id).id
-    if try judge.isInvisible(known, reader: PlanReader(writer: self)) { throw HistoryReader.neverExisted(id) }
   }
 }

@@ -15,9 +15,8 @@ final class StoreWriter {
   let sliceObjects: Int
   let keyframes: KeyframePolicy
   private let undoLimits: UndoLimits
-  let scans: ScanReporter
+  let reporter: StoreReporter
   let names: ShownNames
-  private let log: Logger
   /// Returns the random half of a new id.
   private let random: () -> UInt64
 
@@ -45,20 +44,18 @@ final class StoreWriter {
 
   init(
     _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, keyframeInterval: Int,
-    undoLimits: UndoLimits, scans: ScanReporter, log: Logger,
-    damage: DamageReporter, names: ShownNames, random: @escaping () -> UInt64
+    undoLimits: UndoLimits, reporter: StoreReporter, names: ShownNames, random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
     self.sliceObjects = sliceObjects
     keyframes = KeyframePolicy(interval: keyframeInterval)
     self.undoLimits = undoLimits
-    self.scans = scans
+    self.reporter = reporter
     self.names = names
-    self.log = log
     self.random = random
     objects = ObjectReader(
-      connection, layout: layout, damage: damage, older: UnmigratedRows(connection, layout: layout))
+      connection, layout: layout, damage: reporter.damage, older: UnmigratedRows(connection, layout: layout))
     history = HistoryReader(objects: objects)
     fullText = FullTextIndexer(connection, layout: layout, limit: wordLimit)
     isPruned = try HistoryFloor.tableExists(connection)
@@ -382,7 +379,7 @@ final class StoreWriter {
     try row.bind(12, inPlace: commit.changes) { try connection.run(row) }
     if revision > 0, commit.time < lastTime {
       try ClockSetbacks.record(commit.revision, time: commit.time, previous: lastTime, connection)
-      log.warning(
+      reporter.log.warning(
         "the clock went back: this commit has an earlier time than the one before it",
         metadata: [
           "revision": "\(commit.revision)", "time": "\(RFC3339.text(commit.time))",

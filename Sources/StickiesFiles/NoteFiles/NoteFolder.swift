@@ -41,7 +41,11 @@ public final class NoteFolder {
     unlinkat(descriptor, Self.temporary, 0)
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A process that is being spawned still holds the descriptor, and would keep the lock.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   private static func failure(_ path: String, _ what: String) -> Refusal {
     Refusal(.unavailable, "\(path) \(what): \(String(cString: strerror(errno)))")

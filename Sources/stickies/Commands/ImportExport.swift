@@ -1,5 +1,6 @@
 import ArgumentParser
 import GraphClient
+import GraphJSON
 import GraphModel
 import GraphReplica
 import GraphShell

@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import GraphHTTP
 import GraphModel
 import GraphWire
 import Logging
@@ -17,7 +18,7 @@ struct OptionsFile: FileConfigSnapshot {
 
   private enum Key: String, CaseIterable {
     case data, schema, listen, logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key
-    case insecure
+    case insecure, http, publicURL
 
     var expected: String {
       switch self {
@@ -32,6 +33,8 @@ struct OptionsFile: FileConfigSnapshot {
       case .pruneEvery: DurationOption.expectedPeriod
       case .certificate, .key: "a string, a file in PEM"
       case .insecure: "true or false"
+      case .http: HTTPSettings.expectedAddress
+      case .publicURL: HTTPSettings.expectedURL
       }
     }
 
@@ -49,6 +52,8 @@ struct OptionsFile: FileConfigSnapshot {
         }
       case .minimumRetention: json.stringValue.flatMap { DurationOption($0) == nil ? nil : .string($0) }
       case .insecure: if case .bool(let value) = json { .string(value ? "true" : "false") } else { nil }
+      case .http: json.stringValue.flatMap { HTTPSettings.address($0) == nil ? nil : .string($0) }
+      case .publicURL: json.stringValue.flatMap { PublicURL(parsing: $0) == nil ? nil : .string($0) }
       case .pruneEvery: json.stringValue.flatMap { DurationOption($0)?.isPeriod == true ? .string($0) : nil }
       case .listen:
         json.arrayValue.flatMap { items in

@@ -24,6 +24,7 @@ struct Settings {
   /// The interval of pruning.
   var pruning = DurationOption.hour
   var network: NetworkSettings
+  var http: HTTPSettings
 }
 
 extension Settings {
@@ -54,11 +55,12 @@ struct StoreFlags: ParsableArguments {
   /// Combines flags, environment and file for a daemon that serves, and creates the directories of the default
   /// sockets.
   func servingSettings(
-    listen: [String], logLevel: Logger.Level?, searchSeconds: Int?, history: HistoryFlags, network: NetworkFlags
+    listen: [String], logLevel: Logger.Level?, searchSeconds: Int?, history: HistoryFlags, network: NetworkFlags,
+    http: HTTPFlags
   ) async throws -> Settings {
     var settings = try await settings(
       listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history,
-      files: network.files, isInsecure: network.insecure)
+      files: network.files, isInsecure: network.insecure, http: http)
     guard settings.hasDefaultAddresses else { return settings }
     let places = ProcessEnvironment.current.listeningPlaces.map(\.address)
     // If no address is available, the first one remains, and its failure states the reason.
@@ -71,7 +73,8 @@ struct StoreFlags: ParsableArguments {
   /// Combines flags, environment and file.
   func settings(
     listen: [String] = [], logLevel: Logger.Level? = nil, searchSeconds: Int? = nil,
-    history: HistoryFlags? = nil, files: CertificateFileFlags? = nil, isInsecure: Bool = false
+    history: HistoryFlags? = nil, files: CertificateFileFlags? = nil, isInsecure: Bool = false,
+    http: HTTPFlags? = nil
   ) async throws -> Settings {
     let environment = ProcessEnvironment.current
     let variables = EnvironmentVariablesProvider(environmentVariables: environment.variables(prefix: "STICKIESD_"))
@@ -89,7 +92,8 @@ struct StoreFlags: ParsableArguments {
       logLevel: try logLevel ?? Self.level(reader) ?? .info,
       searchSeconds: try Self.searchSeconds(searchSeconds, reader) ?? 60,
       history: try history?.policy(reader), pruning: try history?.period(reader) ?? .hour,
-      network: try NetworkSettings(files, isInsecure: isInsecure, reader, data: data))
+      network: try NetworkSettings(files, isInsecure: isInsecure, reader, data: data),
+      http: try HTTPSettings(http, reader, hasDefaultAddresses: given == nil))
   }
 
   /// The addresses to listen on, from the flags or else from the variable or the file; nil if none are given.

@@ -7,6 +7,7 @@ final class MemoryGraph: PlannerReader {
   private(set) var revision: Revision = 0
   private var deletions = [ObjectID: (revision: Revision, author: String)]()
   private var past = [ObjectID: [PastChange]]()
+  private var lastImages = [ObjectID: ObjectImage]()
   private var sequence: UInt64 = 0
   private var lastTemporary: UInt64 = 0
   private var lastID: UInt64 = 0
@@ -20,7 +21,7 @@ final class MemoryGraph: PlannerReader {
   @discardableResult
   func commit(
     _ changes: [Change], replica: UInt64 = 1, policy: MergePolicy = .error, isUndo: Bool = false,
-    unseen: Set<PropertyNumber> = []
+    unseen: Set<PropertyNumber> = [], author: String? = nil, judge: AccessJudge? = nil
   ) throws -> TransactionPlan {
     sequence += 1
     let writer = UniqueID(high: 9, low: replica)
@@ -28,7 +29,7 @@ final class MemoryGraph: PlannerReader {
       id: TransactionID(replica: writer, sequence: sequence), policy: policy, changes: changes)
     transaction.unseen = unseen
     let plan = try TransactionPlanner.plan(
-      transaction, reader: self, revision: revision + 1, now: now, isUndo: isUndo
+      transaction, reader: self, revision: revision + 1, now: now, author: author, judge: judge, isUndo: isUndo
     ) { entity in
       lastID += 1
       // Ids that do not rise, so that nothing can depend on the order of inserts.
@@ -37,6 +38,7 @@ final class MemoryGraph: PlannerReader {
     revision += 1
     for change in plan.changes {
       images[change.id] = change.after
+      if let before = change.before { lastImages[change.id] = before }
       if change.kind == .deleted { deletions[change.id] = (revision, "replica \(replica)") }
       past[change.id, default: []].append(
         PastChange(
@@ -85,6 +87,8 @@ final class MemoryGraph: PlannerReader {
   func entity(of id: ObjectID) -> EntityNumber? { images[id]?.id.entity }
 
   func deletion(of id: ObjectID) -> (revision: Revision, author: String)? { deletions[id] }
+
+  func lastImage(ofDeleted id: ObjectID) -> ObjectImage? { lastImages[id] }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
     images.values.filter { image in

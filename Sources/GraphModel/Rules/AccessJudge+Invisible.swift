@@ -1,42 +1,7 @@
 // Tests: PlannerAccessTests.swift
 
-/// Access: what the requesting principal may not see does not exist for its edits, and each effect of the transaction
-/// must be permitted, by whichever path it comes about.
-///
-/// Without rights, `judge` is nil, and none of this costs more than one test.
-extension TransactionPlanner {
-  /// Whether the principal may not see an object, present or deleted. Objects that the transaction inserts are its own.
-  func isInvisible(_ id: ObjectID) throws -> Bool {
-    guard let judge, !judge.seesEverything else { return false }
-    return try judge.isInvisible(id, in: graph)
-  }
-
-  /// Refuses an insert that becomes an existing object which the principal may not change, whatever the policy keeps.
-  func refuseMergingInto(_ draft: Draft) throws {
-    guard let judge, let stored = draft.before, let missing = judge.missingUpdate(of: stored) else { return }
-    throw Refusal(.notAllowed, missing.message)
-  }
-
-  /// Refuses the transaction if one of its effects is not permitted.
-  func refuseIfNotPermitted() throws {
-    guard let judge, !judge.permitsEverything else { return }
-    var slots = [Int]()
-    for draft in graph.order {
-      let before = draft.before
-      if draft.isDeleted, before == nil { continue }
-      var changed = [PropertyNumber]()
-      if before != nil, !draft.isDeleted {
-        draft.findChangedSlots(into: &slots)
-        changed = slots.map { draft.entity.storedProperties[$0].number }.filter { !draft.spacing.contains($0) }
-      }
-      let after = draft.isDeleted ? nil : draft.after
-      guard let missing = judge.missingRight(before: before, after: after, changed: changed) else { continue }
-      if let before, !judge.sees(before) { throw AccessJudge.effectOnInvisible }
-      throw Refusal(.notAllowed, missing.message)
-    }
-  }
-}
-
+/// What a principal can't see, in the graph as a transaction will leave it: which objects these are, and refusals and
+/// conflicts without them.
 extension AccessJudge {
   /// The refusal of a change that would also change objects which the principal can't see. It names none of them.
   public static let effectOnInvisible = Refusal(
@@ -52,13 +17,16 @@ extension AccessJudge {
   }
 
   /// A refusal without ids, authors, values and counts of objects that the principal can't see.
-  func withoutInvisible(_ refusal: Refusal, in graph: DraftGraph) throws -> Refusal {
+  /// - Parameter isOwn: whether the principal itself named the objects of the transaction. An object that does not
+  ///   exist for it is then reported under the id that it sent.
+  func withoutInvisible(_ refusal: Refusal, in graph: DraftGraph, isOwn: Bool) throws -> Refusal {
     if seesEverything { return refusal }
     guard refusal.code == .conflict ? !refusal.conflicts.isEmpty : !refusal.violations.isEmpty else { return refusal }
     var kept = refusal
     kept.conflicts = try withoutInvisible(refusal.conflicts, in: graph)
     var violations = refusal.violations
     for index in violations.indices {
+      if isOwn, violations[index].commonRule == .missing { continue }
       // An object that the transaction reached by itself, and does not name.
       if try isInvisible(violations[index].id, in: graph) { return Self.effectOnInvisible }
       guard [.deny, .dangling].contains(violations[index].commonRule) else { continue }
@@ -110,7 +78,7 @@ extension AccessJudge {
   /// A refusal without ids, authors, values and counts of objects that the principal can't see.
   public func withoutInvisible(_ refusal: Refusal, reader: any PlannerReader) throws -> Refusal {
     if seesEverything { return refusal }
-    return try withoutInvisible(refusal, in: DraftGraph(reader, revision: 0))
+    return try withoutInvisible(refusal, in: DraftGraph(reader, revision: 0), isOwn: false)
   }
 
   /// Whether the principal may not see an object, present or deleted.

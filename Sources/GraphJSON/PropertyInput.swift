@@ -1,7 +1,7 @@
 import GraphModel
 
 /// The name of an object in a command or in a line of a file.
-enum ObjectSpecifier: Hashable {
+package enum ObjectSpecifier: Hashable {
   /// An id or a prefix of one; in a file, also a label.
   case text(String)
   /// `{"$ref": label}`: only a label.
@@ -9,26 +9,26 @@ enum ObjectSpecifier: Hashable {
 }
 
 /// An input that is not a valid value of a property, or not a property.
-struct InvalidInputError: Error, CustomStringConvertible {
-  let description: String
+package struct InvalidInputError: Error, CustomStringConvertible {
+  package let description: String
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }
 
 /// The new content of a property, as far as it is known without looking up the objects that it names.
-struct PropertyInput {
-  enum Content: Hashable {
+package struct PropertyInput {
+  package enum Content: Hashable {
     case value(Value)
     /// The object of a to-one relationship to this entity; nil clears it.
     case reference(ObjectSpecifier?, to: EntityNumber)
     case members([ObjectSpecifier], of: EntityNumber)
   }
 
-  let property: Property
-  let content: Content
+  package let property: Property
+  package let content: Content
 
   /// Parses `name=value` or `name:=JSON`.
-  init(parsing word: String, entity: Entity) throws(InvalidInputError) {
+  package init(parsing word: String, entity: Entity) throws(InvalidInputError) {
     guard let equals = word.firstIndex(of: "=") else {
       throw InvalidInputError("\"\(word)\" is neither name=value nor name:=JSON")
     }
@@ -50,13 +50,13 @@ struct PropertyInput {
   }
 
   /// Reads the value of a member of a JSON object.
-  init(_ property: Property, _ json: JSON, entity: Entity) throws(InvalidInputError) {
+  package init(_ property: Property, _ json: JSON, entity: Entity) throws(InvalidInputError) {
     self.property = property
     content = try Self.content(json, property, entity)
   }
 
   /// Reads the members of a JSON object.
-  static func inputs(_ json: JSON, entity: Entity) throws(InvalidInputError) -> [PropertyInput] {
+  package static func inputs(_ json: JSON, entity: Entity) throws(InvalidInputError) -> [PropertyInput] {
     guard let members = json.members else { throw InvalidInputError("a JSON object is expected, {\"name\": value, …}") }
     return try all(members) { member throws(InvalidInputError) in
       try PropertyInput(property(member.name, of: entity), member.value, entity: entity)
@@ -65,7 +65,7 @@ struct PropertyInput {
 
   /// Makes the inputs of all sources.
   /// - Throws: all mistakes at once.
-  static func all<Source>(
+  package static func all<Source>(
     _ sources: [Source], _ make: (Source) throws(InvalidInputError) -> PropertyInput
   ) throws(InvalidInputError) -> [PropertyInput] {
     var inputs = [PropertyInput]()
@@ -83,7 +83,7 @@ struct PropertyInput {
 
   /// The property with a name.
   /// - Throws: an error that suggests the nearest name.
-  static func property(_ name: String, of entity: Entity) throws(InvalidInputError) -> Property {
+  package static func property(_ name: String, of entity: Entity) throws(InvalidInputError) -> Property {
     if let property = entity.property(named: name) { return property }
     throw InvalidInputError(Suggestion.sentence(forProperty: name, of: entity))
   }
@@ -105,7 +105,9 @@ struct PropertyInput {
   }
 
   /// Splits a comma-separated list of ids.
-  static func names(_ text: String) -> [ObjectSpecifier] { text.split(separator: ",").map { .text(String($0)) } }
+  package static func names(_ text: String) -> [ObjectSpecifier] {
+    text.split(separator: ",").map { .text(String($0)) }
+  }
 
   /// Strings are taken literally; empty text is null for every other type.
   private static func value(_ text: String, _ attribute: Attribute) -> Value? {
@@ -193,7 +195,7 @@ extension PropertyInput {
   ///   - image: for an update, the object as it was read. A text then changes only where it differs, so that
   ///     concurrent edits of others are kept.
   ///   - resolve: returns the id for the name of an object of an entity.
-  func edit(
+  package func edit(
     of image: ObjectImage? = nil, _ resolve: (ObjectSpecifier, EntityNumber) throws(InvalidInputError) -> ObjectID
   ) throws(InvalidInputError) -> Edit {
     switch content {
@@ -222,7 +224,7 @@ extension PropertyInput {
   }
 
   /// The objects that the input names.
-  var names: [ObjectSpecifier] {
+  package var names: [ObjectSpecifier] {
     switch content {
     case .value, .reference(nil, _): []
     case .reference(let name?, _): [name]

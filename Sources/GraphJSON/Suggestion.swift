@@ -24,7 +24,7 @@ package enum Suggestion {
   }
 
   /// The edit distance: insertions, deletions, substitutions and swaps of neighbors.
-  static func distance(_ left: String, _ right: String) -> Int {
+  package static func distance(_ left: String, _ right: String) -> Int {
     let (a, b) = (Array(left), Array(right))
     var rows = [Array(0...b.count)]
     for i in 1..<(a.count + 1) {

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A box that frees its value where `free` is called, whichever thread releases the box last.
-final class ReleaseBox<Value: Sendable>: Sendable {
+/// Frees its value where `free` is called, whichever thread releases the reference last.
+final class FreeableValue<Value: Sendable>: Sendable {
   private let value: Mutex<Value?>
 
   init(_ value: Value) { self.value = Mutex(value) }
 
-  /// Frees the value on the calling thread, if the box holds the only reference to it.
+  /// Frees the value on the calling thread, if this is the only reference to it.
   func free() {
     let value = value.withLock { value in
       defer { value = nil }

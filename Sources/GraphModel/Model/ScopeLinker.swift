@@ -1,40 +1,48 @@
 /// Scopes: the container of an entity's objects, which the file names by a to-one, or by `self` for a container. If the
 /// to-one does not lead to a container itself, the entity gets a hidden attribute with the container's key.
-extension ModelLinker {
+struct ScopeLinker {
+  private let linker: ModelLinker
+
+  init(_ linker: ModelLinker) { self.linker = linker }
+
   /// The scope of an entity that is a container itself.
   static let container = "self"
   /// The hidden attribute. No file can declare the name, and no predicate can read it.
   static let scopeName = "_scope"
 
-  mutating func checkScope(of entity: ModelDraft.Entity) {
-    guard let scope = entity.scope else { return }
-    let path = entity.path + ".scope"
-    let line = lineage(of: entity)
+  /// The mistake in the scope that an entity declares; nil if there is none.
+  func mistake(of entity: ModelDraft.Entity) -> ModelError.Problem? {
+    entity.scope.flatMap { reason(against: $0, of: entity) }.map { .init(path: entity.path + ".scope", reason: $0) }
+  }
+
+  private func reason(against scope: String, of entity: ModelDraft.Entity) -> String? {
+    let line = linker.lineage(of: entity)
     if let ancestor = line.dropLast().last(where: { $0.scope != nil }) {
-      return report(path, "the scope is that of \(ancestor.name), which \(entity.name) inherits")
+      return "the scope is that of \(ancestor.name), which \(entity.name) inherits"
     }
-    guard scope != Self.container else { return }
+    if scope == Self.container { return nil }
     guard let toOne = toOne(named: scope, in: line) else {
-      return report(path, "\(entity.name) has no to-one relationship \"\(scope)\"; a container has the scope \"self\"")
+      return "\(entity.name) has no to-one relationship \"\(scope)\"; a container has the scope \"self\""
     }
-    guard let destination = byName[toOne.destination] else { return }
+    // An unknown destination is reported with its relationship.
+    guard let destination = linker.byName[toOne.destination] else { return nil }
     guard let next = scopeOwner(of: destination) else {
-      return report(
-        path, "\(scope) leads to \(destination.name), which has no scope; a container has the scope \"self\"")
+      return "\(scope) leads to \(destination.name), which has no scope; a container has the scope \"self\""
     }
     var seen = [entity.name]
     var owner: ModelDraft.Entity? = next
     while let current = owner {
       if seen.contains(current.name) {
-        return report(path, "the scopes lead in a circle: \((seen + [current.name]).joined(separator: ", "))")
+        return "the scopes lead in a circle: \((seen + [current.name]).joined(separator: ", "))"
       }
       seen.append(current.name)
       owner = nextOwner(after: current)
     }
+    return nil
   }
 
   /// The hidden attribute that an entity declares by its scope: one or none.
-  func scopeAttributes(of entity: ModelDraft.Entity) -> [(name: String, attribute: Attribute)] {
+  func attributes(of entity: ModelDraft.Entity) -> [(name: String, attribute: Attribute)] {
     guard let path = containerPath(of: entity), path.count > 1 else { return [] }
     let derivation = Attribute.Derivation(text: path.joined(separator: "."), counted: nil, isScope: true)
     let attribute = Attribute(
@@ -57,7 +65,7 @@ extension ModelLinker {
 
   /// The entity, or the ancestor, that declares the scope of an entity.
   private func scopeOwner(of entity: ModelDraft.Entity) -> ModelDraft.Entity? {
-    lineage(of: entity).last { $0.scope != nil }
+    linker.lineage(of: entity).last { $0.scope != nil }
   }
 
   /// The names of the to-ones from an entity that declares a scope to the container; nil for a container.
@@ -65,7 +73,7 @@ extension ModelLinker {
     guard var scope = entity.scope, scope != Self.container else { return nil }
     var (path, owner) = ([scope], entity)
     while let next = nextOwner(after: owner), let further = next.scope, further != Self.container,
-      path.count <= draft.entities.count
+      path.count <= linker.draft.entities.count
     {
       (scope, owner) = (further, next)
       path.append(scope)
@@ -76,7 +84,8 @@ extension ModelLinker {
   /// The entity that declares the scope of the objects from which an entity takes its own.
   private func nextOwner(after entity: ModelDraft.Entity) -> ModelDraft.Entity? {
     guard let scope = entity.scope, scope != Self.container,
-      let toOne = toOne(named: scope, in: lineage(of: entity)), let destination = byName[toOne.destination]
+      let toOne = toOne(named: scope, in: linker.lineage(of: entity)),
+      let destination = linker.byName[toOne.destination]
     else { return nil }
     return scopeOwner(of: destination)
   }

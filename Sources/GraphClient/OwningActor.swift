@@ -3,7 +3,7 @@ import GraphReplica
 
 /// The actor that a client belongs to. A method of the client runs on it, but does not know it: only the function that
 /// makes the client and its mailbox do.
-struct ClientHome {
+struct OwningActor {
   weak var actor: (any Actor)?
   /// Tasks that start at the end of the turn.
   var unstartedTasks = [() async -> Void]()

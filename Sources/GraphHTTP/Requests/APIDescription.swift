@@ -1,0 +1,319 @@
+// Tests: APIDescriptionTests.swift
+import GraphModel
+
+/// The OpenAPI 3.1 description of the interface, made from the model: each entity has paths and schemas of its own.
+struct APIDescription {
+  let model: Model
+
+  var json: JSON {
+    .object([
+      .init("openapi", .string("3.1.0")),
+      .init(
+        "info",
+        .object([
+          .init("title", .string(model.name)), .init("version", .string("\(model.version)")),
+          .init("description", .string(model.documentation)),
+        ])),
+      .init("security", .array([.object([.init("token", .array([]))]), .object([])])),
+      .init("paths", .object(model.entities.flatMap(paths) + commonPaths)),
+      .init(
+        "components",
+        .object([
+          .init("schemas", .object(model.entities.flatMap(schemas) + [.init("Problem", Self.problem)])),
+          .init("responses", .object([.init("Problem", Self.problemResponse)])),
+          .init(
+            "securitySchemes",
+            .object([
+              .init("token", .object([.init("type", .string("http")), .init("scheme", .string("bearer"))]))
+            ])),
+        ])),
+    ])
+  }
+
+  // MARK: - Paths
+
+  private func paths(of entity: Entity) -> [JSON.Member] {
+    let base = "/v1/objects/\(PercentCoding.encode(entity.name))"
+    var list = [
+      operation(
+        "get", "list\(entity.name)", "A page of \(entity.name) objects.",
+        parameters: ["where", "sort", "limit", "after", "fields", "include", "at"],
+        answers: [("200", Self.page(entity.name))], problems: ["400", "401", "404", "422"])
+    ]
+    if !entity.isAbstract {
+      list.append(
+        operation(
+          "post", "create\(entity.name)", "Inserts an object.", parameters: ["policy"], headers: ["Idempotency-Key"],
+          body: (["application/json"], Self.reference("\(entity.name)Values")),
+          answers: [("201", Self.reference(entity.name))],
+          problems: ["400", "401", "403", "404", "409", "413", "415", "422"]))
+    }
+    let single = [
+      operation(
+        "get", "get\(entity.name)", "One object.", parameters: ["fields", "include", "at"],
+        answers: [("200", Self.reference(entity.name))], problems: ["400", "401", "404", "422"]),
+      operation(
+        "patch", "update\(entity.name)", "Changes an object.", parameters: ["base", "policy"],
+        headers: ["If-Match", "Idempotency-Key"],
+        body: (["application/json", "application/merge-patch+json"], Self.reference("\(entity.name)Changes")),
+        answers: [("200", Self.reference(entity.name))],
+        problems: ["400", "401", "403", "404", "409", "412", "413", "415", "422"]),
+      operation(
+        "delete", "delete\(entity.name)", "Deletes an object.", parameters: ["base", "policy"],
+        headers: ["If-Match", "Idempotency-Key"], answers: [("200", Self.anyObject)],
+        problems: ["400", "401", "403", "404", "409", "412", "422"]),
+    ]
+    let id = JSON.object([
+      .init("name", .string("id")), .init("in", .string("path")), .init("required", .bool(true)),
+      .init("schema", Self.identifier),
+    ])
+    return [
+      .init(base, .object(list)),
+      .init("\(base)/{id}", .object([.init("parameters", .array([id]))] + single)),
+    ]
+  }
+
+  private var commonPaths: [JSON.Member] {
+    let strings = JSON.object([.init("type", .string("array")), .init("items", Self.anyObject)])
+    return [
+      .init(
+        "/v1/commits",
+        .object([
+          operation(
+            "post", "commit", "Commits a transaction: all changes or none.", headers: ["Idempotency-Key"],
+            body: (["application/json"], transaction), answers: [("201", Self.anyObject)],
+            problems: ["400", "401", "403", "404", "409", "413", "415", "422"])
+        ])),
+      .init(
+        "/v1/live",
+        .object([
+          operation(
+            "get", "live", "A stream of events: a snapshot, then one event for each commit.",
+            parameters: ["entity", "where", "limit", "timeout"], headers: ["Last-Event-ID"],
+            answers: [("200", Self.type("string"))], problems: ["400", "401", "403", "404", "422"],
+            type: "text/event-stream")
+        ])),
+      .init(
+        "/v1/history",
+        .object([
+          operation(
+            "get", "history", "Commits, newest first.",
+            parameters: ["after", "limit", "author", "entity", "object", "since", "until", "order", "changes"],
+            answers: [("200", strings)], problems: ["400", "401", "404", "422"])
+        ])),
+      .init(
+        "/v1/model",
+        .object([operation("get", "model", "The model file.", answers: [("200", Self.anyObject)], problems: ["401"])])),
+      .init(
+        "/healthz",
+        .object([operation("get", "health", "Whether the server runs.", answers: [("200", Self.anyObject)])])),
+      .init(
+        "/readyz",
+        .object([
+          operation(
+            "get", "readiness", "Whether the server accepts commits.", answers: [("200", Self.anyObject)],
+            problems: ["401"])
+        ])),
+    ]
+  }
+
+  private func operation(
+    _ method: String, _ id: String, _ summary: String, parameters: [String] = [], headers: [String] = [],
+    body: (types: [String], schema: JSON)? = nil, answers: [(status: String, schema: JSON)], problems: [String] = [],
+    type: String = "application/json"
+  ) -> JSON.Member {
+    var members = [JSON.Member("operationId", .string(id)), .init("summary", .string(summary))]
+    let list =
+      parameters.map { name in
+        // Only a stream has the parameters of which one is required.
+        parameter(
+          name, "query", Self.schema(ofParameter: name),
+          isRequired: name == "entity" && parameters.contains("timeout"))
+      } + headers.map { parameter($0, "header", Self.schema(ofParameter: $0), isRequired: false) }
+    if !list.isEmpty { members.append(.init("parameters", .array(list))) }
+    if let body {
+      let content = body.types.map { JSON.Member($0, .object([.init("schema", body.schema)])) }
+      members.append(
+        .init("requestBody", .object([.init("required", .bool(true)), .init("content", .object(content))])))
+    }
+    var responses = answers.map { status, schema in
+      JSON.Member(
+        status,
+        .object([
+          .init("description", .string("The answer.")),
+          .init(
+            "content", .object([.init(type, .object([.init("schema", schema)]))])),
+        ]))
+    }
+    let all = problems + ["421", "429", "503"]
+    responses += all.map { .init($0, .object([.init("$ref", .string("#/components/responses/Problem"))])) }
+    members.append(.init("responses", .object(responses)))
+    return .init(method, .object(members))
+  }
+
+  private func parameter(_ name: String, _ place: String, _ schema: JSON, isRequired: Bool) -> JSON {
+    .object([
+      .init("name", .string(name)), .init("in", .string(place)), .init("required", .bool(isRequired)),
+      .init("schema", schema),
+    ])
+  }
+
+  private static func schema(ofParameter name: String) -> JSON {
+    switch name {
+    case "limit": number(1, 1_000)
+    case "base": number(1, nil)
+    case "timeout": number(1, HTTPLimits.maximumTimeout)
+    case "changes": number(0, nil)
+    case "policy": oneOf(MergePolicy.names)
+    case "order": oneOf(["newest", "oldest"])
+    case "since", "until": type("string", [.init("format", .string("date-time"))])
+    case "Idempotency-Key":
+      type("string", [.init("minLength", .integer(1)), .init("maxLength", .integer(Int64(HTTPLimits.maximumKeySize)))])
+    default: type("string")
+    }
+  }
+
+  // MARK: - Schemas
+
+  private func schemas(of entity: Entity) -> [JSON.Member] {
+    let stored = entity.properties.filter { $0.slot != nil }
+    let known: [JSON.Member] = [
+      .init("id", Self.identifier), .init("entity", Self.type("string")), .init("revision", Self.number(1, nil)),
+    ]
+    let settable = entity.properties.filter { property in
+      property.slot != nil && property.attribute?.assignment == nil && property.attribute?.derivation == nil
+    }
+    let values = settable.map { JSON.Member($0.name, schema(of: $0)) }
+    return [
+      .init(
+        entity.name,
+        .object([
+          .init("type", .string("object")),
+          .init("required", .array(known.map { .string($0.name) })),
+          .init("properties", .object(known + stored.map { .init($0.name, schema(of: $0)) })),
+        ])),
+      .init("\(entity.name)Values", Self.closed(values)),
+      .init("\(entity.name)Changes", Self.closed(values)),
+    ]
+  }
+
+  private func schema(of property: Property) -> JSON {
+    let isNullable = property.isOptional || property.relationship != nil
+    guard let attribute = property.attribute else {
+      let isToMany = property.relationship?.isToMany == true
+      return isToMany
+        ? .object([.init("type", .string("array")), .init("items", Self.identifier)]) : Self.nullable(Self.identifier)
+    }
+    var members = [JSON.Member]()
+    func bound(_ name: String, _ value: Value) {
+      if !value.isNull { members.append(.init(name, value.json(kind: attribute.kind))) }
+    }
+    let schema: JSON
+    switch attribute.kind {
+    case .bool: schema = Self.type("boolean")
+    case .integer, .double:
+      bound("minimum", attribute.minimum)
+      bound("maximum", attribute.maximum)
+      schema = Self.type(attribute.kind == .integer ? "integer" : "number", members)
+    case .decimal: schema = Self.type("string", [.init("pattern", .string("^-?[0-9]+(\\.[0-9]+)?$"))])
+    case .string, .text: schema = Self.type("string")
+    case .uri: schema = Self.type("string", [.init("format", .string("uri"))])
+    case .enumeration: schema = Self.oneOf(attribute.cases)
+    case .date: schema = Self.type("string", [.init("format", .string("date-time"))])
+    case .uuid: schema = Self.type("string", [.init("format", .string("uuid"))])
+    case .data: schema = Self.type("string", [.init("contentEncoding", .string("base64"))])
+    case .json: return .bool(true)
+    }
+    return isNullable ? Self.nullable(schema) : schema
+  }
+
+  private var transaction: JSON {
+    let change = JSON.object([
+      .init("type", .string("object")),
+      .init("required", .array([.string("kind"), .string("entity")])),
+      .init(
+        "properties",
+        .object([
+          .init("kind", Self.oneOf(["insert", "update", "delete"])),
+          .init("entity", Self.oneOf(model.entities.map(\.name))), .init("$id", Self.type("string")),
+          .init("id", Self.identifier), .init("values", Self.anyObject), .init("base", Self.number(1, nil)),
+          .init("ifRevision", Self.number(1, nil)),
+        ])),
+      .init("additionalProperties", .bool(false)),
+    ])
+    let changes = JSON.object([
+      .init("type", .string("array")), .init("minItems", .integer(1)),
+      .init("maxItems", .integer(Int64(HTTPLimits.maximumChanges))), .init("items", change),
+    ])
+    return .object([
+      .init("type", .string("object")), .init("required", .array([.string("changes")])),
+      .init("properties", .object([.init("policy", Self.oneOf(MergePolicy.names)), .init("changes", changes)])),
+      .init("additionalProperties", .bool(false)),
+    ])
+  }
+
+  private static let anyObject = type("object")
+  private static let identifier = type(
+    "string", [.init("pattern", .string("^[a-hj-km-np-s][0-9a-hj-km-np-tv-z]{25}$"))])
+
+  private static func type(_ name: String, _ more: [JSON.Member] = []) -> JSON {
+    .object([.init("type", .string(name))] + more)
+  }
+
+  private static func number(_ minimum: Int64, _ maximum: Int64?) -> JSON {
+    var members = [JSON.Member("minimum", .integer(minimum))]
+    if let maximum { members.append(.init("maximum", .integer(maximum))) }
+    return type("integer", members)
+  }
+
+  private static func oneOf(_ names: [String]) -> JSON {
+    type("string", [.init("enum", .array(names.map(JSON.string)))])
+  }
+
+  private static func nullable(_ schema: JSON) -> JSON {
+    .object([.init("anyOf", .array([schema, type("null")]))])
+  }
+
+  private static func reference(_ name: String) -> JSON {
+    .object([.init("$ref", .string("#/components/schemas/\(name)"))])
+  }
+
+  private static func closed(_ properties: [JSON.Member]) -> JSON {
+    type("object", [.init("properties", .object(properties)), .init("additionalProperties", .bool(false))])
+  }
+
+  private static func page(_ name: String) -> JSON {
+    type(
+      "object",
+      [
+        .init("required", .array([.string("objects"), .string("next"), .string("revision")])),
+        .init(
+          "properties",
+          .object([
+            .init("objects", .object([.init("type", .string("array")), .init("items", anyObject)])),
+            .init("next", nullable(type("string"))), .init("revision", number(0, nil)),
+          ])),
+      ])
+  }
+
+  private static let problem = type(
+    "object",
+    [
+      .init("required", .array(["title", "status", "code", "detail"].map(JSON.string))),
+      .init(
+        "properties",
+        .object([
+          .init("title", type("string")), .init("status", type("integer")), .init("code", type("string")),
+          .init("detail", type("string")), .init("pointer", type("string")),
+        ])),
+    ])
+
+  private static let problemResponse = JSON.object([
+    .init("description", .string("The request was refused; docs/http.md explains the statuses.")),
+    .init(
+      "content",
+      .object([
+        .init("application/problem+json", .object([.init("schema", reference("Problem"))]))
+      ])),
+  ])
+}

@@ -1,0 +1,42 @@
+import NIOCore
+
+/// The limits of the HTTP interface; docs/limits.md lists them.
+package enum HTTPLimits {
+  /// The size of a request's body, in bytes.
+  static let maximumBodySize = 16 << 20
+  /// The size of the header fields of a request, in bytes, together and one by one.
+  static let maximumHeaderSize = 16 << 10
+  /// The number of header fields of a request.
+  static let maximumHeaderCount = 100
+  /// The size of the request target, in bytes.
+  static let maximumTargetSize = 8 << 10
+  /// The objects of a page, unless the request names another number.
+  static let defaultPage: Int64 = 1_000
+  /// The maximum number of objects of a page.
+  static let maximumPage: Int64 = 10_000
+  /// The size of an answer that is not streamed, in bytes, about; a larger one is refused.
+  static let maximumAnswerSize = 32 << 20
+  /// The objects that `include` adds to an answer.
+  static let maximumIncluded = 10_000
+  /// The changes of a transaction.
+  static let maximumChanges = 10_000
+  /// The size of an Idempotency-Key, in bytes.
+  static let maximumKeySize = 255
+  /// Sessions that are kept between requests.
+  static let idleSessions = 64
+  /// Connections at a time; further ones are closed at once.
+  package static let maximumConnections = 4_096
+  /// The time in which the headers of a connection's next request must be complete; also the time for which an idle
+  /// connection stays open.
+  static let headerTime = TimeAmount.seconds(30)
+  /// The time in which a request's body must be complete.
+  static let bodyTime = TimeAmount.seconds(60)
+  /// The time in which a client must read a part of an answer.
+  static let writeTime = TimeAmount.seconds(60)
+  /// The time between two heartbeats of a stream.
+  static let heartbeat = TimeAmount.seconds(15)
+  /// The longest time, in seconds, for which a client can ask a stream to last.
+  static let maximumTimeout: Int64 = 86_400
+  /// The time in which requests may finish when the server stops.
+  static let stopTime = TimeAmount.seconds(5)
+}

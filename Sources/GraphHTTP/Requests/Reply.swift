@@ -1,0 +1,75 @@
+import GraphModel
+import HTTPTypes
+import NIOCore
+
+/// The answer to a request.
+struct Reply: Sendable {
+  /// The content of an answer.
+  enum Body: Sendable {
+    case none
+    case bytes([UInt8])
+    /// Content that is produced while it is sent; an error breaks the connection, so that the client does not take a
+    /// part for the whole.
+    case stream(@Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void)
+  }
+
+  var status: HTTPResponse.Status
+  var fields = HTTPFields()
+  var body: Body
+
+  init(_ status: HTTPResponse.Status, _ body: Body, type: String? = nil) {
+    (self.status, self.body) = (status, body)
+    if let type { fields[.contentType] = type }
+  }
+
+  static func json(_ status: HTTPResponse.Status, _ json: JSON) -> Reply {
+    var bytes = [UInt8]()
+    json.write(to: &bytes)
+    bytes.append(UInt8(ascii: "\n"))
+    return Reply(status, .bytes(bytes), type: "application/json")
+  }
+
+  static func problem(_ problem: Problem) -> Reply {
+    var reply = Reply.json(problem.status, problem.json)
+    reply.fields[.contentType] = "application/problem+json"
+    for field in problem.fields { reply.fields[field.name] = field.value }
+    return reply
+  }
+}
+
+/// Entity tags: of an object its revision, of a list the revision at which it was read.
+enum EntityTag {
+  static func object(_ revision: Revision) -> String { "\"\(revision)\"" }
+
+  static func list(_ revision: Revision) -> String { "\"R\(revision)\"" }
+
+  /// Whether a list of tags, or `*`, has this one. Weak forms count: proxies make them when they compress an answer.
+  static func matches(_ field: String, _ tag: String) -> Bool {
+    field.split(separator: ",").contains { part in
+      var text = part.drop { $0 == " " || $0 == "\t" }
+      while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+      if text == "*" { return true }
+      if text.hasPrefix("W/") { text = text.dropFirst(2) }
+      return UTF8Comparison.equal(String(text), tag)
+    }
+  }
+
+  /// The revision in `If-Match`; nil for `*`, which any existing object matches.
+  /// - Throws: `Problem` for a tag that this server does not give to objects.
+  static func revision(ifMatch field: String) throws(Problem) -> Revision? {
+    var text = Substring(field.drop { $0 == " " })
+    while text.last == " " { text.removeLast() }
+    if text == "*" { return nil }
+    if text.hasPrefix("W/") { text = text.dropFirst(2) }
+    if text.count > 2, text.hasPrefix("\""), text.hasSuffix("\""), let revision = Revision(text.dropFirst().dropLast()),
+      revision > 0, UTF8Comparison.equal(object(revision), String(text))
+    {
+      return revision
+    }
+    // A tag of a list, or of another server, matches no object.
+    if text.count > 1, text.hasPrefix("\""), text.hasSuffix("\""), !text.dropFirst().dropLast().contains("\"") {
+      throw Problem(.preconditionFailed, "conflict", "the object does not have the tag \(field.excerpt)")
+    }
+    throw .malformed("If-Match is \(field.excerpt); it must be one tag of an object, \"REVISION\", or *")
+  }
+}

@@ -1,0 +1,194 @@
+// Tests: WriteTests.swift
+import GraphJSON
+import GraphModel
+import GraphWire
+import HTTPTypes
+
+/// Creations, changes and deletions of one object.
+extension RequestHandler {
+  /// Inserts an object.
+  func create(_ entity: Entity, _ request: CheckedRequest, _ reader: GraphReader) async throws -> Reply {
+    guard !entity.isAbstract else { throw Problem.malformed(model.abstractSentence(entity)) }
+    let policy = try request.parameters.policy()
+    let body = BodyReader(model: model)
+    let inputs = try body.inputs(BodyReader.document(request.body), of: entity)
+    let temporary = ObjectID.temporary(1, entity: entity.number)
+    let change = Change(.insert, temporary, edits: try body.edits(inputs))
+    let saved = try await save([change], policy, request, reader)
+    guard let id = saved.result.identities.first(where: { $0.temporary == temporary })?.permanent else {
+      throw Refusal(.unavailable, "the server did not name the object that it inserted")
+    }
+    // After a repeated request, the object as it is now: others may have changed it.
+    let image = saved.isComplete ? saved.objects.first { $0.id == id } : nil
+    guard let stored = if let image { image } else { try await reader.image(id).image } else {
+      throw Problem.notFound(
+        "the \(entity.name) \(id) was inserted in revision \(saved.result.revision), and has been deleted since")
+    }
+    var reply = Reply.json(.created, ObjectJSON.object(stored, model))
+    reply.fields[.eTag] = EntityTag.object(stored.revision)
+    // Relative to the request's own URL, so that it is right under any prefix of a proxy.
+    reply.fields[.location] = "\(PercentCoding.encode(entity.name))/\(id)"
+    return reply
+  }
+
+  /// Changes an object.
+  func update(_ id: ObjectID, _ request: CheckedRequest, _ reader: GraphReader) async throws -> Reply {
+    let entity = model.ownEntity(id.entity)
+    let body = BodyReader(model: model)
+    let document = try BodyReader.document(request.body)
+    let expectation = try await expectation(id, entity, request, reader)
+    // The object may be of a subentity, which has further properties.
+    let inputs = try body.inputs(document, of: model.ownEntity(expectation.image.id.entity), allowsMembers: true)
+    let read = try await expectation.readImage(
+      isTextSet: inputs.contains { $0.property.attribute?.kind == .text }, id, reader)
+    let edits = try body.edits(inputs, of: read, now: expectation.image)
+    let change = Change(
+      .update, expectation.image.id, base: expectation.base, edits: edits, onlyIf: expectation.precondition)
+    let saved = try await save([change], expectation.policy, request, reader)
+    let image = saved.isComplete ? saved.objects.first { $0.id == id } : nil
+    guard let stored = if let image { image } else { try await reader.image(id).image } else {
+      throw missing(id.description, entity)
+    }
+    var reply = Reply.json(.ok, ObjectJSON.object(stored, model))
+    reply.fields[.eTag] = EntityTag.object(stored.revision)
+    return reply
+  }
+
+  /// Deletes an object, and answers with the commit.
+  func delete(_ id: ObjectID, _ request: CheckedRequest, _ reader: GraphReader) async throws -> Reply {
+    let entity = model.ownEntity(id.entity)
+    let expectation = try await expectation(id, entity, request, reader)
+    let change = Change(.delete, expectation.image.id, base: expectation.base, onlyIf: expectation.precondition)
+    let saved = try await save([change], expectation.policy, request, reader)
+    return .json(.ok, try await commitJSON(saved.result.revision, reader.session))
+  }
+
+  /// The commit of a revision.
+  func commitJSON(_ revision: Revision, _ session: RequestSession) async throws -> JSON {
+    let log = LogRequest(after: revision - 1, limit: 1, through: revision)
+    guard let commit = try await commits(log, session).first else {
+      throw Refusal(.pruned, "the commit of revision \(revision) was pruned")
+    }
+    return ObjectJSON.commit(commit, model)
+  }
+
+  // MARK: - Conflicts
+
+  /// The state of an object that a client expects when it changes the object.
+  struct Expectation {
+    /// The present object.
+    let image: ObjectImage
+    /// The revision at which the client read it.
+    let base: Revision
+    let policy: MergePolicy
+    /// The condition of `If-Match`.
+    let precondition: Precondition?
+
+    /// The object as the client read it: only the difference of a text is sent, so that later edits of others are kept.
+    /// Nil if that state can't be read.
+    func readImage(isTextSet: Bool, _ id: ObjectID, _ reader: GraphReader) async throws -> ObjectImage? {
+      guard base < image.revision else { return image }
+      do {
+        return try await reader.image(id, at: base).image
+      } catch let refusal as Refusal where [.pruned, .limit, .notFound].contains(refusal.code) {
+        guard isTextSet else { return nil }
+        throw Problem(
+          .conflict, "pruned",
+          "the object at revision \(base) was pruned, so your changes of its text are unknown: read it again and "
+            + "repeat the edit")
+      }
+    }
+  }
+
+  /// Reads the object and the client's expectation of it.
+  /// - Throws: `Problem` if there is no such object, or if it does not match.
+  private func expectation(
+    _ id: ObjectID, _ entity: Entity, _ request: CheckedRequest, _ reader: GraphReader
+  ) async throws -> Expectation {
+    let wanted = try request.fields[.ifMatch].map { field throws(Problem) in try EntityTag.revision(ifMatch: field) }
+    let base = try request.parameters.integer("base", in: 1...Int64.max)
+    let (found, head) = try await reader.image(id)
+    guard let image = found else {
+      if wanted != nil { throw Problem(.preconditionFailed, "notFound", missing(id.description, entity).detail) }
+      throw missing(id.description, entity)
+    }
+    if let base, base > head {
+      throw Problem.malformed("base is \(base), and there is no such revision yet: the newest is \(head)")
+    }
+    if case .some(.some(let revision)) = wanted {
+      guard revision == image.revision else {
+        throw Problem(
+          .preconditionFailed, "conflict",
+          "the object was changed in revision \(image.revision); read it again, and repeat your change")
+      }
+      return Expectation(
+        image: image, base: revision, policy: .error, precondition: Precondition(revision: revision))
+    }
+    // As the commands do: the newest state is what a client means that names none.
+    let policy: MergePolicy =
+      request.parameters["policy"] == nil && base == nil ? .objectTrump : try request.parameters.policy()
+    return Expectation(image: image, base: base ?? max(image.revision, head), policy: policy, precondition: nil)
+  }
+}
+
+/// The saving of transactions, once for each `Idempotency-Key`.
+extension RequestHandler {
+  struct Saved {
+    let result: CommitResult
+    let objects: [ObjectImage]
+    /// Whether `objects` are all objects that the commit changed and that still exist.
+    let isComplete: Bool
+  }
+
+  /// Commits changes, as a client of its own: commits of one replica never conflict with each other, so two requests
+  /// must not share one. With a key, the replica is derived from the principal and the key, so that the store answers a
+  /// repeated request with the first one's outcome.
+  /// - Throws: `Problem` or `Refusal`.
+  func save(
+    _ changes: [Change], _ policy: MergePolicy, _ request: CheckedRequest, _ reader: GraphReader
+  ) async throws -> Saved {
+    let replica = try replica(of: request, reader.session)
+    let session = try await pool.session(
+      credential: request.credential, replica: replica, address: request.address)
+    defer { pool.release(session, isReusable: false) }
+    let transaction = Transaction(
+      id: TransactionID(replica: replica, sequence: 1), policy: policy, changes: changes)
+    do {
+      let answer = try await session.answer(to: .commit(transaction))
+      guard case .committed(let result, let objects, let isComplete) = answer else {
+        throw Refusal(.unavailable, "the server answered a commit with something else")
+      }
+      return Saved(result: result, objects: objects, isComplete: isComplete)
+    } catch let refusal as Refusal {
+      var problem = Problem(refusal, model, isConditional: request.fields[.ifMatch] != nil)
+      // The outcome of an earlier request with the key is no longer known.
+      if refusal.code == .pruned { problem.status = .conflict }
+      throw problem
+    }
+  }
+
+  private func replica(of request: CheckedRequest, _ session: RequestSession) throws(Problem) -> UniqueID {
+    guard let name = HTTPField.Name("Idempotency-Key"), let key = request.fields[name] else { return .randomReplica() }
+    guard !key.isEmpty, key.utf8.count <= HTTPLimits.maximumKeySize else {
+      throw .malformed("Idempotency-Key must have 1 to \(HTTPLimits.maximumKeySize) bytes")
+    }
+    guard let principal = session.welcome?.principal else {
+      preconditionFailure("a session that sends requests has its welcome")
+    }
+    return Self.replica(principal: principal, key: key)
+  }
+
+  /// The replica of the transaction with a key, the same for every request of the principal.
+  static func replica(principal: String, key: String) -> UniqueID {
+    let hash = SHA256.hash(Array("http\0\(principal)\0\(key)".utf8))
+    guard let replica = UniqueID(bytes: hash.prefix(16)) else { preconditionFailure("a hash has more than 16 bytes") }
+    return replica
+  }
+}
+
+extension UniqueID {
+  /// A replica that no other client has.
+  static func randomReplica() -> UniqueID {
+    UniqueID(high: .random(in: 1...(.max)), low: .random(in: 0...(.max)))
+  }
+}

@@ -1,0 +1,155 @@
+// Tests: RequestTests.swift
+import GraphJSON
+import GraphModel
+import GraphServer
+import GraphWire
+import HTTPTypes
+
+/// A request after its route, its method and its parameters were checked.
+struct CheckedRequest: Sendable {
+  let route: Route
+  /// GET for HEAD.
+  let method: HTTPRequest.Method
+  let isForHead: Bool
+  let parameters: QueryParameters
+  let fields: HTTPFields
+  let body: [UInt8]
+  /// The token of a user; empty for none.
+  let credential: String
+  /// The network address of the client.
+  let address: String?
+}
+
+/// Answers requests: each is turned into messages of one session of the hub.
+struct RequestHandler: Sendable {
+  let sessions: HubSessions
+  let pool: SessionPool
+  let model: Model
+
+  init(sessions: HubSessions, pool: SessionPool) {
+    (self.sessions, self.pool, model) = (sessions, pool, sessions.model)
+  }
+
+  /// - Throws: `Problem` or `Refusal`.
+  func reply(to request: CheckedRequest) async throws -> Reply {
+    // Checked before the session, because they need none.
+    switch request.route {
+    case .health: return .json(.ok, .object([.init("status", .string("ok"))]))
+    case .live:
+      // Only a request for the head comes here, and one that follows others on its connection before their answers.
+      guard request.isForHead else {
+        throw Problem.malformed("a stream can't be requested while earlier requests of the connection are unanswered")
+      }
+      return Reply(.ok, .none, type: "text/event-stream")
+    default: break
+    }
+    let session: RequestSession
+    do {
+      session = try await pool.session(credential: request.credential, address: request.address)
+    } catch let problem as Problem where request.route == .readiness && problem.status == .unauthorized {
+      // A probe needs no account: a server that verifies credentials can answer.
+      return .json(.ok, .object([.init("status", .string("ok"))]))
+    }
+    do {
+      let reply = try await self.reply(to: request, session)
+      if case .stream(let produce) = reply.body {
+        // The session is used until everything is sent.
+        var streamed = reply
+        streamed.body = .stream { [pool] write in
+          do {
+            try await produce(write)
+            pool.release(session, isReusable: true)
+          } catch {
+            pool.release(session, isReusable: false)
+            throw error
+          }
+        }
+        return streamed
+      }
+      pool.release(session, isReusable: true)
+      return reply
+    } catch {
+      pool.release(session, isReusable: true)
+      throw error
+    }
+  }
+
+  private func reply(to request: CheckedRequest, _ session: RequestSession) async throws -> Reply {
+    let reader = GraphReader(session: session, model: model)
+    switch (request.route, request.method) {
+    case (.objects(let name), .get): return try await list(try entity(name), request, reader)
+    case (.objects(let name), _): return try await create(try entity(name), request, reader)
+    case (.object(let name, let id), .get): return try await object(try self.id(id, name), request, reader)
+    case (.object(let name, let id), .patch): return try await update(try self.id(id, name), request, reader)
+    case (.object(let name, let id), _): return try await delete(try self.id(id, name), request, reader)
+    case (.commits, _): return try await commit(request, reader)
+    case (.history, _): return try await history(request, reader)
+    case (.model, _): return modelFile(request)
+    case (.readiness, _): return try await readiness(session)
+    case (.description, _): return .json(.ok, APIDescription(model: model).json)
+    case (.health, _), (.live, _): preconditionFailure("these resources need no session")
+    }
+  }
+
+  // MARK: - Names
+
+  /// - Throws: `Problem` for a name that the model does not have.
+  func entity(_ name: String) throws(Problem) -> Entity {
+    if let entity = model.entities.first(where: { UTF8Comparison.equal($0.name, name) }) { return entity }
+    let advice = Suggestion.sentence(
+      for: name, among: model.entities.map(\.name),
+      otherwise: "; the model has \(model.entities.map(\.name).joined(separator: ", "))")
+    throw .notFound("there is no entity \"\(name.excerpt)\"\(advice)")
+  }
+
+  private func id(_ text: String, _ name: String) throws(Problem) -> ObjectID {
+    let entity = try entity(name)
+    // A text that is not an id names no object.
+    guard let key = UniqueID(text) else { throw missing(text, entity) }
+    return ObjectID(key: key, entity: entity.number)
+  }
+
+  func missing(_ id: String, _ entity: Entity) -> Problem {
+    .notFound("there is no \(entity.name) with the id \(id.excerpt)")
+  }
+
+  // MARK: - The server
+
+  private func modelFile(_ request: CheckedRequest) -> Reply {
+    var reply = Reply(.ok, .bytes(Array(model.source.utf8)), type: "application/json")
+    let tag = "\"\(model.hash)\""
+    reply.fields[.eTag] = tag
+    return request.isCurrent(tag) ? .notModified(tag) : reply
+  }
+
+  private func readiness(_ session: RequestSession) async throws -> Reply {
+    guard case .status(let status) = try await session.answer(to: .status) else {
+      throw Refusal(.unavailable, "the server answered a request for its status with something else")
+    }
+    guard status.failure.isEmpty else {
+      throw Refusal(.unavailable, "the server accepts no commits: \(status.failure)")
+    }
+    return .json(
+      .ok, .object([.init("status", .string("ok")), .init("revision", .integer(status.head.revision))]))
+  }
+}
+
+extension CheckedRequest {
+  /// Whether the client has the representation with this tag already.
+  func isCurrent(_ tag: String) -> Bool {
+    fields[.ifNoneMatch].map { EntityTag.matches($0, tag) } == true
+  }
+
+  /// Whether the client wants objects line by line.
+  var wantsLines: Bool {
+    fields[.accept].map { $0.split(separator: ",").contains { $0.contains("application/x-ndjson") } } == true
+  }
+}
+
+extension Reply {
+  static func notModified(_ tag: String) -> Reply {
+    var reply = Reply(.notModified, .none)
+    reply.fields[.eTag] = tag
+    return reply
+  }
+}

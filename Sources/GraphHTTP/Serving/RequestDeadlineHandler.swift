@@ -1,0 +1,112 @@
+// Tests: RequestTests.swift, RequestGuardTests.swift
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Closes a connection that is too slow, in any of three ways: the next request's head, a request's body, and the
+/// reading of the answer each have a time. Without it, a client could hold connections by sending a byte now and then.
+///
+/// One task per connection: it looks at the deadline when it runs, and a deadline that has moved schedules it again.
+final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias InboundOut = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPResponsePart
+
+  private var deadline: NIODeadline?
+  private var task: Scheduled<Void>?
+  /// Requests whose answers are not complete, of a client that sends several at once.
+  private var openRequests = 0
+  private var isReadingBody = false
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { wait(HTTPLimits.headerTime, context) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { stop() }
+
+  func channelActive(context: ChannelHandlerContext) {
+    wait(HTTPLimits.headerTime, context)
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    stop()
+    context.fireChannelInactive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head:
+      openRequests += 1
+      isReadingBody = true
+      wait(HTTPLimits.bodyTime, context)
+    case .body: break
+    case .end:
+      isReadingBody = false
+      // The server works on the request; its reads and commits have limits of their own.
+      deadline = nil
+    }
+    context.fireChannelRead(data)
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
+    context.write(data, promise: promise)
+    if isEnd {
+      openRequests -= 1
+      if openRequests <= 0, !isReadingBody { wait(HTTPLimits.headerTime, context) }
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable {
+      if openRequests > 0, !isReadingBody { deadline = nil }
+    } else {
+      wait(HTTPLimits.writeTime, context)
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+    deadline = .now() + time
+    if task == nil { schedule(context) }
+  }
+
+  private func schedule(_ context: ChannelHandlerContext) {
+    guard let deadline else { preconditionFailure("a task is scheduled for a deadline") }
+    task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+      task = nil
+      guard let deadline = self.deadline else { return }
+      if deadline > .now() { schedule(context) } else { context.close(promise: nil) }
+    }
+  }
+
+  private func stop() {
+    task?.cancel()
+    (task, deadline) = (nil, nil)
+  }
+}
+
+/// Counts the connections of the interface, and closes those above the limit.
+///
+/// `@unchecked Sendable`: the state is used on the hub's loop only, which serves all connections.
+final class ConnectionCounter: @unchecked Sendable {
+  private var channels = [ObjectIdentifier: any Channel]()
+  private let maximum: Int
+
+  init(maximum: Int) { self.maximum = maximum }
+
+  /// Whether the connection may be served; a served one is removed when it closes.
+  func add(_ channel: any Channel) -> Bool {
+    channel.eventLoop.assertInEventLoop()
+    guard channels.count < maximum else { return false }
+    let id = ObjectIdentifier(channel)
+    channels[id] = channel
+    channel.closeFuture.assumeIsolated().whenComplete { [self] _ in channels[id] = nil }
+    return true
+  }
+
+  /// Closes all connections, on the loop.
+  func closeAll() { for channel in channels.values { channel.close(promise: nil) } }
+}

@@ -1,0 +1,112 @@
+// Tests: RequestGuardTests.swift
+import GraphModel
+import HTTPTypes
+
+/// The checks of a request's head that keep web pages of other sites, and requests that proxies read differently, away
+/// from the graph. They come before anything is read or looked up.
+struct RequestGuard: Sendable {
+  /// The names in `Host` that mean this server, in lower case, without ports. Addresses of IP are always accepted: a
+  /// page of another site cannot make a browser use one as the name of its own site.
+  let hosts: Set<String>
+  /// The origins of pages of this server, beside the one that `Host` names.
+  let origins: Set<String>
+
+  /// - Parameter publicURL: the URL at which a proxy serves this server; nil for none.
+  init(host: String, publicURL: PublicURL?) {
+    var hosts: Set = ["localhost", host.lowercased()]
+    if let publicURL { hosts.insert(publicURL.host) }
+    self.hosts = hosts
+    origins = if let publicURL { [publicURL.origin] } else { [] }
+  }
+
+  /// The credential of a request; empty for none.
+  /// - Throws: `Problem` for a request that must not be answered.
+  func check(_ head: HTTPRequest, _ route: Route) throws(Problem) -> String {
+    // A page of another site cannot read the answer of a GET, because there is no CORS; a stream costs resources.
+    let isSafe = head.method == .get || head.method == .head
+    if !isSafe || route == .live { try checkOrigin(head) }
+    guard head.headerFields[.contentEncoding] == nil else {
+      throw Problem(.unsupportedMediaType, "malformed", "the body has a Content-Encoding; send it without compression")
+    }
+    return try Self.credential(head)
+  }
+
+  /// Refuses other names of this server, which a page of another site may have made resolve to it.
+  func checkHost(_ head: HTTPRequest) throws(Problem) {
+    guard let authority = head.authority, let host = Self.host(authority) else {
+      throw .malformed("the request needs a Host with the name of this server")
+    }
+    guard hosts.contains(host) || Self.isAddress(host) else {
+      throw Problem(
+        .misdirectedRequest, "notAllowed",
+        "this server does not serve the host \(host.excerpt); stickiesd --public-url names another one")
+    }
+  }
+
+  private func checkOrigin(_ head: HTTPRequest) throws(Problem) {
+    let refusal = Problem(.forbidden, "notAllowed", "a page of another site can't use this server")
+    if let name = HTTPField.Name("Sec-Fetch-Site"), let site = head.headerFields[name] {
+      guard site == "same-origin" || site == "none" else { throw refusal }
+    }
+    guard let origin = head.headerFields[.origin] else { return }
+    if origins.contains(origin.lowercased()) { return }
+    guard let authority = head.authority?.lowercased(),
+      ["http://", "https://"].contains(where: { UTF8Comparison.equal($0 + authority, origin.lowercased()) })
+    else { throw refusal }
+  }
+
+  private static func credential(_ head: HTTPRequest) throws(Problem) -> String {
+    let values = head.headerFields[values: .authorization]
+    guard let value = values.first else { return "" }
+    let parts = value.split(separator: " ", omittingEmptySubsequences: true)
+    guard values.count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else {
+      var problem = Problem(.unauthorized, "notAllowed", "Authorization must be: Bearer TOKEN")
+      problem.fields[.wwwAuthenticate] = "Bearer"
+      throw problem
+    }
+    return String(parts[1])
+  }
+
+  /// The name in an authority, in lower case, without its port; nil for anything else.
+  static func host(_ authority: String) -> String? {
+    var rest = authority.lowercased()[...]
+    if rest.hasPrefix("[") {
+      guard let end = rest.firstIndex(of: "]") else { return nil }
+      let host = String(rest[rest.index(after: rest.startIndex)..<end])
+      rest = rest[rest.index(after: end)...]
+      return isPort(rest) ? host : nil
+    }
+    let host = rest.prefix { $0 != ":" }
+    return !host.isEmpty && isPort(rest.dropFirst(host.count)) ? String(host) : nil
+  }
+
+  private static func isPort(_ text: Substring) -> Bool {
+    text.isEmpty || text.first == ":" && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  static func isAddress(_ host: String) -> Bool {
+    if host.contains(":") { return host.utf8.allSatisfy { "0123456789abcdef:.".utf8.contains($0) } }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+  }
+}
+
+/// The URL at which a proxy serves the server: `https://HOST[:PORT][/PREFIX]`.
+package struct PublicURL: Hashable, Sendable {
+  /// The scheme, the host and the port, in lower case.
+  let origin: String
+  /// The host, in lower case.
+  let host: String
+
+  /// Nil for a text that is not such a URL.
+  package init?(parsing text: String) {
+    let lowered = text.lowercased()
+    guard let scheme = ["https://", "http://"].first(where: { lowered.hasPrefix($0) }) else { return nil }
+    let authority = lowered.dropFirst(scheme.count).prefix { $0 != "/" }
+    guard let host = RequestGuard.host(String(authority)), !authority.contains("@"),
+      lowered.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+    else { return nil }
+    self.host = host
+    origin = scheme + authority
+  }
+}

@@ -1,0 +1,127 @@
+// Tests: RequestTests.swift, RequestGuardTests.swift
+import GraphModel
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// Reads a request, has it answered, and writes the answer.
+struct Responder: Sendable {
+  let handler: RequestHandler
+  let check: RequestGuard
+  let log: Logger
+
+  func respond(to request: Request, _ writer: consuming ResponseWriter, address: String?) async throws {
+    var reply: Reply
+    do {
+      reply = try await handler.reply(to: try await checked(request, address))
+    } catch let problem as Problem {
+      reply = .problem(problem)
+    } catch let refusal as Refusal {
+      reply = .problem(Problem(refusal, handler.model))
+    } catch let failure as InvariantFailure {
+      log.critical("an invariant is broken: a request fails", metadata: ["invariant": "\(failure)"])
+      reply = .problem(Problem(.internalServerError, "failed", "\(failure)"))
+    }
+    try await write(reply, of: request, writer)
+  }
+
+  private func checked(_ request: Request, _ address: String?) async throws -> CheckedRequest {
+    let head = request.head
+    let (path, query) = try Self.target(head)
+    try check.checkHost(head)
+    let route = try Route(path: path)
+    let method = try route.method(of: head)
+    let credential = try check.check(head, route)
+    let parameters = try QueryParameters(query, names: route.parameters(of: method))
+    let body = try await body(request, method)
+    return CheckedRequest(
+      route: route, method: method, isForHead: head.method == .head, parameters: parameters,
+      fields: head.headerFields, body: body, credential: credential, address: address)
+  }
+
+  /// The path and the query of a request's target.
+  static func target(_ head: HTTPRequest) throws(Problem) -> (path: Substring, query: Substring) {
+    guard let target = head.path, target.hasPrefix("/"), target.utf8.count <= HTTPLimits.maximumTargetSize else {
+      throw .malformed("the target of the request must be a path of at most \(HTTPLimits.maximumTargetSize) bytes")
+    }
+    let path = target.prefix { $0 != "?" }
+    return (path, target.dropFirst(path.count + 1))
+  }
+
+  private func body(_ request: Request, _ method: HTTPRequest.Method) async throws -> [UInt8] {
+    let tooLarge = Problem(
+      .contentTooLarge, "limit", "the body has more than \(HTTPLimits.maximumBodySize) bytes")
+    if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > HTTPLimits.maximumBodySize {
+      throw tooLarge
+    }
+    guard method == .post || method == .patch else {
+      // A body without a meaning is refused: a proxy could take it for the next request.
+      let buffer = try await collected(request, upTo: 0)
+      guard buffer?.readableBytes == 0 else { throw Problem.malformed("a \(method.rawValue) request has no body") }
+      return []
+    }
+    try Self.checkType(request.headers[.contentType], method)
+    guard let buffer = try await collected(request, upTo: HTTPLimits.maximumBodySize) else { throw tooLarge }
+    return Array(buffer.readableBytesView)
+  }
+
+  /// The body; nil if it is larger.
+  private func collected(_ request: Request, upTo size: Int) async throws -> ByteBuffer? {
+    do {
+      return try await request.body.collect(upTo: size)
+    } catch is NIOTooManyBytesError {
+      return nil
+    }
+  }
+
+  private static func checkType(_ field: String?, _ method: HTTPRequest.Method) throws(Problem) {
+    let accepted = method == .patch ? ["application/json", "application/merge-patch+json"] : ["application/json"]
+    let refusal = Problem(
+      .unsupportedMediaType, "malformed", "Content-Type must be \(accepted.joined(separator: " or "))")
+    guard let field else { throw refusal }
+    let parts = field.lowercased().split(separator: ";").map { part in
+      String(part.filter { $0 != " " && $0 != "\t" })
+    }
+    guard let type = parts.first, accepted.contains(type), parts.dropFirst().allSatisfy({ $0 == "charset=utf-8" })
+    else { throw refusal }
+  }
+
+  // MARK: - Answers
+
+  private func write(_ reply: Reply, of request: Request, _ writer: consuming ResponseWriter) async throws {
+    var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
+    Self.addCommonFields(&head.headerFields)
+    // The rest of the body is skipped, for which there is a time; a client should not send it.
+    if reply.status == .contentTooLarge { head.headerFields[.connection] = "close" }
+    let isHead = request.method == .head
+    switch reply.body {
+    case .none:
+      if reply.status != .notModified { head.headerFields[.contentLength] = "0" }
+      try await writer.writeResponse(head)
+    case .bytes(let bytes):
+      head.headerFields[.contentLength] = String(bytes.count)
+      if isHead {
+        try await writer.writeResponse(head)
+      } else {
+        try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+      }
+    case .stream(let produce):
+      // The content is produced in any case, so that its session is released.
+      guard !isHead else {
+        try await produce { _ in }
+        return try await writer.writeResponse(head)
+      }
+      var body = try await writer.writeHead(head)
+      try await produce { buffer in try await body.write(buffer) }
+      try await body.finish(nil)
+    }
+  }
+
+  /// Fields of every answer: it is of one principal, of this moment, and of the type that it says.
+  static func addCommonFields(_ fields: inout HTTPFields) {
+    fields[.cacheControl] = "no-store"
+    fields[.vary] = "Authorization, Accept"
+    fields[.xContentTypeOptions] = "nosniff"
+  }
+}

@@ -1,0 +1,162 @@
+// Tests: RequestTests.swift
+import GraphHub
+import GraphModel
+import GraphServer
+import GraphWire
+import NIOCore
+
+/// A session of the hub that serves one request of HTTP at a time: it sends messages and returns their answers.
+///
+/// `@unchecked Sendable`: the state is used on the hub's loop only, to which every method of other tasks hops.
+final class RequestSession: @unchecked Sendable {
+  private struct Answer {
+    /// Parts that have arrived and were not requested yet: at most the window of a read.
+    var parts = [ToClient.Body]()
+    var waiter: EventLoopPromise<ToClient.Body>?
+  }
+
+  let loop: any EventLoop
+  /// The credential under which the session is kept for further requests.
+  let credential: String
+  let replica: UniqueID
+  private var session: InProcessSession?
+  private var lastRequest: UInt64 = 0
+  private var answers = [UInt64: Answer]()
+  /// Why the session has ended.
+  private var refusal: Refusal?
+  /// The answer to the hello. Written once, before the session is given to a task.
+  private(set) var welcome: Welcome?
+
+  /// - Parameter replica: half of the key of the session's transactions.
+  init(loop: any EventLoop, credential: String, replica: UniqueID) {
+    (self.loop, self.credential, self.replica) = (loop, credential, replica)
+  }
+
+  /// Opens the session and waits for its welcome.
+  /// - Throws: `Problem` if the credential is refused.
+  func open(_ sessions: HubSessions, address: String?, author: String) async throws {
+    let hello = Hello(model: nil, replica: replica, author: author, program: "http", credential: credential)
+    let answer = loop.flatSubmit { [self] in
+      session = sessions.open(address: address) { [self] in receive($0) }
+      if session == nil { refusal = Refusal(.unavailable, "the server has no room for another session") }
+      return next(of: send(.hello(hello)))
+    }
+    do {
+      guard case .welcome(let welcome) = try await answer.get() else {
+        preconditionFailure("a hello is answered by a welcome or by the end of the session")
+      }
+      self.welcome = welcome
+    } catch let refusal as Refusal {
+      throw Problem.login(refusal)
+    }
+  }
+
+  // MARK: - Requests
+
+  /// Sends a message that has one answer.
+  /// - Throws: `Refusal`.
+  func answer(to body: ToServer.Body) async throws -> ToClient.Body {
+    try await loop.flatSubmit { [self] in next(of: send(body)) }.get()
+  }
+
+  /// Sends a message whose answer has parts.
+  func begin(_ body: ToServer.Body) async throws -> UInt64 {
+    try await loop.submit { [self] in send(body) }.get()
+  }
+
+  /// The next part of an answer; the server sends further ones only when these are taken.
+  /// - Throws: `Refusal`.
+  func part(of request: UInt64) async throws -> ToClient.Body {
+    try await loop.flatSubmit { [self] in next(of: request) }.get()
+  }
+
+  // MARK: - On the loop
+
+  /// Whether the session can serve another request.
+  var isIdle: Bool {
+    loop.assertInEventLoop()
+    return refusal == nil && session != nil && answers.isEmpty
+  }
+
+  /// Ends the session, and fails what waits for it.
+  func end() {
+    loop.assertInEventLoop()
+    session?.end()
+    session = nil
+    fail(Refusal(.cancelled, "the request has ended"))
+  }
+
+  private func send(_ body: ToServer.Body) -> UInt64 {
+    lastRequest += 1
+    answers[lastRequest] = Answer()
+    session?.send(ToServer(lastRequest, body))
+    return lastRequest
+  }
+
+  private func next(of request: UInt64) -> EventLoopFuture<ToClient.Body> {
+    let promise = loop.makePromise(of: ToClient.Body.self)
+    if var answer = answers[request], !answer.parts.isEmpty {
+      let part = answer.parts.removeFirst()
+      answers[request] = answer
+      deliver(part, of: request, to: promise)
+    } else if let refusal {
+      promise.fail(refusal)
+    } else if var answer = answers[request] {
+      assert(answer.waiter == nil, "one task takes the parts of an answer")
+      answer.waiter = promise
+      answers[request] = answer
+    } else {
+      preconditionFailure("an answer is taken once")
+    }
+    return promise.futureResult
+  }
+
+  private func receive(_ event: InProcessSession.Event) {
+    switch event {
+    case .message(let message, let bytes):
+      // The parts of a read are bounded by its window, so nothing accumulates here.
+      session?.acknowledge(bytes)
+      if case .close(let code, let text) = message.body {
+        let known = Refusal.Code(rawValue: code)
+        return fail(Refusal(known ?? .unavailable, text))
+      }
+      receive(message)
+    case .reading: break
+    case .closed:
+      session = nil
+      fail(Refusal(.unavailable, "the session has ended"))
+    }
+  }
+
+  private func receive(_ message: ToClient) {
+    // Messages under 0 answer no request: these sessions follow no queries.
+    guard var answer = answers[message.request] else { return }
+    if let waiter = answer.waiter {
+      answer.waiter = nil
+      answers[message.request] = answer
+      deliver(message.body, of: message.request, to: waiter)
+    } else {
+      answer.parts.append(message.body)
+      answers[message.request] = answer
+    }
+  }
+
+  private func deliver(_ body: ToClient.Body, of request: UInt64, to promise: EventLoopPromise<ToClient.Body>) {
+    if body.awaitsMore {
+      lastRequest += 1
+      session?.send(ToServer(lastRequest, .more(of: request)))
+    } else {
+      answers[request] = nil
+    }
+    if case .refused(let refusal) = body { promise.fail(refusal) } else { promise.succeed(body) }
+  }
+
+  private func fail(_ refusal: Refusal) {
+    if self.refusal == nil { self.refusal = refusal }
+    let waiting = answers.values.compactMap(\.waiter)
+    answers = answers.compactMapValues { answer in
+      answer.parts.isEmpty ? nil : Answer(parts: answer.parts)
+    }
+    for waiter in waiting { waiter.fail(refusal) }
+  }
+}

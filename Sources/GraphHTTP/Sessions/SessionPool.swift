@@ -1,0 +1,82 @@
+// Tests: RequestTests.swift
+import GraphModel
+import GraphServer
+import GraphWire
+import NIOCore
+
+/// Sessions that wait for the next request with the same credential, so that a request needs no login of its own.
+///
+/// A request has its session alone. The hub ends a session that is silent for too long, or whose token was revoked; it
+/// is then not used again.
+///
+/// `@unchecked Sendable`: the state is used on the hub's loop only.
+final class SessionPool: @unchecked Sendable {
+  private let sessions: HubSessions
+  /// The author of commits without accounts.
+  private let author: String
+  private var idle = [String: [RequestSession]]()
+  private var idleCount = 0
+  private var isOpen = true
+
+  init(_ sessions: HubSessions, author: String) { (self.sessions, self.author) = (sessions, author) }
+
+  /// A session for a credential, which is empty for none.
+  /// - Throws: `Problem` if the credential is refused.
+  func session(credential: String, address: String?) async throws -> RequestSession {
+    if let kept = try await sessions.loop.submit({ self.takeIdle(credential) }).get() { return kept }
+    return try await session(credential: credential, replica: .randomReplica(), address: address)
+  }
+
+  /// A session of its own, for one transaction of a replica.
+  /// - Throws: `Problem` if the credential is refused.
+  func session(credential: String, replica: UniqueID, address: String?) async throws -> RequestSession {
+    let session = RequestSession(loop: sessions.loop, credential: credential, replica: replica)
+    do {
+      try await session.open(sessions, address: address, author: author)
+    } catch {
+      sessions.loop.execute { session.end() }
+      throw error
+    }
+    return session
+  }
+
+  /// Takes a session back.
+  /// - Parameter isReusable: whether other requests may use it.
+  func release(_ session: RequestSession, isReusable: Bool) {
+    sessions.loop.execute { [self] in
+      if idleCount >= HTTPLimits.idleSessions { removeEnded() }
+      guard isReusable, isOpen, session.isIdle, idleCount < HTTPLimits.idleSessions else { return session.end() }
+      idle[session.credential, default: []].append(session)
+      idleCount += 1
+    }
+  }
+
+  /// Ends all kept sessions; those in use end when they are released.
+  func close() {
+    sessions.loop.execute { [self] in
+      isOpen = false
+      for session in idle.values.joined() { session.end() }
+      (idle, idleCount) = ([:], 0)
+    }
+  }
+
+  /// Removes the sessions that the hub has ended.
+  private func removeEnded() {
+    idle = idle.compactMapValues { kept in
+      let living = kept.filter(\.isIdle)
+      return living.isEmpty ? nil : living
+    }
+    idleCount = idle.values.reduce(0) { $0 + $1.count }
+  }
+
+  private func takeIdle(_ credential: String) -> RequestSession? {
+    while var kept = idle[credential], let session = kept.popLast() {
+      idle[credential] = kept.isEmpty ? nil : kept
+      idleCount -= 1
+      assert(idleCount >= 0, "a kept session is counted once")
+      if session.isIdle { return session }
+      session.end()
+    }
+    return nil
+  }
+}

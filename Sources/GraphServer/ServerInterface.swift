@@ -1,0 +1,18 @@
+import GraphWire
+import NIOCore
+
+/// A further way to a server's sessions, in another protocol than that of its own addresses.
+package protocol ServerInterface: Sendable {
+  /// The addresses at which the interface listens, which follow the rules of the server's own.
+  var addresses: [ServerAddress] { get }
+
+  /// Listens, when the server can serve sessions.
+  /// - Parameters:
+  ///   - sessions: opens sessions until the server stops.
+  ///   - group: the loops of the server: one, the hub's.
+  /// - Throws: `StoreFailure` if it cannot listen; the server then does not start.
+  func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws
+
+  /// Stops accepting connections, finishes the requests that can be finished, and closes all connections.
+  func stop() async
+}

@@ -1,0 +1,91 @@
+import Foundation
+import GraphHTTP
+import GraphModel
+import GraphServer
+import GraphStore
+import GraphTesting
+import GraphWire
+import Logging
+import Testing
+
+/// A real store that a real server of this process serves over HTTP, on a free port.
+struct ServedHTTP: Sendable {
+  let port: Int
+  let model: Model
+
+  /// Serves an empty graph of the company's model while `body` runs.
+  static func serve(
+    authenticator: (any Authenticating)? = nil, publicURL: String? = nil, directory: TemporaryDirectory? = nil,
+    _ body: (ServedHTTP) async throws -> Void
+  ) async throws {
+    let model = try Fixtures.company()
+    let directory = try directory ?? TemporaryDirectory()
+    let store = try SQLiteStore(directory: directory.path, model: model)
+    let log = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    var configuration = HTTPInterface.Configuration(host: "127.0.0.1", port: 0, author: "ann")
+    configuration.publicURL = publicURL.flatMap { PublicURL(parsing: $0) }
+    let interface = HTTPInterface(configuration: configuration, log: log)
+    var served = GraphServer.Configuration(addresses: [.unix(path: directory.path + "/socket")], name: "tests")
+    served.authenticator = authenticator
+    let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+    var server = GraphServer(
+      store: store, configuration: served, log: log,
+      ready: { _ in
+        listens.yield()
+        listens.finish()
+      })
+    server.interfaces = [interface]
+    let serving = server
+    let running = Task.detached {
+      // Otherwise a server that can't start would leave the caller waiting.
+      defer { listens.finish() }
+      try await serving.run()
+    }
+    for await _ in listening {}
+    let address = try #require(interface.address, "the interface listens")
+    let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+    do {
+      try await body(ServedHTTP(port: port, model: model))
+    } catch {
+      running.cancel()
+      try await running.value
+      throw error
+    }
+    running.cancel()
+    try await running.value
+    withExtendedLifetime(directory) {}
+  }
+
+  // MARK: - Requests
+
+  func connect() throws -> RawHTTPClient { try RawHTTPClient(port: port) }
+
+  /// Sends a request on a connection of its own, and reads the complete answer.
+  func send(
+    _ method: String, _ target: String, _ fields: [String] = [], body: String? = nil
+  ) async throws -> RawHTTPClient.Answer {
+    let client = try connect()
+    defer { client.close() }
+    client.send(RawHTTPClient.request(method, target, port: port, fields, body: body))
+    return try await client.answer(isForHead: method == "HEAD")
+  }
+
+  func get(_ target: String, _ fields: [String] = []) async throws -> RawHTTPClient.Answer {
+    try await send("GET", target, fields)
+  }
+
+  func post(_ target: String, _ body: String, _ fields: [String] = []) async throws -> RawHTTPClient.Answer {
+    try await send("POST", target, ["Content-Type: application/json"] + fields, body: body)
+  }
+
+  func patch(_ target: String, _ body: String, _ fields: [String] = []) async throws -> RawHTTPClient.Answer {
+    try await send("PATCH", target, ["Content-Type: application/json"] + fields, body: body)
+  }
+
+  /// Inserts a project, and returns its id.
+  func insertProject(_ title: String = "one", fields: [String] = []) async throws -> String {
+    let answer = try await post("/v1/objects/Project", #"{"title":"\#(title)","year":2026}"#, fields)
+    #expect(answer.status == 201, "\(answer)")
+    return try #require(answer.json["id"]?.stringValue)
+  }
+}

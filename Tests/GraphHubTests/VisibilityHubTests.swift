@@ -1,0 +1,203 @@
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+@testable import GraphHub
+
+/// Live queries of sessions that see a part of the graph, and the rights of sessions.
+@Suite struct VisibilityHubTests {
+  /// One live query of a class, with the result that its deltas add up to.
+  private struct Followed {
+    let number: UInt64
+    let session: SessionID
+    let entity: Entity
+    let predicate: GraphPredicate
+    let visibility: Visibility?
+    var result: [ObjectID: ObjectImage]
+
+    mutating func apply(_ change: LiveQueryChange) {
+      switch change {
+      case .inserted(let image):
+        #expect(result.updateValue(image, forKey: image.id) == nil, "an insert of an object in the result")
+      case .updated(let image, let edits, let previous):
+        let before = result[image.id]
+        #expect(before?.revision == previous)
+        for edit in edits {
+          guard let before, let property = entity.property(edit.property) else { continue }
+          #expect(edit.applied(to: before[property]) == image[property], "an edit leads to another value")
+        }
+        result[image.id] = image
+      case .removed(let image, _): #expect(result.removeValue(forKey: image.id) != nil)
+      }
+    }
+  }
+
+  /// Deltas of random queries and classes add up to the reduced graph's answer, after every commit. A query reloads
+  /// where a commit's effect on it is not known.
+  @Test(arguments: SeedSweep.seeds(5))
+  func deltasAddUpToTheReducedGraph(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try TestStore(try ScopedGraph.model())
+    store.store.recordReferences(true)
+    for _ in 0..<40 { _ = try ScopedGraph.step(store, &random) }
+    let boards = try store.all("Board").map(\.id)
+    var table = QueryTable(model: store.model, commitSteps: 10_000_000)
+    var predicates = RandomPredicate(model: store.model, seed: seed)
+    var followed = [Followed]()
+    func fresh(_ all: [ObjectImage], _ query: Followed) -> [ObjectID: ObjectImage] {
+      let graph = ReducedGraph(all, seenBy: query.visibility, model: store.model)
+      return Dictionary(
+        uniqueKeysWithValues: graph.all(query.entity, where: query.predicate).map { ($0.id, $0) })
+    }
+    var everything = try ScopedGraph.everything(in: store)
+    for session in 1...24 as ClosedRange<SessionID> {
+      let picked = random.pick(store.model.entities)
+      let entity = try #require(picked)
+      let text = session % 3 == 0 ? "" : predicates.text(for: entity)
+      let predicate =
+        text.isEmpty
+        ? GraphPredicate.always
+        : try GraphPredicate(parsing: text, entity: entity, model: store.model).bound(now: store.now)
+      let visibility = Visibility(ScopedGraph.rights(boards, &random), model: store.model)
+      // Others follow what paths lead to.
+      guard visibility != nil, predicate.readsOnlyOwnImage(in: store.model) else { continue }
+      let query = LiveQuery(entity: entity.number, predicate: predicate)
+      let number = table.register(query, through: nil, seenBy: visibility, for: session)
+      var entry = Followed(
+        number: number, session: session, entity: entity, predicate: predicate, visibility: visibility, result: [:])
+      entry.result = fresh(everything, entry)
+      followed.append(entry)
+    }
+    var reported = 0
+    for step in 0..<80 {
+      guard let record = try ScopedGraph.step(store, &random) else { continue }
+      everything = try ScopedGraph.everything(in: store)
+      let effects = table.effects(of: record)
+      for index in followed.indices {
+        let query = followed[index]
+        if effects.stopped.contains(query.number) {
+          followed[index].result = fresh(everything, query)
+          continue
+        }
+        let changes = effects.known.filter { $0.number == query.number }.flatMap(\.changes)
+        reported += changes.count
+        for change in changes { followed[index].apply(change) }
+        #expect(
+          followed[index].result == fresh(everything, query),
+          "seed \(seed), step \(step): \(query.entity.name) where \(query.predicate.text(in: store.model))")
+        // A session that catches up receives the same.
+        #expect(table.effects(of: record, on: query.number) == changes, "seed \(seed), step \(step)")
+      }
+    }
+    #expect(reported > 0)
+    for query in followed { table.unregister(query.number, for: query.session) }
+    #expect(table.classes.isEmpty && table.bases.isEmpty && table.dependents.isEmpty && table.registrations == 0)
+  }
+
+  @Test func equalQueriesOfAClassShareAnEntryAndClassesShareTheirBase() throws {
+    let model = try ScopedGraph.model()
+    let tag = try #require(model.entity(named: "Tag"))
+    var table = QueryTable(model: model, commitSteps: 1_000)
+    let query = LiveQuery(entity: tag.number)
+    let scoped = Visibility(Rights(user: "a", grants: []), model: model)
+    let reader = Visibility(Rights(user: "b", role: .reader), model: model)
+    let other = Visibility(Rights(user: "b", role: .reader), model: model)
+    let first = table.register(query, through: nil, seenBy: reader, for: 1)
+    #expect(table.register(query, through: nil, seenBy: other, for: 2) == first)
+    let second = table.register(query, through: nil, seenBy: scoped, for: 3)
+    let whole = table.register(query, through: nil, for: 4)
+    #expect(Set([first, second, whole]).count == 3 && table.bases.count == 1 && table.classes.count == 2)
+    let pending = table.removePendingWatches()
+    guard pending.count == 1, case .recordReferences(true) = pending[0] else {
+      Issue.record("the writer records references once: \(pending)")
+      return
+    }
+    table.unregister(first, for: 1)
+    table.unregister(first, for: 2)
+    table.unregister(second, for: 3)
+    #expect(table.bases.isEmpty && table.classes.isEmpty && table[whole] != nil)
+    guard case .recordReferences(false)? = table.removePendingWatches().last else {
+      Issue.record("the writer stops recording references")
+      return
+    }
+  }
+
+  // MARK: - Sessions
+
+  private let ann = Principal(id: "user:a", name: "ann")
+
+  private func script(head: Revision = 0) throws -> HubTranscript {
+    var script = try HubTranscript(head: head)
+    script.hub = Hub(model: script.model, head: script.token(head), authenticates: true)
+    return script
+  }
+
+  /// Opens a session with a token of a user.
+  private func open(
+    _ script: inout HubTranscript, _ session: SessionID, _ principal: Principal, _ access: GrantedAccess
+  ) throws -> [String] {
+    _ = try script.handle(.opened(session, of: .network))
+    let hello = Hello(
+      model: script.model.hash, replica: UniqueID(high: 1, low: session), author: "x", credential: "t")
+    _ = try script.send(.hello(hello), session)
+    let identity = ClientIdentity.user(principal, token: session, access: access)
+    return try script.handle(.authenticated(.success(identity), session: session))
+  }
+
+  @Test func userWithoutARoleIsRefused() throws {
+    var script = try script()
+    let nothing = GrantedAccess(Rights(user: ann.id, grants: []))
+    #expect(try open(&script, 1, ann, nothing) == ["1 < goodbye: notAllowed", "close 1"])
+  }
+
+  @Test func newGrantsEndTheSessionsOfTheUserAndAreRecorded() throws {
+    var script = try script(head: 5)
+    let bob = Principal(id: "user:b", name: "bob")
+    var access = GrantedAccess(.reader, of: ann)
+    access.generation = 3
+    #expect(try open(&script, 1, ann, access) == ["1 < welcome"])
+    #expect(try open(&script, 2, bob, GrantedAccess(.reader, of: bob)) == ["2 < welcome"])
+    #expect(script.hub.tokensInUse == [1: 3, 2: 0])
+    (access.generation, access.since) = (4, nil)
+    #expect(
+      try open(&script, 3, ann, access)
+        == ["1 < goodbye: unavailable", "close 1", "record access 4 of user:a at 5", "3 < welcome"])
+    #expect(try script.send(.ping, 2) == ["2 < pong 5"])
+    // A login whose grants were read before the change.
+    access.generation = 3
+    #expect(try open(&script, 4, ann, access) == ["4 < goodbye: unavailable", "close 4"])
+    #expect(try script.send(.ping, 3) == ["3 < pong 5"])
+  }
+
+  @Test func stateFromBeforeAChangeOfGrantsIsNotResumed() throws {
+    var script = try script(head: 5)
+    var access = GrantedAccess(.editor, of: ann)
+    access.since = 5
+    _ = try open(&script, 1, ann, access)
+    let old = Subscribe(entity: script.note.number, predicate: "", since: script.token(5))
+    #expect(try script.send(.subscribe(old), 1) == ["1 < query 1", "read #1 for 1"])
+    // A state of later commits was read with the present grants.
+    access.since = 4
+    _ = try open(&script, 2, ann, access)
+    #expect(try script.send(.subscribe(old), 2).first == "2 < query 1 resumed")
+  }
+
+  @Test func presenceIsShownToSessionsThatSeeAtLeastAsMuch() throws {
+    var script = try script()
+    let (eve, link) = (Principal(id: "user:e", name: "eve"), Principal(id: "user:l", name: "link"))
+    let board = Grant(.editor, on: UniqueID(high: 4, low: 4))
+    _ = try open(&script, 1, ann, GrantedAccess(.editor, of: ann))
+    _ = try open(&script, 2, link, GrantedAccess(Rights(user: link.id, grants: [board])))
+    _ = try open(&script, 3, eve, GrantedAccess(Rights(user: eve.id, grants: [board])))
+    func receivers(_ session: SessionID) throws -> [Character] {
+      try script.send(.presence([1]), session).compactMap(\.first)
+    }
+    #expect(try receivers(1) == [])
+    #expect(try receivers(2) == ["1"])
+    #expect(try receivers(3) == ["1", "2"])
+    // What the first session shows may name objects that the others do not see.
+    #expect(try receivers(1) == [])
+    #expect(try receivers(2) == ["1", "3"])
+  }
+}

@@ -1,0 +1,103 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Reads of visibility classes: their connections, and how SQLite runs them.
+@Suite struct VisibleReadTests {
+  private let store: TestStore
+  private let boards: [ObjectID]
+
+  init() throws {
+    store = try TestStore(try ScopedGraph.model()) { $0.maximumVisibleReaders = 2 }
+    var boards = [ObjectID]()
+    for number in 0..<5 { boards.append(try store.insert("Board", ["title": .string("b\(number)")])) }
+    self.boards = boards
+    for number in 0..<40 {
+      let values: [String: Value] = [
+        "x": .integer(Int64(number % 7)), "board": .object(boards[number % 5]), "text": .string("cat n\(number)"),
+      ]
+      _ = try store.insert("Note", values)
+    }
+  }
+
+  private func reader(_ boards: ObjectID...) -> Visibility? {
+    Visibility(Rights(user: "a", grants: boards.map { Grant(.reader, on: $0.key) }), model: store.model)
+  }
+
+  private func count(_ visibility: Visibility?, _ predicate: String = "", at revision: Revision? = nil) throws -> Int {
+    let note = try store.entity("Note")
+    let condition =
+      predicate.isEmpty ? .always : try GraphPredicate(parsing: predicate, entity: note, model: store.model)
+    let request = FetchRequest(entity: note.number, predicate: condition, result: .count, at: revision)
+    return try store.store.answer(request, seenBy: visibility, while: { true }) { _ in }.count
+  }
+
+  /// More classes than connections, in turn, in the present and in the past.
+  @Test func connectionsShowOneClassAfterAnother() throws {
+    let head = try store.store.head.revision
+    _ = try store.insert("Note", ["board": .object(boards[0]), "text": .string("later")])
+    for _ in 0..<3 {
+      for (index, board) in boards.enumerated() {
+        #expect(try count(reader(board)) == (index == 0 ? 9 : 8))
+        #expect(try count(reader(board), at: head) == 8)
+        #expect(try count(reader(board), "text SEARCH \"cat\"") == 8)
+      }
+      #expect(try count(reader()) == 0)
+      #expect(try count(reader(boards[0], boards[1])) == 17)
+      // A read of the whole graph sees none of it.
+      #expect(try count(nil) == 41 && count(nil, at: head) == 40)
+    }
+  }
+
+  @Test func connectionsAreReplacedWithTheStore() throws {
+    #expect(try count(reader(boards[1])) == 8)
+    try store.reopen()
+    #expect(try count(reader(boards[1])) == 8)
+  }
+
+  @Test(arguments: ["x == 3", "x == 3 AND text != \"cat\""]) func indexesAreUsed(predicate: String) throws {
+    let note = try store.entity("Note")
+    let condition = try GraphPredicate(parsing: predicate, entity: note, model: store.model)
+    let request = FetchRequest(entity: note.number, predicate: condition, limit: 20, explains: true)
+    let end = try store.store.answer(request, seenBy: reader(boards[1]), while: { true }) { _ in }
+    let explanation = try #require(end.explanation)
+    let whole = try #require(try store.store.answer(request) { _ in }.explanation)
+    #expect(!explanation.checksInMemory && Set(explanation.indexes).isSuperset(of: whole.indexes))
+  }
+
+  @Test func referenceToInvisibleObjectReadsAsNull() throws {
+    let hidden = try store.insert("Note", ["board": .object(boards[2])])
+    let shown = try store.insert("Note", ["board": .object(boards[1]), "next": .object(hidden)])
+    let next = try store.property("Note.next")
+    let visibility = reader(boards[1])
+    let note = try store.entity("Note")
+    for (predicate, expected) in [
+      ("next == NULL", 9), ("next != NULL", 0), ("next.x == NULL", 9), ("next.board.title == \"b2\"", 0),
+      ("next.previous.@count > 0", 0),
+    ] {
+      #expect(try count(visibility, predicate) == expected, "\(predicate)")
+    }
+    let request = FetchRequest(entity: note.number, predicate: .identifiers([shown]))
+    var images = [ObjectImage]()
+    _ = try store.store.answer(request, seenBy: visibility, while: { true }) {
+      if case .object(let image) = $0 { images.append(image) }
+    }
+    #expect(images.count == 1 && images.first?[next] == .null)
+  }
+
+  /// Values that a text of SQL must not take for its own.
+  @Test func valuesOfRulesAreNoSQL() throws {
+    for user in ["a' OR '1'='1", "\"", "?1", "É"] {
+      let secret = try store.insert("Note", ["board": .object(boards[1]), "x": .integer(9), "owner": .string(user)])
+      func seen(_ user: String) throws -> Bool {
+        let rights = Rights(user: user, grants: [Grant(.editor, on: boards[1].key)])
+        let request = FetchRequest(entity: secret.entity, predicate: .identifiers([secret]), result: .count)
+        return try store.store.answer(request, seenBy: Visibility(rights, model: store.model), while: { true }) { _ in }
+          .count == 1
+      }
+      #expect(try seen(user), "\(user)")
+      #expect(try !seen(user + "x") && !seen("a"), "\(user)")
+    }
+  }
+}

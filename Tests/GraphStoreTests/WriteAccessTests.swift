@@ -1,0 +1,174 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Writes by every path of the store, as a user that sees a part of the graph. The planner's own tests have the cases
+/// of a transaction.
+@Suite struct WriteAccessTests {
+  private let store: TestStore
+  private let boards: [ObjectID]
+
+  init() throws {
+    store = try TestStore(try Fixtures.team())
+    boards = [try store.insert("Board"), try store.insert("Board")]
+  }
+
+  private func on(_ index: Int, _ role: Role) -> [Grant] { [Grant(role, on: boards[index].key)] }
+
+  private func note(on index: Int, by user: String = "ann", _ values: [String: Value] = [:]) throws -> ObjectID {
+    try store.by(user) {
+      try store.insert("Note", values.merging(["board": .object(boards[index])]) { first, _ in first })
+    }
+  }
+
+  private func refusal(_ result: WriteResult) -> Refusal? {
+    if case .refused(let refusal) = result.outcome { refusal } else { nil }
+  }
+
+  private func edit(_ id: ObjectID) throws -> Change { try store.update(id, "Note.text", .string("x")) }
+
+  private func restore(_ scope: RestoreRequest.Scope, at revision: Revision? = nil) throws -> WriteResult {
+    let request = RestoreRequest(store.nextID(), scope, at: revision)
+    return try store.store.commit(
+      [.restore(request, author: Principal(author: store.author), rights: store.rights)], now: store.now)[0]
+  }
+
+  // MARK: - Transactions, undo and redo
+
+  @Test func rightsArriveWithTheRequest() throws {
+    let note = try note(on: 0)
+    try store.by("ann", on(0, .commenter)) { () throws in #expect(try store.refusal([try edit(note)]) == nil) }
+    try store.by("ann", on(0, .reader)) { () throws in
+      #expect(try store.refusal([try edit(note)])?.code == .notAllowed)
+    }
+    try store.by("ann", on(1, .owner)) { () throws in #expect(try store.refusal([try edit(note)])?.code == .notFound) }
+    #expect(try store.refusal([try edit(note)]) == nil, "without rights everything is permitted")
+  }
+
+  @Test func undoAndRedoNeedTheRightsOfNow() throws {
+    let note = try note(on: 0)
+    try store.by("ann", on(0, .commenter)) { try store.must([try edit(note)]) }
+    try store.by("ann", on(0, .reader)) { () throws in #expect(refusal(try store.undo())?.code == .notAllowed) }
+    try store.by("ann", on(1, .owner)) { () throws in
+      #expect(refusal(try store.undo()) == AccessJudge.effectOnInvisible)
+    }
+    try store.by("ann", on(0, .commenter)) { try store.taken(try store.undo()) }
+    #expect(try store.value(note, "Note.text") == .string(""))
+    try store.by("ann", on(0, .reader)) { () throws in #expect(refusal(try store.redo())?.code == .notAllowed) }
+    try store.by("ann", on(0, .commenter)) { try store.taken(try store.redo()) }
+    #expect(try store.value(note, "Note.text") == .string("x"))
+  }
+
+  @Test func undoOfOthersCommitNamesNobodyToAUserOfOneBoard() throws {
+    _ = try note(on: 1, by: "bob")
+    let revision = try store.store.head.revision
+    let partly = try store.by("ann", on(0, .owner)) { refusal(try store.undo(revision)) }
+    #expect(partly?.code == .notAllowed && partly?.message.contains("bob") == false)
+    let unrestricted = try store.by("ann") { refusal(try store.undo(revision)) }
+    #expect(unrestricted?.message.contains("bob") == true)
+  }
+
+  @Test func reviveIsAnInsert() throws {
+    let note = try note(on: 0, by: "bob")
+    try store.by("ann", on(0, .editor)) { try store.must([Change(.delete, note, base: .max)]) }
+    // Ann's own delete of bob's note; as a commenter she can't bring it back.
+    try store.by("ann", on(0, .commenter)) {
+      let refusal = refusal(try store.undo())
+      #expect(refusal?.code == .notAllowed && refusal?.message.contains("create your own Note only") == true)
+    }
+    try store.by("ann", on(0, .editor)) { try store.taken(try store.undo()) }
+    #expect(try store.value(note, "Note.creator") == .string("bob"))
+  }
+
+  // MARK: - Restore
+
+  @Test func restoreOfInvisibleObjectIsLikeThatOfAnUnknownOne() throws {
+    let note = try note(on: 1, by: "bob")
+    let revision = try store.store.head.revision
+    try store.by("bob") { try store.must([try edit(note)]) }
+    let unknown = ObjectID(key: UniqueID(high: note.key.high, low: note.key.low ^ 1), entity: note.entity)
+    let messages = try [note, unknown].map { id in
+      let found = try store.by("ann", on(0, .owner)) { refusal(try restore(.object(id), at: revision)) }
+      #expect(found?.code == .notFound)
+      return found?.message.replacing("\(id)", with: "ID")
+    }
+    #expect(messages[0] == messages[1])
+    try store.by("ann", on(1, .reader)) { () throws in
+      #expect(refusal(try restore(.object(note), at: revision))?.code == .notAllowed)
+    }
+    try store.by("ann", on(1, .editor)) { try store.taken(try restore(.object(note), at: revision)) }
+    #expect(try store.value(note, "Note.text") == .string(""))
+  }
+
+  @Test func restoreOfTheGraphNeedsTheRightForEachChange() throws {
+    let note = try note(on: 0)
+    let revision = try store.store.head.revision
+    try store.by("ann", on(0, .editor)) { try store.must([try edit(note)]) }
+    _ = try self.note(on: 1, by: "bob")
+    try store.by("ann", on(0, .editor)) { () throws in
+      #expect(refusal(try restore(.everything, at: revision)) == AccessJudge.effectOnInvisible)
+    }
+    #expect(try store.all("Note").count == 2 && store.value(note, "Note.text") == .string("x"))
+  }
+
+  // MARK: - Batches
+
+  private func setText(_ predicate: String) throws -> Batch.Operation {
+    let condition = try GraphPredicate(parsing: predicate, entity: try store.entity("Note"), model: store.model)
+    return .update(condition, [Batch.Assignment(try store.property("Note.text").number, .value(.string("x")))])
+  }
+
+  @Test(arguments: [1, 7]) func batchSelectsOnlyWhatTheUserSees(count: Int) throws {
+    let seen = try (0..<count).map { _ in try note(on: 0) }
+    let hidden = try (0..<count).map { _ in try note(on: 1) }
+    try store.by("ann", on(0, .editor)) { try store.taken(try store.batch("Note", try setText("text == ''"))) }
+    for note in seen { #expect(try store.value(note, "Note.text") == .string("x")) }
+    for note in hidden { #expect(try store.value(note, "Note.text") == .string("")) }
+  }
+
+  @Test(arguments: [1, 7]) func batchNeedsTheRightForEachObject(count: Int) throws {
+    for _ in 0..<count { _ = try note(on: 0) }
+    _ = try note(on: 0, by: "bob")
+    let revision = try store.store.head.revision
+    try store.by("ann", on(0, .commenter)) { () throws in
+      #expect(refusal(try store.batch("Note", try setText("text == ''")))?.code == .notAllowed)
+      #expect(refusal(try store.batch("Note", .delete(.always)))?.code == .notAllowed)
+    }
+    #expect(try store.store.head.revision == revision && store.all("Note").count == count + 1)
+  }
+
+  @Test func batchOfAPartlySightedUserReadsNoOtherObjects() throws {
+    _ = try note(on: 0)
+    try store.by("ann", on(0, .editor)) {
+      let found = refusal(try store.batch("Note", try setText("board.name == ''")))
+      #expect(found?.code == .notAllowed && found?.message.contains("reads other objects") == true)
+    }
+    try store.taken(try store.batch("Note", try setText("board.name == ''")))
+  }
+
+  @Test(arguments: [1, 7]) func insertedRowsAreJudged(count: Int) throws {
+    let board = try store.property("Note.board").number
+    func insert(on index: Int) throws -> Refusal? {
+      let rows = (0..<count).map { _ in [Value.object(boards[index])] }
+      return refusal(try store.batch("Note", .insert([board], rows: count), rows: rows))
+    }
+    try store.by("ann", on(0, .reader)) { () throws in #expect(try insert(on: 0)?.code == .notAllowed) }
+    try store.by("ann", on(0, .commenter)) { () throws in
+      #expect(try insert(on: 0) == nil)
+      #expect(try insert(on: 1)?.violations.first?.rule == "destination", "the board does not exist for ann")
+    }
+    #expect(try store.all("Note", "creator == 'ann'").count == count && store.all("Note").count == count)
+  }
+
+  @Test func onlyAnOwnerImportsAWholeGraph() throws {
+    for (grants, isAllowed) in [([Grant(.editor)], false), (on(0, .owner), false), ([Grant(.owner)], true)] {
+      let empty = try TestStore(store.model)
+      let batch = Batch(id: empty.nextID(), entity: 0, operation: .restore(rows: 0))
+      let rights = Rights(user: "ann", grants: grants)
+      let run = BatchJob(batch, author: "ann", rights: rights, rows: ImportedRows(rows: []))
+      let refusal = refusal(try empty.store.commit([.batch(run)], now: empty.now)[0])
+      #expect((refusal == nil) == isAllowed && (refusal == nil || refusal?.code == .notAllowed))
+    }
+  }
+}

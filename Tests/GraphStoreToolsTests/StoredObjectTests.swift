@@ -1,0 +1,27 @@
+import GraphModel
+import GraphStoreTools
+import GraphTesting
+import Testing
+
+/// One object, read beside an open store.
+@Suite struct StoredObjectTests {
+  @Test func objectIsReadBesideAnOpenStore() throws {
+    let store = try TestStore(try ScopedGraph.model()) { $0.commitLog = nil }
+    let board = try store.insert("Board", ["title": .string("mine")])
+    let found = try StoredObject(board.key, directory: store.directory.path, model: store.model)
+    #expect(try found.image == store.image(board))
+    #expect(try found.revision == store.store.head.revision)
+    let unknown = try StoredObject(UniqueID(high: 9, low: 9), directory: store.directory.path, model: store.model)
+    #expect(unknown.image == nil)
+    // The store goes on.
+    #expect(try store.insert("Board") != board)
+  }
+
+  @Test func missingStoreIsReported() throws {
+    let folder = try TemporaryDirectory()
+    let failure = #expect(throws: StoreFailure.self) {
+      try StoredObject(UniqueID(high: 9, low: 9), directory: folder.path, model: try ScopedGraph.model())
+    }
+    #expect(failure?.code == .notAStore)
+  }
+}
