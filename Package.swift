@@ -22,6 +22,8 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 // Its product for servers, without the router.
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
@@ -38,7 +40,8 @@ let package = Package(
     .library(name: "GraphClientService", targets: ["GraphClientService"]),
     .library(name: "GraphEmbedded", targets: ["GraphEmbedded"]),
     .library(
-      name: "GraphShell", targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell"]),
+      name: "GraphShell",
+      targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell"]),
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
     .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
@@ -63,6 +66,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
@@ -75,7 +80,8 @@ let package = Package(
       sources: [
         "Access/AccessJudge.swift", "Access/AccessRules.swift", "Access/EntityScope.swift", "Access/Rights.swift",
         "Access/Role.swift", "Access/ScopeDependent.swift", "Invariant.swift", "Model", "Predicates", "Text", "Values",
-        "Changes/Outcome.swift", "Evolution/Mapping.swift", "Queries/EnumerationFallback.swift", "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
+        "Changes/Outcome.swift", "Evolution/Mapping.swift", "Queries/EnumerationFallback.swift",
+        "Queries/EvaluationBudget.swift", "Queries/FetchCursor.swift",
         "Queries/FetchRequest.swift", "Queries/IndexedExpression.swift", "Queries/PathCache.swift",
         "Queries/PathTrigger.swift", "Queries/RowRequest.swift", "Queries/SortKey.swift",
         "Rules/Attribute+Rules.swift",
@@ -99,8 +105,9 @@ let package = Package(
     .target(
       name: "GraphHTTP",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird,
-      ] + nio),
+        "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
+        .product(name: "NIOCore", package: "swift-nio"),
+      ]),
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
@@ -149,7 +156,8 @@ let package = Package(
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer", "GraphHTTP",
+        "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
+        "GraphHTTP",
         "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals, crypto,
       ]),
     .executableTarget(
@@ -235,8 +243,7 @@ let package = Package(
     .testTarget(
       name: "GraphHTTPTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log,
-        hummingbird,
+        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphClientTests",

@@ -65,13 +65,12 @@ extension AccessFile {
   /// grants have changed again, the change is noticed at the next login.
   /// - Parameter principal: the id of the principal, with its prefix.
   public func recordAccess(of principal: String, generation: Int64, at revision: Revision) throws {
-    guard principal.hasPrefix(Principal.accountPrefix) else { return }
+    // Other principals have no row.
+    let id = principal.hasPrefix(Principal.accountPrefix) ? principal.dropFirst(Principal.accountPrefix.count) : ""
     try write { database in
       try database.execute(
         sql: "UPDATE user SET seen = ?, since = ? WHERE id = ? AND generation = ?",
-        arguments: [
-          generation, revision, String(principal.dropFirst(Principal.accountPrefix.count)), generation,
-        ])
+        arguments: [generation, revision, String(id), generation])
     }
   }
 

@@ -1,5 +1,15 @@
 // Tests: GraphClientTests.swift
 import GraphWire
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// No connection could be made to the server.
 public struct ConnectFailure: Error, CustomStringConvertible {
@@ -11,5 +21,24 @@ public struct ConnectFailure: Error, CustomStringConvertible {
   /// A failure to connect to the address.
   public init(address: ServerAddress, cause: String) { (self.address, self.cause) = (address, cause) }
 
+  /// A failure to connect to the address, with the error of a transport.
+  init(address: ServerAddress, error: any Error) { self.init(address: address, cause: Self.cause(error)) }
+
   public var description: String { "no server answers at \(address) (\(cause))" }
+
+  /// The words of the operating system. NIO's description adds names of its functions.
+  private static func cause(_ error: any Error) -> String {
+    switch error {
+    case let error as IOError: return String(cString: strerror(error.errnoCode))
+    case let error as NIOConnectionError where error.dnsAError == nil && error.dnsAAAAError == nil:
+      // One for each address of the host, most often the same.
+      var causes = [String]()
+      for failure in error.connectionErrors {
+        let cause = cause(failure.error)
+        if !causes.contains(cause) { causes.append(cause) }
+      }
+      return causes.isEmpty ? "\(error)" : causes.joined(separator: ", ")
+    default: return "\(error)"
+    }
+  }
 }

@@ -61,7 +61,7 @@ extension GraphClient {
     } catch let failure as SecurityFailure {
       throw failure
     } catch {
-      throw ConnectFailure(address: address, cause: "\(error)")
+      throw ConnectFailure(address: address, error: error)
     }
     // Closed or superseded while it was being made.
     guard number == connection, state != .closed else {
@@ -149,7 +149,7 @@ extension GraphClient {
   public static let unknownOutcome = Refusal(
     .unavailable,
     "the connection was lost before the server answered, and the answer could not be fetched again: the change may "
-      + "or may not have been committed; check before you repeat it")
+      + "or may not have been committed; check before you repeat it", isOutcomeUnknown: true)
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {

@@ -36,7 +36,8 @@ public enum GraphError: Error, Hashable, Sendable {
     public var entity: String
     /// The name of the property; nil if the conflict is about the object as a whole.
     public var property: String?
-    /// The value that was to be saved; null for a delete.
+    /// The value that was to be saved; null for a delete. `mine.text` shows it, and `Date(mine)` or
+    /// `Status(rawValue: mine.text)` is the value of a class's property.
     public var mine: Value
     /// The server's value.
     public var theirs: Value

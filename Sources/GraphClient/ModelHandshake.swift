@@ -45,7 +45,7 @@ final class ModelHandshake {
       throw failure
     } catch {
       end()
-      throw ConnectFailure(address: address, cause: "\(error)")
+      throw ConnectFailure(address: address, error: error)
     }
     ticking = Task { [mailbox] in
       while !Task.isCancelled {

@@ -22,6 +22,24 @@ extension ServedModel {
     try await connect(to: address, options: GraphClient.Options(author: author))
   }
 
+  /// Runs calls that connect, and throws their errors by kind, so that a `catch` matches them. Other errors are thrown
+  /// as they are. A connected client has the same method.
+  ///
+  /// ```swift
+  /// do {
+  ///   client = try await CompanyModel.attempt { try await CompanyModel.connect(to: server, author: "ann@example") }
+  /// } catch GraphError.unavailable(let sentence) {
+  ///   retryLater(sentence)
+  /// }
+  /// ```
+  public static func attempt<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+      return try await body()
+    } catch {
+      throw GraphError(error, in: model) ?? error
+    }
+  }
+
   /// Connects, and closes the client when the body returns or throws, or its task is cancelled.
   /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   public static func withClient<Result>(

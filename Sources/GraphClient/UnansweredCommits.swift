@@ -1,3 +1,4 @@
+import GraphModel
 import GraphReplica
 import GraphWire
 
@@ -25,8 +26,14 @@ struct UnansweredCommits {
 
   /// Resumes the caller of a transaction, if it has one.
   mutating func finish(_ id: TransactionID, _ result: Result<SaveResult, Refusal>) {
-    if let caller = saves.removeValue(forKey: id) { caller(result) }
+    let isRepeated = deadline != nil
+    if let caller = saves.removeValue(forKey: id) { caller(isRepeated ? Self.afterLostAnswer(result) : result) }
     clearDeadlineIfEmpty()
+  }
+
+  /// The outcome of a repeated save. A server that can't commit now does not know what became of the first one.
+  private static func afterLostAnswer(_ result: Result<SaveResult, Refusal>) -> Result<SaveResult, Refusal> {
+    result.mapError { $0.code == .unavailable ? GraphClient.unknownOutcome : $0 }
   }
 
   mutating func beginBatch() { batchCount += 1 }

@@ -316,7 +316,7 @@ extension Hub {
 
   mutating func fail(_ tickets: [StoreRequestID], _ failure: StoreFailure, _ actions: inout [HubAction]) {
     for ticket in tickets {
-      let result = WriteResult(outcome: .refused(Refusal(.unavailable, failure.description)), record: nil)
+      let result = WriteResult(outcome: .refused(failure.refusal), record: nil)
       reply(ticket, result, &actions)
     }
     finishShutdown(&actions)

@@ -35,7 +35,7 @@ public enum ClientIdentity: Hashable, Sendable {
   case user(Principal, token: UInt64, access: GrantedAccess)
 }
 
-/// What the user of a token may do, and since when.
+/// The rights of the user of a token, and the revision since which it has them.
 public struct GrantedAccess: Hashable, Sendable {
   /// The rights that the user's grants give.
   public var rights: Rights

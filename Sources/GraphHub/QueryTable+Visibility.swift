@@ -8,9 +8,9 @@ import GraphModel
 /// each query and then filtered once for each class. An object that becomes visible is an insert, and one that becomes
 /// invisible a removal.
 ///
-/// What a class sees of an object includes its references. The writer adds the objects to which the objects of a commit
-/// refer (`CommitRecord.referenced`). If one is missing, or if an object to which others refer becomes visible or invisible,
-/// the effect on the class is not known, and its readers reload.
+/// A class sees an object with the references to visible objects only. The writer adds the objects to which the objects
+/// of a commit refer (`CommitRecord.referenced`). If one is missing, or if an object to which others refer becomes
+/// visible or invisible, the effect on the class is not known, and its readers reload.
 extension QueryTable {
   /// Adds the query of a class to those of its base.
   mutating func attach(_ entry: Entry, _ visibility: Visibility, number: UInt64) {
@@ -37,12 +37,14 @@ extension QueryTable {
     if classes[visibility, default: []].isEmpty { classes[visibility] = nil }
     if classes.isEmpty { pendingWatches.append(.recordReferences(false)) }
     pathEntries.remove(number)
-    guard let base = entry.base else { return }
-    dependents[base, default: []].removeAll { $0 == number }
-    guard dependents[base, default: []].isEmpty else { return }
-    dependents[base] = nil
-    bases[entry.query] = nil
-    remove(base)
+    if let base = entry.base {
+      dependents[base, default: []].removeAll { $0 == number }
+      if dependents[base, default: []].isEmpty {
+        dependents[base] = nil
+        bases[entry.query] = nil
+        remove(base)
+      }
+    }
   }
 
   /// Replaces the effects on bases by those on their classes.
@@ -88,7 +90,7 @@ extension QueryTable {
   }
 }
 
-/// What one class sees of a commit.
+/// The part of a commit that one class sees.
 struct RecordVisibility {
   private let visibility: Visibility
   private let changes: [ObjectID: ObjectChange]

@@ -16,7 +16,7 @@ struct QueryTable {
     let query: LiveQuery
     /// The lens of its readers.
     let lens: ModelLens?
-    /// What its readers see; nil for everything.
+    /// The objects that its readers see; nil for all.
     var visibility: Visibility?
     /// For readers who do not see everything: the entry that matches the predicate, nil if it has paths.
     var base: UInt64?

@@ -48,15 +48,15 @@ final class Session {
     var request: UInt64
   }
 
-  /// What the session may do and see, and since when.
+  /// The rights of the session, and the revision since which it has them.
   struct Access {
     /// The number of the token that the session uses; nil for none.
     var token: UInt64?
     /// The strongest role.
     var role: Role
-    /// What the session may do; nil for everything.
+    /// The rights for writes; nil for all.
     var rights: Rights?
-    /// What the session may see; nil for everything.
+    /// The objects that the session sees; nil for all.
     var visibility: Visibility?
     /// The generation of the rights.
     var generation: Int64 = 0
@@ -71,7 +71,7 @@ final class Session {
   let peer: Peer
   /// The sessions of the same user; nil for the machine's owner, and before the hello is accepted.
   var user: UserSessions?
-  /// What the session may do and see.
+  /// The rights of the session.
   var access: Access
   var replica = UniqueID.zero
   /// Whether `ReplicaOwners` counts the session.

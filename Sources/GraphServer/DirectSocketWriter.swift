@@ -44,11 +44,9 @@ final class DirectSocketWriter {
 
   /// Writes what the socket accepts now; the channel's queue sends what remains in the buffer.
   func write(_ buffer: inout ByteBuffer) {
-    guard channel.isActive else { return }
-    if mayHaveQueue {
-      guard (try? options.getOption(.bufferedWritableBytes)) == 0 else { return }
-      mayHaveQueue = false
-    }
+    if mayHaveQueue, (try? options.getOption(.bufferedWritableBytes)) == 0 { mayHaveQueue = false }
+    // The channel's queue comes first, and a closed channel takes nothing.
+    if mayHaveQueue || !channel.isActive { return }
     let sent = buffer.withUnsafeReadableBytes { bytes in
       send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
     }

@@ -94,16 +94,23 @@ final class FinishingThread: Sendable {
   /// Makes a group durable.
   /// - Returns: `committed` or `commitFailed`.
   static func finish(_ group: Group) -> HubEvent {
+    let prepared: PreparedCommits
     do {
-      let results = try group.prepared.get().finish()
+      prepared = try group.prepared.get()
+    } catch {
+      return .commitFailed(group.tickets, error as? StoreFailure ?? failed(error))
+    }
+    do {
+      let results = try prepared.finish()
       try invariant(results.count == group.tickets.count, "the store answers each request of a batch")
       return .committed(zip(group.tickets, results).map { (ticket: $0, result: $1) })
     } catch {
-      let failure =
-        error as? StoreFailure
-        ?? StoreFailure(.inputOutput, "the store failed", cause: "\(error)", advice: "Look at the log.")
-      return .commitFailed(group.tickets, failure)
+      return .commitFailed(group.tickets, error as? StoreFailure ?? failed(error).withUnknownOutcome)
     }
+  }
+
+  private static func failed(_ error: any Error) -> StoreFailure {
+    StoreFailure(.inputOutput, "the store failed", cause: "\(error)", advice: "Look at the log.")
   }
 }
 

@@ -90,9 +90,10 @@ extension HubRunner {
     betweenCommits { [store = reads.store] in
       Result { try store.forgetNames(of: principals) }
     } then: { [self] result in
-      guard case .failure(let error) = result else { return }
-      reportErasure(error)
-      accounts.forgotten.subtract(principals)
+      if case .failure(let error) = result {
+        reportErasure(error)
+        accounts.forgotten.subtract(principals)
+      }
     }
   }
 

@@ -160,7 +160,7 @@ struct StoreReadRunner: Sendable {
   static func refusal(_ error: any Error) -> Refusal {
     switch error {
     case let refusal as Refusal: refusal
-    case let failure as StoreFailure: Refusal(.unavailable, failure.description)
+    case let failure as StoreFailure: failure.refusal
     default: Refusal(.unavailable, "the store can't be read: \(error)")
     }
   }

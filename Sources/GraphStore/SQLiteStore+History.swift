@@ -1,4 +1,4 @@
-// Tests: LargeLogTests.swift, FollowTests.swift
+// Tests: LargeLogTests.swift, FollowTests.swift, PrincipalTests.swift
 import GraphModel
 
 /// Reads of history, each in its own read transaction.
@@ -18,7 +18,8 @@ extension SQLiteStore {
 
   /// Passes the commits that a log requests to `body`.
   public func log(
-    _ request: LogRequest, seenBy visibility: Visibility?, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+    _ request: LogRequest, seenBy visibility: Visibility?, maximumChanges: Int, while isWanted: () -> Bool,
+    _ body: (CommitRecord) throws -> Void
   ) throws -> AnswerCompletion {
     try request.filter.check(in: model)
     return try read { objects, history, head in
@@ -211,6 +212,36 @@ extension SQLiteStore {
     try read { _, history, _ in
       let origins = ValueOrigins(history: history, visible: visibility.map { VisibleHistory($0, history) })
       return names.shown(try origins.origin(of: property, of: id))
+    }
+  }
+
+  // MARK: - Names
+
+  /// Forgets the shown names of principals: history shows their ids instead, and its chain stays as it is. Only the
+  /// caller of `commit` may call it, between commits. Behind a commit log, a power failure may bring a name back, so a
+  /// server repeats it at its start.
+  /// - Parameter principals: their ids; those without a name have no effect.
+  public func forgetNames(of principals: [String]) throws {
+    try turn.withLock { _ in
+      guard !health.isOutcomeUnknown else {
+        throw StoreFailure(.inputOutput, "names can't be erased while the store is in doubt", advice: "Try again.")
+      }
+      try files.verify()
+      do {
+        try pool.writeWithoutTransaction { database in
+          let writer = try self.writer ?? makeWriter(database)
+          self.writer = writer
+          try commitGathered(writer)
+          if try writer.connection.hasTable("_name") {
+            // The file must not keep the bytes.
+            try database.execute(sql: "PRAGMA secure_delete = ON")
+            defer { try? database.execute(sql: "PRAGMA secure_delete = OFF") }
+            try inTransaction(writer) { try names.forget(principals, writer.connection) }
+          }
+        }
+      } catch let error as DatabaseError {
+        throw SQLiteFailure.of(error, path: path)
+      }
     }
   }
 }

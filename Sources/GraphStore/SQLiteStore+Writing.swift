@@ -116,11 +116,7 @@ extension SQLiteStore {
         results.append(names.shown(try writer.execute(request, now: now, related: related)))
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {
-        // Earlier slices may have been written before a later one was refused.
-        try connection.run(Self.rollback)
-        gathered?.didRollBack()
-        try writer.reload()
-        return PreparedCommits { [results] in results }
+        return try rollBackBatch(results, writer)
       }
       try writer.fullText.updateIfDue(head: writer.revision)
       try invariant(results.count == batch.count, "each request of a batch has a result")
@@ -153,6 +149,14 @@ extension SQLiteStore {
       }
       throw error
     }
+  }
+
+  /// Rolls a refused batch back: earlier slices may have been written before a later one was refused.
+  private func rollBackBatch(_ results: [WriteResult], _ writer: StoreWriter) throws -> PreparedCommits {
+    try writer.connection.run(Self.rollback)
+    gathered?.didRollBack()
+    try writer.reload()
+    return PreparedCommits { results }
   }
 
   /// Begins the transaction of a group, unless gathered commits have one open.
@@ -229,6 +233,7 @@ extension SQLiteStore {
     case let failure as SQLConstraintFailure:
       Refusal(.invalid, "the store refused the transaction (\(failure.message))")
     case let known as Refusal: known
+    case let failure as StoreFailure: failure.refusal
     default: Refusal(.unavailable, "\(error)")
     }
   }

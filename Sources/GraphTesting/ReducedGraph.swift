@@ -42,8 +42,9 @@ public struct ReducedGraph: ImageSource {
   }
 }
 
-/// A model whose objects are visible by scope and by rules, for tests that compare an answer with `ReducedGraph`: to-ones
-/// and many-to-manys across scopes, scopes over two steps, a full-text attribute, and an entity without a scope.
+/// A model whose objects are visible by scope and by rules, for tests that compare an answer with `ReducedGraph`:
+/// to-ones and many-to-manys across scopes, scopes over two steps, a full-text attribute, and an entity without a
+/// scope.
 public enum ScopedGraph {
   /// The source of the model.
   public static let source = """

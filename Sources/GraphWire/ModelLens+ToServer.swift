@@ -41,24 +41,25 @@ extension ModelLens {
   }
 
   private func upgraded(_ fetch: Fetch) throws(Refusal) -> Fetch {
-    var result = fetch
+    var (result, work) = (fetch, TranslationWork())
     result.entity = try upgraded(entity: fetch.entity)
-    result.predicate = try upgraded(predicate: fetch.predicate, of: fetch.entity)
+    result.predicate = try upgraded(predicate: fetch.predicate, of: fetch.entity, &work)
     if fetch.result == .rows {
       (result.properties, result.groupBy, result.sort) = try upgraded(
-        rows: fetch.properties, distinct: fetch.distinct, groups: fetch.groupBy, order: fetch.sort, of: fetch.entity)
+        rows: fetch.properties, distinct: fetch.distinct, groups: fetch.groupBy, order: fetch.sort, of: fetch.entity,
+        &work)
     } else {
-      result.sort = try upgraded(sort: fetch.sort, of: fetch.entity)
+      result.sort = try upgraded(sort: fetch.sort, of: fetch.entity, &work)
     }
     return result
   }
 
   private func upgraded(_ subscribe: Subscribe) throws(Refusal) -> Subscribe {
-    var result = subscribe
+    var (result, work) = (subscribe, TranslationWork())
     result.entity = try upgraded(entity: subscribe.entity)
-    result.predicate = try upgraded(predicate: subscribe.predicate, of: subscribe.entity)
+    result.predicate = try upgraded(predicate: subscribe.predicate, of: subscribe.entity, &work)
     if var window = subscribe.window {
-      window.sort = try upgraded(sort: window.sort, of: subscribe.entity)
+      window.sort = try upgraded(sort: window.sort, of: subscribe.entity, &work)
       result.window = window
     }
     return result
@@ -80,15 +81,15 @@ extension ModelLens {
   }
 
   private func upgraded(_ batch: BatchRequest) throws(Refusal) -> BatchRequest {
-    var result = batch
+    var (result, work) = (batch, TranslationWork())
     result.entity = try upgraded(entity: batch.entity)
     switch batch.operation {
     case .delete(let predicate):
-      result.operation = .delete(predicate: try upgraded(predicate: predicate, of: batch.entity))
+      result.operation = .delete(predicate: try upgraded(predicate: predicate, of: batch.entity, &work))
     case .update(let predicate, let assignments):
       var later = [BatchRequest.Assignment]()
-      for assignment in assignments { later.append(try self.upgraded(assignment, of: batch.entity)) }
-      result.operation = .update(predicate: try self.upgraded(predicate: predicate, of: batch.entity), later)
+      for assignment in assignments { later.append(try self.upgraded(assignment, of: batch.entity, &work)) }
+      result.operation = .update(predicate: try self.upgraded(predicate: predicate, of: batch.entity, &work), later)
     case .insert(let properties, let rows):
       var later = [PropertyNumber]()
       for property in properties {
@@ -101,14 +102,14 @@ extension ModelLens {
   }
 
   private func upgraded(
-    _ assignment: BatchRequest.Assignment, of entity: EntityNumber
+    _ assignment: BatchRequest.Assignment, of entity: EntityNumber, _ work: inout TranslationWork
   ) throws(Refusal) -> BatchRequest.Assignment {
     let property = try upgraded(property: assignment.property)
     switch assignment.source {
     case .value(let value):
       return BatchRequest.Assignment(property, .value(try upgraded(value, of: assignment.property)))
     case .expression(let text):
-      return BatchRequest.Assignment(property, .expression(try upgraded(expression: text, of: entity)))
+      return BatchRequest.Assignment(property, .expression(try upgraded(expression: text, of: entity, &work)))
     }
   }
 

@@ -4,14 +4,25 @@ import ModelFiles
 /// `graph-generate MODEL.json… --output FILE.swift` generates typed managed-object classes. They are those of the
 /// newest of the given versions of a model, which is embedded, too.
 package struct ClassCommand {
+  private static let usage = """
+    usage: graph-generate MODEL.json… --output FILE.swift
+           graph-generate convert MODEL [--output DIR] [--name NAME]
+      MODEL.json   the versions of a model; the classes are those of the newest
+      convert      makes model files of a Core Data model; graph-generate convert --help describes it
+    """
+
   private let models: [String]
   private let output: String
 
   /// Ends the program if the arguments are not those of the command.
   package init(_ arguments: some Sequence<String>) {
     var arguments = Array(arguments)
+    if arguments.contains("--help") || arguments.contains("-h") {
+      print(Self.usage)
+      exit(0)
+    }
     guard let flag = arguments.firstIndex(of: "--output"), flag + 1 < arguments.count else {
-      fail("usage: graph-generate MODEL.json… --output FILE.swift, or graph-generate convert MODEL")
+      fail("no --output FILE.swift was given\n\(Self.usage)")
     }
     output = arguments[flag + 1]
     arguments.removeSubrange(flag...(flag + 1))

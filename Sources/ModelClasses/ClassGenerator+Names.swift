@@ -27,6 +27,17 @@ extension ClassGenerator {
     return !isHidden && (name == "Model" || isTaken(name)) ? "\(module).\(name)" : name
   }
 
+  /// The generic parameters of the library's paths. They hide a type of the model that has the same name.
+  private static let parameters = ["Cardinality", "Composite", "Object"]
+
+  /// The name of a type of the model, in an extension of the library's paths.
+  func visible(_ name: String) -> String { Self.parameters.contains(name) ? "\(model.name)Model_\(name)" : name }
+
+  /// Second names for types that generic parameters hide.
+  var aliases: [String] {
+    Self.parameters.filter(isTaken).flatMap { ["", "public typealias \(visible($0)) = \($0)"] }
+  }
+
   /// The imports. Foundation's types have another module on each system; a type whose name is taken gets a new one.
   var imports: [String] {
     let taken = Self.foundation.filter(isTaken)

@@ -15,7 +15,7 @@ extension ClassGenerator {
     let own = entity.properties.filter {
       $0.owner == entity.number && ($0.slot != nil || $0.relationship != nil) && !$0.name.contains(".")
     }
-    var lines = ["extension \(library("ObjectPath")) where Object: \(entity.name) {"]
+    var lines = ["extension \(library("ObjectPath")) where Object: \(visible(entity.name)) {"]
     for property in own { lines.append(member(property, name: name(of: property))) }
     for composite in composites {
       let type = "\(library("CompositePath"))<\(group(entity, composite)), Cardinality>"
@@ -50,10 +50,10 @@ extension ClassGenerator {
           "attribute"
         )
       case .relationship(let relationship) where relationship.isToMany:
-        ("\(library("ToManyPath"))<\(destination(relationship)), Cardinality.AfterToOne>", "toMany")
+        ("\(library("ToManyPath"))<\(visible(destination(relationship))), Cardinality.AfterToOne>", "toMany")
       case .relationship(let relationship):
         (
-          "\(library("ObjectPath"))<\(destination(relationship)), Cardinality.AfterToOne\(property.isOptional ? ".AfterOptional" : "")>",
+          "\(library("ObjectPath"))<\(visible(destination(relationship))), Cardinality.AfterToOne\(property.isOptional ? ".AfterOptional" : "")>",
           "toOne"
         )
       }
@@ -73,7 +73,7 @@ extension ClassGenerator {
     case .date: library("DateTime")
     case .uuid: library("UniqueID")
     case .data: "[\(library("UInt8"))]"
-    case .enumeration: enumeration(attribute)
+    case .enumeration: visible(enumeration(attribute))
     }
   }
 }

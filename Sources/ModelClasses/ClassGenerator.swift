@@ -33,6 +33,7 @@ struct ClassGenerator {
     for composite in model.composites { lines += ["", self.source(of: composite)] }
     for entity in model.entities { lines += ["", self.source(of: entity)] }
     for enumeration in model.enumerations { lines += ["", conformance(of: enumeration)] }
+    lines += aliases
     for entity in model.entities { lines += ["", paths(of: entity)] }
     for request in model.fetchRequests { lines += ["", declaration(of: request)] }
     return lines.joined(separator: "\n") + "\n"

@@ -68,6 +68,36 @@ import Testing
     try check(program, compiler.classes(of: model), compiler)
   }
 
+  @Test func entitiesMayHaveNamesOfGenericParametersOfPaths() throws {
+    let model = """
+      {"format": 1, "name": "Clash", "version": 1,
+        "enumerations": [{"name": "Cardinality", "cases": ["one", "many"]}],
+        "composites": [{"name": "Composite", "attributes": [
+          {"name": "kind", "type": "enumeration", "enumeration": "Cardinality"}]}],
+        "entities": [
+          {"name": "Object", "attributes": [
+            {"name": "title", "type": "string"}, {"name": "part", "type": "composite", "composite": "Composite"},
+            {"name": "kind", "type": "enumeration", "enumeration": "Cardinality", "default": "one"}],
+           "relationships": [
+            {"name": "owner", "destination": "Object", "inverse": "owned"},
+            {"name": "owned", "destination": "Object", "inverse": "owner", "toMany": true}]}]}
+      """
+    let program = """
+      import GraphModel
+      import GraphReplica
+
+      func edit(in context: ObjectContext) {
+        let object = Object(in: context)
+        (object.title, object.kind, object.part.kind, object.owner) = ("a", .many, .one, object)
+      }
+      _ = GraphPredicate(Object.self) {
+        $0.kind == .many && $0.part.kind == .one && $0.owner.title == "a" && $0.owned.any.kind == .one
+      }
+      """
+    let compiler = try Compiler()
+    try check(program, compiler.classes(of: model), compiler)
+  }
+
   private func check(_ program: String, _ classes: String, _ compiler: Compiler) throws {
     let result = try compiler.check(["main.swift": program, "Generated.swift": classes])
     #expect(result.status == 0, "\(result.text)")

@@ -43,11 +43,14 @@ import X509
 
     /// Waits for a line of the log.
     func waitForLog(_ text: String, count: Int = 1) async throws {
-      for _ in 0..<1_000 {
-        if logLines(text) >= count { return }
-        try await Task.sleep(for: .milliseconds(10))
+      // Made before the log is read, so that no line is missed.
+      let watch = try FileWatch(daemon.log)
+      while logLines(text) < count {
+        guard await watch.waitForWrite(seconds: 10) else {
+          Issue.record("the log has no \(text):\n\(daemon.errorText)")
+          return
+        }
       }
-      Issue.record("the log has no \(text):\n\(daemon.errorText)")
     }
   }
 

@@ -81,6 +81,7 @@ import Testing
     let queue = try DatabaseQueue(path: path)
     let removal = """
       DROP TABLE access_grant; ALTER TABLE user DROP COLUMN link; ALTER TABLE user DROP COLUMN generation;
+      ALTER TABLE user DROP COLUMN seen; ALTER TABLE user DROP COLUMN since;
       """
     // The first version had no roles.
     try queue.write { try $0.execute(sql: removal + "PRAGMA user_version = 1") }

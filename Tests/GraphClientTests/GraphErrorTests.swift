@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GraphModel
 import GraphReplica
 import GraphTesting
@@ -59,6 +60,30 @@ import Testing
     #expect(GraphError(column, in: model) == .notAllowed("no such column"))
     struct Foreign: Error {}
     #expect(GraphError(Foreign(), in: model) == nil)
+  }
+
+  @Test func localizedDescriptionIsSentence() {
+    let failure: any Error = ConnectFailure(address: .unix(path: "/none"), cause: "no such file")
+    #expect((failure as? any LocalizedError)?.errorDescription == "no server answers at unix:///none (no such file)")
+    #expect(GraphError.cancelled.errorDescription == "the request was cancelled")
+    #expect(Refusal(.notFound, "no such object").errorDescription == "no such object")
+  }
+
+  @Test func valueHasTextForPeople() throws {
+    let project = try #require(model.entity(named: "Project"))
+    let id = ObjectID(key: UniqueID(high: 1, low: 2), entity: project.number)
+    let values: [Value] = [.null, .string("say \"hi\""), .integer(-5), .bool(true), .object(id)]
+    #expect(values.map(\.text) == ["", "say \"hi\"", "-5", "true", id.description])
+  }
+
+  @Test func modelNamesKindOfConnectionFailure() async throws {
+    enum Served: ServedModel {
+      static let model = FixtureModel.model
+      static let classes: [ManagedObject.Type] = []
+    }
+    let failure = ConnectFailure(address: .unix(path: "/none"), cause: "no such file")
+    await #expect(throws: GraphError.unavailable("\(failure)")) { try await Served.attempt { throw failure } }
+    #expect(try await Served.attempt { 1 } == 1)
   }
 
   @Test func deletedAndChangedObjectsAreInOneSentence() throws {

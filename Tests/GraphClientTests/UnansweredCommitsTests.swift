@@ -45,6 +45,20 @@ import Testing
     #expect(owner.commits.isEmpty && owner.commits.deadline == nil)
   }
 
+  /// The server can't commit the repeated transaction; whether it has committed the first one is unknown.
+  @Test(arguments: [true, false]) func unavailableServerLeavesOutcomeOfRepeatedSaveUnknown(isRepeated: Bool) async {
+    let (owner, unavailable) = (Owner(), Refusal(.unavailable, "the disk fails"))
+    let thrown = await #expect(throws: Refusal.self) {
+      _ = try await withCheckedThrowingContinuation { (caller: CheckedContinuation<SaveResult, any Error>) in
+        owner.commits.add(caller, for: id)
+        if isRepeated { owner.commits.startDeadline(100) }
+        owner.commits.finish(id, .failure(unavailable))
+      }
+    }
+    #expect(thrown == (isRepeated ? GraphClient.unknownOutcome : unavailable))
+    #expect(thrown?.isOutcomeUnknown == isRepeated)
+  }
+
   @Test func allCallersFailWithTheirClient() async {
     let owner = Owner()
     let thrown = await #expect(throws: Refusal.self) {

@@ -17,7 +17,7 @@ import Testing
         #expect(json["components"]?["schemas"]?[entity.name] != nil)
       }
       // The text is valid JSON without duplicate names.
-      #expect(try JSON(parsing: json.text) == json)
+      #expect(try JSON(parsing: json.text).text == json.text)
     }
   }
 

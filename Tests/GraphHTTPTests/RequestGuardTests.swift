@@ -21,9 +21,10 @@ import Testing
     try await ServedHTTP.serve(publicURL: "https://notes.example.org") { (served) async throws in
       let body = #"{"title":"one","year":1}"#
       let own = "Origin: http://127.0.0.1:\(served.port)"
-      for field in ["Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site",
-        "Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1"]
-      {
+      for field in [
+        "Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site",
+        "Sec-Fetch-Site: same-site", "Origin: http://127.0.0.1:1",
+      ] {
         #expect(try await served.post("/v1/objects/Project", body, [field]).status == 403, "\(field)")
       }
       #expect(try await served.post("/v1/objects/Project", body, [own, "Sec-Fetch-Site: same-origin"]).status == 201)

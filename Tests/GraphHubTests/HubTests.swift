@@ -19,6 +19,21 @@ import Testing
       try script.committed(3, script.record(1)) == ["1 < delta 1 of 1", "2 < delta 1 of 1", "1 < committed 1"])
   }
 
+  /// A failing disk may leave it open whether a commit is stored.
+  @Test func refusalSaysWhetherOutcomeIsUnknown() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    let failure = StoreFailure(.inputOutput, "the log can't be written", advice: "Look at the disk.")
+    #expect(try script.save(1, sequence: 1) == ["commit #1"])
+    #expect(try script.handle(.commitFailed([StoreRequestID(1)], failure)) == ["1 < refused: unavailable"])
+    #expect(try script.save(1, sequence: 2) == ["commit #2"])
+    #expect(
+      try script.handle(.commitFailed([StoreRequestID(2)], failure.withUnknownOutcome.withUnknownOutcome))
+        == ["1 < refused: unavailable, outcome unknown"])
+    let message = failure.withUnknownOutcome.withUnknownOutcome.refusal.message
+    #expect(message.ranges(of: "may or may not have been committed").count == 1)
+  }
+
   @Test func queriesOfOneSessionAdvanceTogether() throws {
     var script = try HubTranscript()
     try script.open(1)

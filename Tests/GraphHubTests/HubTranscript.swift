@@ -178,7 +178,8 @@ struct HubTranscript {
   private static func describe(_ body: ToClient.Body) -> String {
     switch body {
     case .welcome: "welcome"
-    case .refused(let refusal): "refused: \(refusal.code.rawValue)"
+    case .refused(let refusal):
+      "refused: \(refusal.code.rawValue)" + (refusal.isOutcomeUnknown ? ", outcome unknown" : "")
     case .committed(let committed, _, _): "committed \(committed.revision)"
     case .subscribed(let query, let resumed, _): resumed ? "query \(query) resumed" : "query \(query)"
     case .unsubscribed(let query): "query \(query) ended"

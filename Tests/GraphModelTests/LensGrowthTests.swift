@@ -82,11 +82,59 @@ import Testing
     #expect(places(SortOrder(keys, model: lens.new).sorted(stored)) == places(shown.sorted(seen)))
   }
 
+  private static func condition(_ terms: Int, _ term: (Int) -> String) -> String {
+    (0..<terms).map(term).joined(separator: " OR ")
+  }
+
   @Test func longConditionsAreTranslatedWithinTheirLimit() throws {
     let lens = try Self.lens(defaults: Array(repeating: "calm", count: 12))
     let person = try Self.person(lens)
-    let long = (0..<6_000).map { "lowercase(mood) == 'x\($0)'" }.joined(separator: " OR ")
-    #expect(try lens.upgraded(predicate: long, of: person).utf8.count < GraphPredicate.maximumTextSize)
+    for long in [
+      Self.condition(100) { "lowercase(mood) == 'x\($0)'" },
+      Self.condition(300) { "mood == 'cross' OR name == '\($0)'" },
+      "name IN {" + (0..<1_000).map { "'\($0)'" }.joined(separator: ", ") + "}",
+      // One token.
+      "name == '" + String(repeating: "(, \\'", count: 40_000) + "'",
+    ] {
+      #expect(try lens.upgraded(predicate: long, of: person).utf8.count < GraphPredicate.maximumTextSize)
+    }
+  }
+
+  /// The event loop translates, so other clients wait for it.
+  @Test func longTranslationIsRefusedBeforeItIsMade() throws {
+    let lens = try Self.lens(defaults: Array(repeating: "calm", count: 12))
+    let wide = try ModelLens(over: [Self.model(900), Self.model(901)])
+    // The one has too many terms, the other's names make it too long.
+    for (lens, terms) in [(lens, 6_000), (wide, 300)] {
+      let text = Self.condition(terms) { "lowercase(mood) == 'x\($0)'" }
+      let person = try Self.person(lens)
+      let refusal = #expect(throws: Refusal.self) { try lens.upgraded(predicate: text, of: person) }
+      #expect(refusal?.code == .limit)
+    }
+    let person = try Self.person(lens)
+    let sum = (0..<20_000).map { "length(name) + \($0)" }.joined(separator: " + ")
+    let column = #expect(throws: Refusal.self) {
+      try lens.upgraded(rows: sum + " AS x", distinct: false, groups: "", order: "", of: person)
+    }
+    let expression = #expect(throws: Refusal.self) { try lens.upgraded(expression: sum, of: person) }
+    #expect(column?.code == .limit && expression?.code == .limit)
+  }
+
+  /// A batch may have an expression for each of many properties.
+  @Test func workOfAllTextsOfARequestIsCounted() throws {
+    let lens = try Self.lens(defaults: ["calm", "calm"])
+    let person = try Self.person(lens)
+    let text = Self.condition(500) { "name == '\($0)'" }
+    var work = TranslationWork()
+    var count = 0
+    let refusal = #expect(throws: Refusal.self) {
+      while count < 100 {
+        _ = try lens.upgraded(predicate: text, of: person, &work)
+        count += 1
+      }
+    }
+    #expect(refusal?.code == .limit)
+    #expect(2...20 ~= count)
   }
 
   /// The text that the client sent is legal, its translation is not.

@@ -33,6 +33,17 @@ import Testing
     #expect(refusal.report.exit == CommandFailure.refused)
   }
 
+  /// Scripts must distinguish a commit that was refused from one that may be stored.
+  @Test(arguments: [true, false]) func unknownOutcomeIsAMemberOfTheError(isUnknown: Bool) throws {
+    let refusal = Refusal(.unavailable, "the disk fails", isOutcomeUnknown: isUnknown)
+    let expected: [JSON.Member] = isUnknown ? [.init("outcome", .string("unknown"))] : []
+    for members in [
+      CommandFailure.outcome(of: refusal), ModelRefusal(refusal: refusal, model: company.model).report.members,
+    ] {
+      #expect(JSON.object(members) == .object(expected))
+    }
+  }
+
   @Test func newObjectIsNamedByItsLine() throws {
     let id = ObjectID.temporary(1, entity: person.id.entity)
     var refusal = ModelRefusal(

@@ -131,6 +131,7 @@ import Testing
     "UPDATE _part SET changes = (SELECT changes FROM _part WHERE revision = ?1 AND number = 2) "
       + "WHERE revision = ?1 AND number = 1",
     "DELETE FROM _part WHERE revision = ?1 AND number = 1",
+    "UPDATE _part SET low = high WHERE revision = ?1 AND number = 1",
   ]) func changedPartOfBatchIsNamedAsItsCommit(statement: String) throws {
     let model = try Fixtures.stickies()
     let store = try TestStore(model, sliceObjects: 2, keyframeInterval: 0)

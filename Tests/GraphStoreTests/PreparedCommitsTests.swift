@@ -106,6 +106,7 @@ import Testing
       let failure = #expect(throws: StoreFailure.self) { try group.finish() }
       // They may appear: the store repeats them as soon as it can be written.
       #expect(failure?.advice.hasSuffix("may or may not have been committed; check before you repeat it.") == true)
+      #expect(failure?.refusal.isOutcomeUnknown == true)
     }
     CrashableFiles.fail(run.directory.path, with: nil)
     run.disk.plan(nil)

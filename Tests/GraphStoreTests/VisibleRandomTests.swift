@@ -88,7 +88,11 @@ import Testing
       let visibility = Visibility(ScopedGraph.rights(try store.all("Board").map(\.id), &random), model: store.model)
       let graph = ReducedGraph(all, seenBy: visibility, model: store.model)
       var (count, exported) = (0, [ObjectID: ObjectImage]())
-      _ = try store.store.export(seenBy: visibility) { count = $1 } body: { exported[$0.id] = $0 }
+      _ = try store.store.export(seenBy: visibility) {
+        count = $1
+      } body: {
+        exported[$0.id] = $0
+      }
       #expect(exported == graph.images && count == graph.images.count, "seed \(seed)")
     }
   }

@@ -54,7 +54,7 @@ public struct LiveSection<Object: ManagedObject>: RandomAccessCollection {
   fileprivate let rows: ResultsSection
   fileprivate let objects: [ObjectID: Object]
 
-  /// The value that its objects share; nil for a query without sections.
+  /// The value that its objects share; nil for a query without sections. `name?.text` is the text of a header.
   public var name: Value? { rows.name }
   /// The number of objects in earlier sections.
   public var offset: Int { rows.offset }

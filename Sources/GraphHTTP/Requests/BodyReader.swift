@@ -85,7 +85,8 @@ struct BodyReader {
     for member in given {
       guard lists[member.name] != nil, let items = member.value.arrayValue else {
         throw InvalidInputError(
-          "\(property.name) takes a list of ids, or {\"add\":[ids],\"remove\":[ids]}, and not \(JSON.object(given).text.excerpt)")
+          "\(property.name) takes a list of ids, or {\"add\":[ids],\"remove\":[ids]}, and not \(JSON.object(given).text.excerpt)"
+        )
       }
       var names = [ObjectSpecifier]()
       for item in items {

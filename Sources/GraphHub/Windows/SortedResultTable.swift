@@ -20,7 +20,7 @@ struct SortedResultTable {
   struct Key: Hashable {
     let query: LiveQuery
     let sort: [SortKey]
-    /// What the readers of its windows see; nil for everything.
+    /// The objects that the readers of its windows see; nil for all.
     var visibility: Visibility?
   }
 

@@ -187,7 +187,7 @@ public struct Violation: Hashable, Sendable {
   }
 }
 
-/// The reason why a request was refused. Nothing was written.
+/// The reason why a request was refused. Nothing was written, unless `isOutcomeUnknown`.
 public struct Refusal: Error, Hashable, Sendable {
   /// The code, for programs. The raw values are part of the wire protocol and of `--json`, and never change.
   public enum Code: String, Sendable, CaseIterable {
@@ -223,13 +223,20 @@ public struct Refusal: Error, Hashable, Sendable {
   public var conflicts: [Conflict]
   /// For `invalid`, `denied`, `unique` and a transaction's `notFound`, all violations.
   public var violations: [Violation]
+  /// For `unavailable`, whether the change may or may not have been committed. It must not be repeated as a new
+  /// transaction.
+  public var isOutcomeUnknown: Bool
 
   /// Creates a refusal; each list belongs to the codes named at its property.
-  public init(_ code: Code, _ message: String, conflicts: [Conflict] = [], violations: [Violation] = []) {
+  public init(
+    _ code: Code, _ message: String, conflicts: [Conflict] = [], violations: [Violation] = [],
+    isOutcomeUnknown: Bool = false
+  ) {
     self.code = code
     self.message = message
     self.conflicts = conflicts
     self.violations = violations
+    self.isOutcomeUnknown = isOutcomeUnknown
   }
 }
 

@@ -79,20 +79,30 @@ extension ModelLens {
 
   /// The text of a predicate, parsed in the older version and printed in the newer.
   public func upgraded(predicate text: String, of number: EntityNumber) throws(Refusal) -> String {
+    var work = TranslationWork()
+    return try upgraded(predicate: text, of: number, &work)
+  }
+
+  /// As above, within the work of a whole request.
+  package func upgraded(
+    predicate text: String, of number: EntityNumber, _ work: inout TranslationWork
+  ) throws(Refusal) -> String {
     if text.isEmpty { return "" }
     let entity = try oldEntity(number)
+    work.begin(text)
+    try check(work, "predicate")
     var predicate: GraphPredicate
     do {
       predicate = try GraphPredicate(parsing: text, entity: entity, model: old)
     } catch {
       throw Refusal(.malformed, "the predicate can't be read at \(error)")
     }
-    var size = text.utf8.count
     for step in steps {
-      size += step.growth(of: predicate)
-      try check(size, "predicate")
+      work.step(growth: step.growth(of: predicate))
+      try check(work, "predicate")
       predicate = try step.upgraded(predicate)
     }
+    work.finish()
     let translated = predicate.text(in: new)
     let newer = try newEntity(number)
     do {
@@ -105,19 +115,29 @@ extension ModelLens {
 
   /// The text of an expression.
   public func upgraded(expression text: String, of number: EntityNumber) throws(Refusal) -> String {
+    var work = TranslationWork()
+    return try upgraded(expression: text, of: number, &work)
+  }
+
+  /// As above, within the work of a whole request.
+  package func upgraded(
+    expression text: String, of number: EntityNumber, _ work: inout TranslationWork
+  ) throws(Refusal) -> String {
     let entity = try oldEntity(number)
+    work.begin(text)
+    try check(work, "expression")
     var expression: GraphExpression
     do {
       expression = try GraphExpression(parsing: text, entity: entity, model: old)
     } catch {
       throw Refusal(.malformed, "the expression can't be read at \(error)")
     }
-    var size = text.utf8.count
     for step in steps {
-      size += step.growth(ofWhole: expression)
-      try check(size, "expression")
+      work.step(growth: step.growth(ofWhole: expression))
+      try check(work, "expression")
       expression = try step.upgraded(expression)
     }
+    work.finish()
     let translated = expression.text(in: new)
     let newer = try newEntity(number)
     do {
@@ -130,15 +150,32 @@ extension ModelLens {
 
   /// The text of sort keys.
   public func upgraded(sort text: String, of number: EntityNumber) throws(Refusal) -> String {
+    var work = TranslationWork()
+    return try upgraded(sort: text, of: number, &work)
+  }
+
+  /// As above, within the work of a whole request.
+  package func upgraded(
+    sort text: String, of number: EntityNumber, _ work: inout TranslationWork
+  ) throws(Refusal) -> String {
     if text.isEmpty { return "" }
     let entity = try oldEntity(number)
+    work.begin(text)
+    try check(work, "order")
     var keys: [SortKey]
     do {
       keys = try [SortKey](parsing: text, entity: entity, model: old)
     } catch {
       throw Refusal(.malformed, "the order can't be read at \(error)")
     }
-    for step in steps { keys = try step.upgraded(keys) }
+    for step in steps {
+      let before = keys.mappedBytes
+      keys = try step.upgraded(keys)
+      // A key has one mapping of a step at most, which may replace an earlier one.
+      work.step(growth: max(0, keys.mappedBytes - before))
+      try check(work, "order")
+    }
+    work.finish()
     let translated = keys.text(in: new)
     let newer = try newEntity(number)
     do {
@@ -153,7 +190,19 @@ extension ModelLens {
   public func upgraded(
     rows properties: String, distinct: Bool, groups: String, order: String, of number: EntityNumber
   ) throws(Refusal) -> (properties: String, groups: String, order: String) {
+    var work = TranslationWork()
+    return try upgraded(rows: properties, distinct: distinct, groups: groups, order: order, of: number, &work)
+  }
+
+  /// As above, within the work of a whole request.
+  package func upgraded(
+    rows properties: String, distinct: Bool, groups: String, order: String, of number: EntityNumber,
+    _ work: inout TranslationWork
+  ) throws(Refusal) -> (properties: String, groups: String, order: String) {
     let entity = try oldEntity(number)
+    // An order by objects is counted with its own steps, too.
+    work.begin(properties + groups + order)
+    try check(work, "properties")
     var rows: RowRequest
     do {
       rows = try RowRequest(
@@ -161,18 +210,18 @@ extension ModelLens {
     } catch {
       throw Refusal(.malformed, error.description)
     }
-    var size = properties.utf8.count + groups.utf8.count
     for step in steps {
-      size += step.growth(of: rows)
-      try check(size, "properties")
+      work.step(growth: step.growth(of: rows))
+      try check(work, "properties")
       rows = try step.upgraded(rows)
     }
+    work.finish()
     let columns = rows.columns.map { column in
       column.value.text(in: new) + " AS " + GraphExpression.value(.string(column.name)).text(in: new)
     }
     let result = (
       properties: columns.joined(separator: ", "), groups: rows.groups.map { $0.text(in: new) }.joined(separator: ", "),
-      order: rows.hasRowPerObject ? try upgraded(sort: order, of: number) : order
+      order: rows.hasRowPerObject ? try upgraded(sort: order, of: number, &work) : order
     )
     let newer = try newEntity(number)
     do {
@@ -194,12 +243,8 @@ extension ModelLens {
     return entity
   }
 
-  /// The largest translation that is made, in bytes of its text. Legal texts are much smaller, but those of the steps
-  /// in between may be larger.
-  static let maximumTranslation = 8 << 20
-
-  private func check(_ size: Int, _ part: String) throws(Refusal) {
-    if size > Self.maximumTranslation { throw tooLarge(part, "more than \(Self.maximumTranslation) bytes") }
+  private func check(_ work: TranslationWork, _ part: String) throws(Refusal) {
+    if work.isTooMuch { throw tooLarge(part, "more than \(TranslationWork.maximum) steps of work") }
   }
 
   private func tooLarge(_ part: String, _ reason: String) -> Refusal {
@@ -207,5 +252,18 @@ extension ModelLens {
       .limit,
       "the \(part) exceeds a limit after the translation from version \(old.version) of the model to version "
         + "\(new.version): \(reason); send a shorter one, or update this program")
+  }
+}
+
+extension [SortKey] {
+  /// The bytes of all mappings.
+  fileprivate var mappedBytes: Int {
+    var bytes = 0
+    for key in self {
+      for fallback in key.fallbacks {
+        for name in fallback.names { bytes += name.utf8.count + 1 }
+      }
+    }
+    return bytes
   }
 }

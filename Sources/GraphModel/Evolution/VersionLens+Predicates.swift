@@ -9,8 +9,7 @@ extension VersionLens {
     case .or(let parts): return .or(try upgraded(parts))
     case .not(let inner): return .not(try upgraded(inner))
     case .comparison(var comparison):
-      // A full-text index exists for the stored property only.
-      let isStored = comparison.comparator == .search || isComparableAsStored(comparison)
+      let isStored = isComparableAsStored(comparison)
       comparison.left = try upgraded(comparison.left, asStored: isStored)
       comparison.right = try upgraded(comparison.right, asStored: isStored)
       return .comparison(comparison)
@@ -132,10 +131,11 @@ extension VersionLens {
 
   // MARK: - Size
 
-  /// The bytes by which the translation of a predicate can be longer.
+  /// The bytes by which the translation of a predicate can be longer. Counting stops at what is certainly too long.
   func growth(of predicate: GraphPredicate) -> Int {
     var bytes = 0
     predicate.forEachComparison { comparison, _ in
+      if bytes > TranslationWork.maximumGrowth || isComparableAsStored(comparison) { return }
       bytes += growth(of: comparison.left) + growth(of: comparison.right)
     }
     return bytes
@@ -150,20 +150,20 @@ extension VersionLens {
       case .expression(let expression), .aggregate(_, let expression): expressions.append(expression)
       }
     }
-    return expressions.reduce(0) { $0 + growth(ofWhole: $1) }
+    return expressions.reduce(0) { $0 > TranslationWork.maximumGrowth ? $0 : $0 + growth(ofWhole: $1) }
   }
 
   /// The bytes by which the translation of an expression can be longer, with the conditions of its subqueries.
   func growth(ofWhole expression: GraphExpression) -> Int {
     var bytes = growth(of: expression)
-    expression.forEachSubquery { bytes += growth(of: $0) }
+    expression.forEachSubquery { if bytes <= TranslationWork.maximumGrowth { bytes += growth(of: $0) } }
     return bytes
   }
 
   private func growth(of expression: GraphExpression) -> Int {
     switch expression {
     case .value, .list, .variable, .subquery: return 0
-    case .expressions(let parts): return parts.reduce(0) { $0 + growth(of: $1) }
+    case .expressions(let parts): return growth(of: parts)
     case .arithmetic(_, _, let left, let right): return growth(of: left) + growth(of: right)
     case .path(let path):
       guard case .property(let number) = path.end, conversions[number] != nil else { return 0 }
@@ -171,8 +171,12 @@ extension VersionLens {
       return shown.names.reduce(2 * Self.callBytes) { $0 + $1.utf8.count + Self.quotesBytes }
     case .function(let function, let arguments):
       if pathWithoutFallback(function, arguments) != nil { return 0 }
-      return arguments.reduce(0) { $0 + growth(of: $1) }
+      return growth(of: arguments)
     }
+  }
+
+  private func growth(of parts: [GraphExpression]) -> Int {
+    parts.reduce(0) { $0 > TranslationWork.maximumGrowth ? $0 : $0 + growth(of: $1) }
   }
 
   /// The name and the brackets of a function, and a default.
@@ -201,13 +205,17 @@ extension VersionLens {
   /// Whether the stored values can be compared instead, which allows the use of an index. This holds for an equality
   /// with a name that replaces no other.
   private func isComparableAsStored(_ comparison: GraphPredicate.Comparison) -> Bool {
-    guard comparison.options.isEmpty, case .path(let path) = comparison.left, let shown = enumerationFallback(path)
+    // A full-text index exists for the stored property only.
+    if comparison.comparator == .search { return true }
+    guard comparison.options.isEmpty, case .path(let path) = comparison.left, let shown = enumerationFallback(path),
+      case .property(let number) = path.end, let known = knownNames[number]
     else {
       return false
     }
+    func isEqual(_ text: String) -> Bool { shown.isEqual(shown: text, known: known) }
     switch (comparison.comparator, comparison.right) {
-    case (.equal, .value(.string(let text))), (.notEqual, .value(.string(let text))): return shown.isEqual(shown: text)
-    case (.in, .list(let values)): return values.allSatisfy { $0.stringValue.map(shown.isEqual(shown:)) == true }
+    case (.equal, .value(.string(let text))), (.notEqual, .value(.string(let text))): return isEqual(text)
+    case (.in, .list(let values)): return values.allSatisfy { $0.stringValue.map(isEqual) == true }
     default: return false
     }
   }

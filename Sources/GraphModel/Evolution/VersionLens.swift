@@ -30,7 +30,7 @@ struct VersionLens: Sendable {
   /// The forms other than `same`, by the older property number.
   private(set) var conversions = [PropertyNumber: ValueConversion]()
   /// The cases of each enumeration that has more of them in the newer version, by the older property number.
-  private(set) var knownNames = [PropertyNumber: Set<String>]()
+  private(set) var knownNames = [PropertyNumber: Set<ByteKey>]()
   /// The slots of each entity, by its older number, in slot order.
   private(set) var slots = [EntityNumber: [Slot]]()
 
@@ -54,7 +54,7 @@ struct VersionLens: Sendable {
     conversions = check.conversions
     for number in conversions.keys {
       if let attribute = old.property(number)?.attribute, attribute.kind == .enumeration {
-        knownNames[number] = Set(attribute.cases)
+        knownNames[number] = Set(attribute.cases.map { ByteKey($0) })
       }
     }
     for entity in old.entities {

@@ -285,6 +285,7 @@ extension Refusal: BinaryCodable {
     writer.field(2, message)
     for element in conflicts { writer.field(3, element) }
     for element in violations { writer.field(4, element) }
+    writer.field(5, isOutcomeUnknown)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -292,12 +293,14 @@ extension Refusal: BinaryCodable {
     message = ""
     conflicts = []
     violations = []
+    isOutcomeUnknown = false
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.code = try field.refusalCode()
       case 2: self.message = try field.string()
       case 3: self.conflicts.append(try field.form())
       case 4: self.violations.append(try field.form())
+      case 5: self.isOutcomeUnknown = try field.bool()
       default: break
       }
     }

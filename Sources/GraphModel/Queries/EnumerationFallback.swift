@@ -29,8 +29,9 @@ public struct EnumerationFallback: Hashable, Sendable {
   }
 
   /// Whether equality with this name gives the same result for stored and for shown values.
-  func isEqual(shown text: String) -> Bool {
-    fallback.map { UTF8Comparison.equal($0, text) } != true && names.contains { UTF8Comparison.equal($0, text) }
+  /// - Parameter known: the names of this mapping.
+  func isEqual(shown text: String, known: Set<ByteKey>) -> Bool {
+    fallback.map { UTF8Comparison.equal($0, text) } != true && known.contains(ByteKey(text))
   }
 
   /// Whether another mapping shows the same with and without this one before it: this one knows all its names, and
@@ -40,8 +41,8 @@ public struct EnumerationFallback: Hashable, Sendable {
   ///   - known: the names of this mapping.
   ///   - next: what the other mapping shows for an unknown name.
   ///   - names: the names that the other mapping knows.
-  func isOmitted(known: Set<String>, before next: String?, names: some Sequence<String>) -> Bool {
-    guard !replacesNull, names.allSatisfy(known.contains) else { return false }
+  func isOmitted(known: Set<ByteKey>, before next: String?, names: some Sequence<String>) -> Bool {
+    guard !replacesNull, names.allSatisfy({ known.contains(ByteKey($0)) }) else { return false }
     guard let fallback else { return next == nil }
     if let next, UTF8Comparison.equal(next, fallback) { return true }
     return !names.contains { UTF8Comparison.equal($0, fallback) }

@@ -299,6 +299,8 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public var cause: String
   /// The advice for a person, in complete sentences.
   public var advice: String
+  /// Whether the failed commit may be on disk or may still be repeated.
+  public private(set) var isOutcomeUnknown = false
 
   /// Creates a failure for the operator of the machine.
   public init(_ code: Code, _ sentence: String, cause: String = "", advice: String) {
@@ -311,9 +313,13 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The same failure, for a commit that may be on disk or may still be repeated when the store is opened again.
   public var withUnknownOutcome: StoreFailure {
     var failure = self
-    failure.advice += (advice.isEmpty ? "" : " ") + Self.unknownOutcome
+    if !isOutcomeUnknown { failure.advice += (advice.isEmpty ? "" : " ") + Self.unknownOutcome }
+    failure.isOutcomeUnknown = true
     return failure
   }
+
+  /// The refusal of a request that met this failure.
+  public var refusal: Refusal { Refusal(.unavailable, description, isOutcomeUnknown: isOutcomeUnknown) }
 
   private static let unknownOutcome =
     "The change may or may not have been committed; check before you repeat it."

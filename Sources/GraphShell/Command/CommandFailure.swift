@@ -108,7 +108,7 @@ package enum CommandFailure {
 
   /// Marks an unknown outcome in JSON: a script that repeats the command could apply it twice.
   package static func outcome(of refusal: Refusal) -> [JSON.Member] {
-    refusal == GraphClient.unknownOutcome ? [.init("outcome", .string("unknown"))] : []
+    refusal.isOutcomeUnknown ? [.init("outcome", .string("unknown"))] : []
   }
 
   /// The text with a caret under the error, also behind wide characters.

@@ -50,10 +50,11 @@ final class ImportMappingFile {
   }
 
   deinit {
-    guard descriptor >= 0 else { return }
     // A process that is being spawned still holds the descriptor, and would keep the lock.
-    flock(descriptor, LOCK_UN)
-    close(descriptor)
+    if descriptor >= 0 {
+      flock(descriptor, LOCK_UN)
+      close(descriptor)
+    }
   }
 
   private func check(source: String, target: UniqueID) throws {

@@ -165,7 +165,7 @@ final class BatchWriter {
       CommitPartSummary.bounds(changes.lazy.map(\.id)), "a part of a batch has at least one change")
     guard parts.changes + changes.count <= Batch.maximumObjects else { throw Self.tooMany }
     let bytes = try HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
-    parts.add(bytes, changes: changes.count)
+    parts.add(bytes, changes: changes.count, bounds: bounds)
     for change in changes { entities.insert(change.id.entity) }
     try Self.insertPart(bytes, number: parts.count, of: revision, bounds, connection)
     writer.fullText.recordCommit(changes: changes.count, size: size)

@@ -16,15 +16,30 @@ package struct CommitPartSummary: Equatable {
   package var sum = Checksum.seed
   /// The chained checksum behind each part, by which reads verify single parts. Commits of earlier versions have none.
   package var sums = [UInt64]()
+  /// The chained checksum of the parts' id ranges, by which reads select parts. Commits of earlier versions have none.
+  package var boundsSum: UInt64?
   /// The concrete entities of the changed objects, ascending, in the store's numbers.
   package var entities = [EntityNumber]()
 
   /// Adds a part.
-  package mutating func add(_ part: [UInt8], changes: Int) {
+  package mutating func add(_ part: [UInt8], changes: Int, bounds: (low: UniqueID, high: UniqueID)) {
     count += 1
     self.changes += changes
     sum = Checksum.of(part, seed: sum)
     sums.append(sum)
+    boundsSum = Self.sum(of: bounds.low, bounds.high, after: boundsSum ?? Checksum.seed)
+  }
+
+  private static func sum(of low: UniqueID, _ high: UniqueID, after sum: UInt64) -> UInt64 {
+    Checksum.of(low.bytes + high.bytes, seed: sum)
+  }
+
+  /// Whether these are all parts, with the id ranges with which they were committed; without a checksum of the ranges,
+  /// whether it is their number.
+  func isAsWritten(_ places: [PartKey]) -> Bool {
+    guard places.count == count else { return false }
+    guard let boundsSum else { return true }
+    return places.reduce(Checksum.seed) { Self.sum(of: $1.low, $1.high, after: $0) } == boundsSum
   }
 
   /// Whether a part has the bytes with which it was committed; true if only all parts together can be verified.
@@ -66,6 +81,7 @@ package struct CommitPartSummary: Equatable {
       case 4: sum = try field.fixed64()
       case 5: entities.append(try field.uint32())
       case 6: sums.append(try field.fixed64())
+      case 7: boundsSum = try field.fixed64()
       default: break
       }
     }
@@ -83,6 +99,7 @@ package struct CommitPartSummary: Equatable {
     writer.fixed(4, sum)
     for entity in entities { writer.field(5, UInt64(entity)) }
     for sum in sums { writer.fixed(6, sum) }
+    if let boundsSum { writer.fixed(7, boundsSum) }
     return writer.bytes
   }
 }
@@ -102,10 +119,10 @@ extension HistoryReader {
   }
 
   /// The parts of a commit with their id ranges, ascending.
-  /// - Throws: `Refusal(.unavailable)` if a part is missing, if this reader looks for damage.
+  /// - Throws: `Refusal(.unavailable)` if a part is missing or its id range differs, if this reader looks for damage.
   func places(of revision: Revision, in summary: CommitPartSummary) throws -> [CommitPartSummary.PartKey] {
     let places = try places(of: revision)
-    if places.count != summary.count { try reportDamagedPart(of: revision) }
+    if !summary.isAsWritten(places) { try reportDamagedPart(of: revision) }
     return places
   }
 

@@ -52,7 +52,10 @@ extension HistoryReader {
 
   private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {
     if let known = recent[revision, 0] { return known }
-    return try row(of: revision).map { recent.keep($0) }
+    guard let commit = try row(of: revision) else { return nil }
+    // Single objects are found by the id ranges of the parts.
+    if let parts = commit.parts, parts.boundsSum != nil { _ = try places(of: revision, in: parts) }
+    return recent.keep(commit)
   }
 
   /// Returns the change of one object in a commit; repeated changes in a batch are merged into one.

@@ -3,8 +3,8 @@ import GRDBSQLite
 import GraphModel
 
 /// Verification of commits against their fingerprints. Each covers the complete row and the preceding fingerprint. The
-/// row of a large batch has a checksum for each of its parts, except in commits of earlier versions: their parts are
-/// verified by `check`, and reads find only bytes that can't be decoded.
+/// row of a large batch has a checksum for each of its parts and one for their id ranges, except in commits of earlier
+/// versions: their parts are verified by `check`, and reads find only bytes that can't be decoded.
 extension HistoryReader {
   /// - Parameters:
   ///   - row: a row of `columns`.

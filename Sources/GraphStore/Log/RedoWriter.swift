@@ -182,9 +182,9 @@ final class RedoWriter {
       objects: writer.objects, fullText: writer.fullText, changes: try separated(changes, &batch), sums: sums,
       revision: part.revision, updates: writer.updates, hasRevivals: false, deferredKeys: deferredKeys
     ).write()
-    batch.parts.add(part.changes, changes: changes.count)
     let bounds = try invariant(
       CommitPartSummary.bounds(changes.lazy.map(\.id)), "a part of a batch has at least one change")
+    batch.parts.add(part.changes, changes: changes.count, bounds: bounds)
     try BatchWriter.insertPart(part.changes, number: part.number, of: part.revision, bounds, connection)
     writer.fullText.recordCommit(changes: changes.count, size: size)
     try writer.fullText.updateInBatch()

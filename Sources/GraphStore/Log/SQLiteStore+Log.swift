@@ -323,16 +323,17 @@ extension SQLiteStore {
 
   /// Repeats the gathered commits in a new transaction after a rollback.
   func repeatGathered(_ writer: StoreWriter) throws {
-    guard let gathered, case let entries = gathered.entries, !entries.isEmpty else { return }
-    try writer.connection.run(Self.begin)
-    gathered.didBegin()
-    let redo = RedoWriter(writer)
-    do {
-      for entry in entries { try redo.apply(entry) }
-    } catch {
-      try? writer.connection.run("ROLLBACK")
-      gathered.didRollBack()
-      throw error
+    if let gathered, case let entries = gathered.entries, !entries.isEmpty {
+      try writer.connection.run(Self.begin)
+      gathered.didBegin()
+      let redo = RedoWriter(writer)
+      do {
+        for entry in entries { try redo.apply(entry) }
+      } catch {
+        try? writer.connection.run("ROLLBACK")
+        gathered.didRollBack()
+        throw error
+      }
     }
   }
 
@@ -396,14 +397,8 @@ extension SQLiteStore {
   /// Syncs SQLite's write-ahead log, so that all committed transactions are durable.
   func synchronizeLog(of connection: Connection) throws {
     if options.hooks.skipsSync { return }
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    let database = connection.database.sqliteConnection
-    guard sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
-      let methods = file.pointee.pMethods
-    else {
-      throw StoreFailure(.inputOutput, "SQLite's log can't be found", advice: "Stop stickiesd and start it again.")
-    }
-    let code = methods.pointee.xSync(file, SQLITE_SYNC_NORMAL)
+    let (file, methods) = try logFile(of: connection)
+    let code = methods.xSync(file, SQLITE_SYNC_NORMAL)
     // The connection has no part in this call, so `sqlite3_system_errno` has the error of an earlier one.
     let systemError = errno
     guard code == SQLITE_OK else {

@@ -90,10 +90,9 @@ struct VisibleHistory {
       return
     }
     var revisions = try ChangedRevisions(of: id, in: history, after: history.oldest(), omitsDamage: true)
-    while let revision = try revisions.next() {
-      guard let image = try states.readableImage(of: id, at: revision) else { return }
-      guard try body(revision, image) else { return }
-    }
+    while let revision = try revisions.next(), let image = try states.readableImage(of: id, at: revision),
+      try body(revision, image)
+    {}
   }
 }
 

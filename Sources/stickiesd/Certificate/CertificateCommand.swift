@@ -65,11 +65,12 @@ struct CertificateCommand: AsyncParsableCommand {
   }
 
   private func refuseExisting(_ paths: [String]) throws(StoreFailure) {
-    guard let path = paths.first(where: { PrivateFile(path: $0).exists }) else { return }
-    throw StoreFailure(
-      .alreadyThere, "\(path) already exists",
-      advice: "Give --show to print the hash of its key, or --replace to create another key, which clients must then "
-        + "trust again.")
+    if let path = paths.first(where: { PrivateFile(path: $0).exists }) {
+      throw StoreFailure(
+        .alreadyThere, "\(path) already exists",
+        advice: "Give --show to print the hash of its key, or --replace to create another key, which clients must then "
+          + "trust again.")
+    }
   }
 
   private func write(_ text: String, to path: String) throws(StoreFailure) {

@@ -198,6 +198,7 @@ struct OracleMapping {
       $0.message = refusal.message
       $0.conflicts = refusal.conflicts.map(conflict)
       $0.violations = refusal.violations.map(violation)
+      $0.outcomeUnknown = refusal.isOutcomeUnknown
     }
   }
 

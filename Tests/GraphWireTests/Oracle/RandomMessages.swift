@@ -205,7 +205,7 @@ struct RandomMessages {
         .refused(
           Refusal(
             random.pick(Refusal.Code.allCases) ?? .limit, string(), conflicts: list { $0.conflict() },
-            violations: list { $0.violation() })),
+            violations: list { $0.violation() }, isOutcomeUnknown: bool())),
         .model(source: string(), hash: ModelHash(bytes: key().bytes) ?? model.hash),
         .chunk(
           Chunk(

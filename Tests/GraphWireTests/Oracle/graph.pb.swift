@@ -884,6 +884,9 @@ nonisolated struct Graph_Refusal: Sendable {
 
   var violations: [Graph_Violation] = []
 
+  /// a commit may or may not be on disk; repeat it under its id only
+  var outcomeUnknown: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -4291,7 +4294,7 @@ nonisolated extension Graph_CommitResult: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Graph_Refusal: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Refusal"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{1}conflicts\0\u{1}violations\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{1}conflicts\0\u{1}violations\0\u{3}outcome_unknown\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4303,6 +4306,7 @@ nonisolated extension Graph_Refusal: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.conflicts) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.violations) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.outcomeUnknown) }()
       default: break
       }
     }
@@ -4321,6 +4325,9 @@ nonisolated extension Graph_Refusal: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.violations.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.violations, fieldNumber: 4)
     }
+    if self.outcomeUnknown != false {
+      try visitor.visitSingularBoolField(value: self.outcomeUnknown, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4329,6 +4336,7 @@ nonisolated extension Graph_Refusal: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.message != rhs.message {return false}
     if lhs.conflicts != rhs.conflicts {return false}
     if lhs.violations != rhs.violations {return false}
+    if lhs.outcomeUnknown != rhs.outcomeUnknown {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -39,7 +39,7 @@ func conflicts(at server: ServerAddress) async throws {
   func report(_ what: String, _ conflicts: [Conflict]) {
     for conflict in conflicts {
       let property = ann.context.model.property(conflict.property)?.name ?? ""
-      let (mine, theirs) = (conflict.mine.json(kind: nil).text, conflict.theirs.json(kind: nil).text)
+      let (mine, theirs) = (conflict.mine.text, conflict.theirs.text)
       print("\(what): \(property) is \(theirs) of \(conflict.author), mine is \(mine); mine won: \(conflict.mineWon)")
     }
   }

@@ -44,7 +44,7 @@ func undo(at server: ServerAddress) async throws {
   func report(_ saved: SaveResult) {
     for conflict in saved.committed.conflicts {
       let property = ann.context.model.property(conflict.property)?.name ?? ""
-      print("\(property) stays: \(conflict.theirs.json(kind: nil).text) of \(conflict.author)")
+      print("\(property) stays: \(conflict.theirs.text) of \(conflict.author)")
     }
   }
 
