@@ -74,9 +74,13 @@ final class ReadExecutor: Sendable {
     reserved.stop()
   }
 
-  /// - Parameter isLong: whether to keep the read off the thread that is reserved for short reads.
-  func enqueue(_ ticket: StoreRequestID, of session: SessionID, isLong: Bool = false, _ job: @escaping Job) {
-    schedule(.requested(ticket, from: session, isLong: isLong), job: (ticket, job))
+  /// - Parameters:
+  ///   - user: the user of the session; nil for the machine's owner.
+  ///   - isLong: whether to keep the read off the thread that is reserved for short reads.
+  func enqueue(
+    _ ticket: StoreRequestID, of session: SessionID, user: String? = nil, isLong: Bool = false, _ job: @escaping Job
+  ) {
+    schedule(.requested(ticket, from: session, of: user, isLong: isLong), job: (ticket, job))
   }
 
   /// Cancels a read: if it is still waiting, it never runs.
