@@ -10,7 +10,7 @@ import Testing
   private struct Scene {
     var script: HubTranscript
 
-    init(hub: (inout HubLimits) -> Void = { _ in }, _ change: (inout UserLimits) -> Void = { _ in }) throws {
+    init(_ change: (inout UserLimits) -> Void = { _ in }, hub: (inout HubLimits) -> Void = { _ in }) throws {
       script = try HubTranscript()
       var limits = HubLimits()
       hub(&limits)
