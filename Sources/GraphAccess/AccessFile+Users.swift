@@ -154,3 +154,18 @@ extension AccessFile {
       sql: "INSERT INTO log (time, action, user, subject) VALUES (?, ?, ?, ?)", arguments: [now, action, user, subject])
   }
 }
+
+/// The log of the changes of users, tokens and grants.
+extension AccessFile {
+  /// The changes, the oldest first. Erased names are missing.
+  public func changes() throws -> [AuditEntry] {
+    try read { database in
+      try Row.fetchAll(database, sql: "SELECT time, action, user, subject FROM log ORDER BY number").map { row in
+        let (action, user, subject) = (row[1] as String, row[2] as String, row[3] as String)
+        var entry = AuditEntry(action, at: row[0], user: Principal.accountPrefix + user)
+        if action.hasPrefix("token ") { entry.token = subject } else { entry.text = subject }
+        return entry
+      }
+    }
+  }
+}

@@ -263,4 +263,4 @@ public final class AccessFile: Sendable {
 }
 
 /// `open` of the C library, which a method hides.
-private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
+func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }

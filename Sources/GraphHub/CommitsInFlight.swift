@@ -50,5 +50,6 @@ struct CommitsInFlight {
     session.commitsInFlight >= limits.outstandingRequests || session.commitBytes >= limits.sessionCommitBytes
       // A session without commits in flight is never paused for the total: no answer would resume it.
       || session.commitsInFlight > 0 && bytes >= limits.totalCommitBytes
+      || session.user?.holdsCommits(of: session) == true
   }
 }

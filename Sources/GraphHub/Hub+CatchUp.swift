@@ -240,7 +240,11 @@ extension Hub {
       guard case .live = reader.state, reader.through < record.revision, queries.mayAffect(summary, to: number) else {
         continue
       }
-      reset(number, of: session, "one commit changed \(summary.count) objects, too many to send one by one", &actions)
+      // How many objects a class does not see must not be counted.
+      let reason =
+        session.visibility == nil
+        ? "one commit changed \(summary.count) objects, too many to send one by one" : Self.visibilityUnknown
+      reset(number, of: session, reason, &actions)
     }
   }
 }

@@ -25,9 +25,8 @@ extension Hub {
     -> StoreRequestID
   {
     assert(session.isLive, "a session that has ended reads nothing")
-    assert(session.reads[request] == nil, "a request reads once at a time")
     let ticket = requests.issue(for: receiver)
-    session.reads[request] = ticket
+    session.beginRead(request, ticket)
     return ticket
   }
 
@@ -36,7 +35,7 @@ extension Hub {
   ) {
     switch requests.remove(ticket) {
     case .read(let session, let request)?:
-      session.reads[request] = nil
+      session.endRead(request)
       switch result {
       case .failure(let refusal): sender.refuse(request, refusal, session, &actions)
       case .success(let end): sender.sendFrame(end.lastFrame, to: session, &actions)
@@ -46,7 +45,7 @@ extension Hub {
       guard let reader = session.readers[query], case .loading = reader.state else {
         return assertionFailure("a query whose first result is read has a reader that loads it")
       }
-      session.reads[reader.request] = nil
+      session.endRead(reader.request)
       switch result {
       case .failure(let refusal):
         drop(query, session, &actions)
@@ -95,12 +94,17 @@ extension Hub {
   mutating func sendStatus(
     _ status: ServerStatus, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
   ) {
-    session.reads[request] = nil
+    session.endRead(request)
     defer { executeWaiting(session, &actions) }
     var status = status
     status.server = handshake.server
     status.sessions = UInt64(sessions.values.count { $0 !== session && $0.isLive })
     status.registrations = UInt64(queries.registrations - session.readers.count)
+    // Sizes, next numbers and sessions would count objects and users that the session does not see.
+    if session.visibility != nil {
+      (status.size, status.commitLogSize, status.counters) = (0, 0, [])
+      (status.sessions, status.registrations) = (0, 0)
+    }
     sender.send(ToClient(request, .status(status)), to: session, &actions)
   }
 }

@@ -19,6 +19,7 @@ extension Hub {
     guard session.readers.count < limits.queriesPerSession else {
       throw Refusal(.limit, "a connection follows at most \(limits.queriesPerSession) queries")
     }
+    try session.user?.checkQuery(steps: steps)
     let window = try subscribe.window.map { try resolver.window($0, entity) }
     // The old query is dropped only after nothing can fail.
     if subscribe.replaces != 0 { drop(subscribe.replaces, session, &actions) }
@@ -26,6 +27,7 @@ extension Hub {
       if let window { register(query, window.range, window.sort, for: session, &actions) } else {
         queries.register(query, through: session.lens, seenBy: session.visibility, for: session.id)
       }
+    session.user?.follow(number, of: session.id, steps: steps)
     sendWatches(&actions)
     guard let since = subscribe.since else { return load(number, session, request, &actions) }
     // Whether the client's state is part of the store's history; nil when only the store knows.
@@ -54,7 +56,7 @@ extension Hub {
     guard let reader = session.readers[query], case .recognizing(ticket, let since) = reader.state else {
       return assertionFailure("a token is checked for a reader that waits for the answer")
     }
-    session.reads[reader.request] = nil
+    session.endRead(reader.request)
     defer { executeWaiting(session, &actions) }
     if isKnown {
       resume(query, session, reader.request, since: since, &actions)
@@ -99,11 +101,11 @@ extension Hub {
     switch reader.state {
     case .loading(let ticket):
       requests.remove(ticket)
-      session.reads[reader.request] = nil
+      session.endRead(reader.request)
       actions.append(.cancelRead(ticket))
     case .recognizing(let ticket, _):
       requests.remove(ticket)
-      session.reads[reader.request] = nil
+      session.endRead(reader.request)
     case .waiting, .live: break
     }
     unregister(query, session, &actions)

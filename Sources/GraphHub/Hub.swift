@@ -31,6 +31,7 @@ public struct Hub {
   var followers: FollowerTable
   var presence = PresenceTable()
   var replicaOwners = ReplicaOwners()
+  var users: UserTable
   /// The newest generation of rights with which each principal has logged in.
   var generations = [String: Int64]()
   var now: Int64 = 0
@@ -57,6 +58,7 @@ public struct Hub {
     unfinished = UnfinishedFrames(limits: limits)
     commits = CommitsInFlight(limits: limits)
     followers = FollowerTable(limits: limits)
+    users = UserTable(limits: limits)
     ring = CommitRing(maximumSize: limits.ringBytes, maximumCount: limits.ringCommits)
     queries = QueryTable(model: model, commitSteps: limits.commitSteps)
   }
@@ -124,6 +126,15 @@ public struct Hub {
   /// The principal of a session; nil before its hello is accepted, and for a session that has ended.
   public func principal(of session: SessionID) -> Principal? { sessions[session]?.principal }
 
+  /// The id of the user for whom a session is counted; nil for the machine's owner, and before the hello is accepted.
+  public func user(of session: SessionID) -> String? { sessions[session]?.user?.id }
+
+  /// The user whose rows are kept under a ticket; nil for the machine's owner, and for rows that were dropped.
+  public func user(ofRows ticket: StoreRequestID) -> String? { requests.session(ofRows: ticket)?.user?.id }
+
+  /// Whether a user has an open session; tests check that none has after the last one has ended.
+  package var hasUsers: Bool { !users.isEmpty }
+
   /// The numbers of the tokens that sessions use, with the generations of their rights. If the grants of a token's user
   /// have changed, those of its oldest session count, which ends them all.
   public var tokensInUse: [UInt64: Int64] {
@@ -157,7 +168,8 @@ public struct Hub {
   mutating func release(_ session: Session, _ actions: inout [HubAction]) {
     unfinished.discard(of: session)
     for number in session.readers.keys.sorted() { unregister(number, session, &actions) }
-    for (_, ticket) in session.reads.sorted(by: { $0.key < $1.key }) {
+    for (request, ticket) in session.reads.sorted(by: { $0.key < $1.key }) {
+      session.endRead(request)
       requests.remove(ticket)
       actions.append(.cancelRead(ticket))
     }
@@ -165,13 +177,13 @@ public struct Hub {
     for ticket in session.batches.sorted() { actions.append(.cancelBatch(ticket)) }
     cancelHistory(of: session)
     session.readers = [:]
-    session.reads = [:]
     session.replay = []
     session.waiting = []
     followers.remove(session)
     if session.isBound { replicaOwners.release(session.replica) }
     session.isBound = false
     presence.remove(session, &sender, &actions)
+    executeHeld(of: session.user, &actions)
   }
 
   private mutating func remove(_ session: Session, _ actions: inout [HubAction]) {
@@ -179,6 +191,9 @@ public struct Hub {
     release(session, &actions)
     sessions[session.id] = nil
     sender.remove(session)
+    let user = session.user
+    users.remove(session)
+    executeHeld(of: user, &actions)
     finishShutdown(&actions)
   }
 
@@ -202,7 +217,7 @@ public struct Hub {
   private mutating func receivePart(_ bytes: Int, of session: Session, _ actions: inout [HubAction]) {
     unfinished.receive(bytes, of: session, at: now)
     if unfinished.exceedMemory {
-      for session in unfinished.sessionsByAge where unfinished.exceedMemory {
+      for session in unfinished.sessionsToEnd where unfinished.exceedMemory {
         end(session, unfinished.memoryRefusal, &actions)
       }
     }
@@ -227,6 +242,8 @@ public struct Hub {
       if let refusal = unfinished.overdueRefusal(of: session, at: now) { end(session, refusal, &actions) }
     }
     removeIdleOrders(&actions)
+    users.beginSecond()
+    presence.publishPostponed(&sender, &actions)
   }
 
   // MARK: - Shutting down

@@ -177,6 +177,8 @@ public enum HubAction: Sendable {
   case resumeReading(SessionID)
   /// Close the connection once everything sent has been written, or after a timeout.
   case close(SessionID)
+  /// Write a line to the audit log.
+  case audit(AuditEvent, session: SessionID)
   /// Log a fault of the hub, which ends the session that met it.
   case report(InvariantFailure, session: SessionID)
   /// All sessions have ended, and nothing is in flight: the shutdown is complete.

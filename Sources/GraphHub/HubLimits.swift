@@ -74,6 +74,12 @@ public struct HubLimits: Sendable {
   /// Bytes of objects in a commit's reply; a client fetches the rest by itself.
   public var replyBytes = 4 << 20
 
+  /// The limits of a user, for all of its connections.
+  public var user = UserLimits()
+  /// Connections of one network: of an IPv4 address, or of the first 64 bits of an IPv6 address. Those of this machine
+  /// are not counted.
+  public var networkConnections = 2_048
+
   /// Creates the default limits.
   public init() {}
 }

@@ -7,6 +7,8 @@ import GraphWire
 /// A presence is forwarded and never stored. A session enters with its first presence and leaves when it ends.
 struct PresenceTable {
   private var sessions = [SessionID: Session]()
+  /// The newest presence of each session whose user has published too many in this second.
+  private var postponed = [SessionID: [UInt8]]()
 
   /// Forwards the presence of a session, which from now on receives the presences of others.
   mutating func publish(
@@ -18,11 +20,28 @@ struct PresenceTable {
       return sender.refuse(request, refusal, session, &actions)
     }
     sessions[session.id] = session
+    guard session.user?.countPresence() != false else { return postponed[session.id] = state }
+    postponed[session.id] = nil
     forward(state, of: session, left: false, &sender, &actions)
+  }
+
+  /// Forwards the presences that were postponed, when a new second has begun.
+  mutating func publishPostponed(_ sender: inout SessionSender, _ actions: inout [HubAction]) {
+    if postponed.isEmpty { return }
+    for (id, state) in postponed.sorted(by: { $0.key < $1.key }) {
+      guard let session = sessions[id] else {
+        assertionFailure("a postponed presence is removed with its session")
+        continue
+      }
+      guard session.user?.countPresence() != false else { continue }
+      postponed[id] = nil
+      forward(state, of: session, left: false, &sender, &actions)
+    }
   }
 
   /// Removes a session that has ended, and notifies the others.
   mutating func remove(_ session: Session, _ sender: inout SessionSender, _ actions: inout [HubAction]) {
+    postponed[session.id] = nil
     if sessions.removeValue(forKey: session.id) != nil { forward([], of: session, left: true, &sender, &actions) }
   }
 

@@ -29,7 +29,7 @@ struct QueryTable {
     /// The estimated steps of evaluating an object before and after a change.
     let steps: Int
     /// Whether the predicate reads other objects than the evaluated one. The writer computes a commit's effect on
-    /// such a query.
+    /// such a query. For a class also a reference that it may not see, because the stored one must not decide.
     let isRelated: Bool
     /// The window that its readers see; nil when they see the complete result.
     var window: WindowKey?
@@ -161,7 +161,8 @@ struct QueryTable {
       refersTo: visibility == nil ? [] : model.referencedRoots(of: query.entity),
       reads: visibility == nil ? [] : model.readRoots(of: query), family: entity.map(\.family) ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model), steps: 2 * query.predicate.evaluationSteps,
-      isRelated: !query.predicate.readsOnlyOwnImage(in: model))
+      isRelated: !query.predicate.readsOnlyOwnImage(in: model)
+        || visibility?.judge.mayHideReferences(of: query.predicate) == true)
   }
 
   /// Removes the session from the query's readers, and the query with its last reader.
@@ -281,7 +282,12 @@ struct QueryTable {
     }
     // The rows of a window are known for the present only.
     if entry.window != nil { return nil }
-    if entry.isRelated, entry.visibility != nil { return nil }
+    if entry.isRelated, entry.visibility != nil {
+      let isTouched = record.changes.contains { change in
+        model.entity(change.id.entity).map { entry.reads.contains($0.root) } == true
+      }
+      return isTouched ? nil : []
+    }
     if entry.isRelated {
       guard let related = record.related, number <= related.knownThrough, !related.unknown.contains(number) else {
         return nil

@@ -69,6 +69,8 @@ final class Session {
   /// The one on whose behalf the session acts; nil before its hello is accepted.
   var principal: Principal?
   let peer: Peer
+  /// The sessions of the same user; nil for the machine's owner, and before the hello is accepted.
+  var user: UserSessions?
   /// The rights of the session.
   var access: Access
   var replica = UniqueID.zero
@@ -88,19 +90,19 @@ final class Session {
 
   var readers = [UInt64: Subscription]()
   /// Bytes sent to the session and not yet written to its socket.
-  var backlog = 0
+  var backlog = 0 { didSet { user?.countBacklog(backlog - oldValue) } }
   /// Commits from history that are being sent to the session.
   var replay = Deque<CommitRecord>()
   var historyTicket: StoreRequestID?
-  var commitsInFlight = 0
+  var commitsInFlight = 0 { didSet { user?.countCommits(commitsInFlight - oldValue) } }
   /// Tickets of the batches among the commits in flight.
   var batches = Set<StoreRequestID>()
   /// The approximate size of the transactions received and not answered yet.
-  var commitBytes = 0
+  var commitBytes = 0 { didSet { user?.countCommitBytes(commitBytes - oldValue) } }
   /// Requests that wait for earlier commits or reads: a fetch sent after a save sees that save.
   var waiting = Deque<ToServer>()
   /// Reads in progress, by request.
-  var reads = [UInt64: StoreRequestID]()
+  private(set) var reads = [UInt64: StoreRequestID]()
   /// The revision at which a loaded query becomes visible, if the hub has not reached it yet.
   var pendingAdvance: Revision?
   var isPaused = false
@@ -126,6 +128,22 @@ final class Session {
   }
 
   var isLive: Bool { if case .open = phase { true } else { false } }
+
+  // MARK: - Reads in progress
+
+  func beginRead(_ request: UInt64, _ ticket: StoreRequestID) {
+    assert(reads[request] == nil, "a request reads once at a time")
+    reads[request] = ticket
+    user?.countReads(1)
+  }
+
+  /// - Returns: the ticket of the read; nil if no read answers the request.
+  @discardableResult
+  func endRead(_ request: UInt64) -> StoreRequestID? {
+    guard let ticket = reads.removeValue(forKey: request) else { return nil }
+    user?.countReads(-1)
+    return ticket
+  }
 }
 
 extension Collection<Session> {

@@ -26,6 +26,10 @@ struct SessionSender {
   /// Answers a request with a refusal.
   mutating func refuse(_ request: UInt64, _ refusal: Refusal, _ session: Session, _ actions: inout [HubAction]) {
     send(ToClient(request, .refused(refusal)), to: session, &actions)
+    if refusal.code == .notAllowed, let user = session.user {
+      let event = AuditEvent(.refusal, principal: user.id, token: session.token, reason: refusal.message)
+      actions.append(.audit(event, session: session.id))
+    }
   }
 
   /// Stops reading from a session until its backlog and its commits are below their limits.
@@ -59,13 +63,15 @@ struct SessionSender {
   /// Whether this number of bytes fits into the session's backlog.
   func fits(_ bytes: Int, for session: Session) -> Bool {
     if session.backlog + bytes > limits.sessionBacklog { return false }
-    return backlog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.guaranteedBacklog
+    if session.backlog + bytes <= limits.guaranteedBacklog { return true }
+    return backlog + bytes <= limits.totalBacklog && session.user?.fits(bytes) != false
   }
 
   /// Whether a session that catches up, and for which this number of bytes is collected, can receive another commit.
   func hasSpace(after bytes: Int, for session: Session) -> Bool {
     if session.backlog + bytes >= limits.sessionBacklog / 2 { return false }
-    return backlog + bytes < limits.totalBacklog || session.backlog + bytes < limits.guaranteedBacklog
+    if session.backlog + bytes < limits.guaranteedBacklog { return true }
+    return backlog + bytes < limits.totalBacklog && session.user?.fits(bytes) != false
   }
 
   /// Whether the backlog is so small that the session receives more.

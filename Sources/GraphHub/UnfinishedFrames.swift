@@ -47,13 +47,29 @@ struct UnfinishedFrames {
 
   var exceedMemory: Bool { bytes > limits.unfinishedBytes }
 
+  /// The clients whose frames are counted together.
+  private enum Sender: Hashable {
+    /// A client that has not been welcomed yet.
+    case stranger
+    case owner
+    case user(String)
+
+    init(_ session: Session) {
+      self = if let user = session.user { .user(user.id) } else { session.isLive ? .owner : .stranger }
+    }
+  }
+
   /// The sessions to end, in this order, while the frames exceed their memory.
   ///
-  /// The oldest incomplete frames come first, so that a client that sends at full speed is ended last. Small parts are
+  /// The frames of the user with the most bytes come first, so that a user's frames do not end the sessions of others.
+  /// The oldest frames of a user come first, so that a client that sends at full speed is ended last. Small parts are
   /// exempt, because every connection has one now and then.
-  var sessionsByAge: [Session] {
-    parts.values.filter { $0.bytes > limits.guaranteedBacklog }
-      .sorted { ($0.since, $0.session.id) < ($1.since, $1.session.id) }.map(\.session)
+  var sessionsToEnd: [Session] {
+    let large = parts.values.filter { $0.bytes > limits.guaranteedBacklog }
+    let totals = large.reduce(into: [Sender: Int]()) { $0[Sender($1.session), default: 0] += $1.bytes }
+    return large.map { (part: $0, total: totals[Sender($0.session), default: 0]) }
+      .sorted { ($1.total, $0.part.since, $0.part.session.id) < ($0.total, $1.part.since, $1.part.session.id) }
+      .map(\.part.session)
   }
 
   var memoryRefusal: Refusal {

@@ -19,4 +19,10 @@ public protocol Authenticating: Sendable {
   /// logins know it.
   /// - Parameter principal: the principal's id.
   func record(generation: Int64, of principal: String, at revision: Revision)
+
+  /// Writes a line to the audit log.
+  /// - Parameters:
+  ///   - address: the network address of the client; `local` for a Unix-domain socket.
+  ///   - omitted: the number of further events of this kind since the last line.
+  func record(_ event: AuditEvent, from address: String, omitted: Int)
 }

@@ -166,6 +166,7 @@ public struct GraphServer: Service {
     _ group: MultiThreadedEventLoopGroup, _ runner: HubRunner, _ listeners: inout [Listener]
   ) async throws {
     let accepting = AcceptBackoff(log: log)
+    let networks = NetworkLimiter(maximum: configuration.limits.networkConnections, log: log)
     let encryption = configuration.certificate.map {
       ServerEncryption(certificate: $0, regulator: HandshakeRegulator(loop: group.next(), log: log))
     }
@@ -173,7 +174,7 @@ public struct GraphServer: Service {
       do {
         return try await Listener(
           address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-          accepting: accepting, encryption: address.isEncrypted ? encryption : nil, log: log)
+          accepting: accepting, encryption: address.isEncrypted ? encryption : nil, networks: networks, log: log)
       } catch let failure as StoreFailure where failure.code == .inUse {
         throw address.conflict(with: listeners.map(\.address)) ?? failure
       }

@@ -12,6 +12,7 @@ extension HubRunner {
     /// Nil for a server without accounts.
     var authenticator: (any Authenticating)?
     var throttle = LoginThrottle()
+    var auditLimiter = AuditLimiter()
     /// Whether a check of the tokens in use is under way.
     var isChecking = false
     /// The principals whose names the store has forgotten since the start.
@@ -40,9 +41,11 @@ extension HubRunner {
   /// Refuses a credential, slowly if the address has failed before.
   private func refuse(_ refusal: Refusal, _ id: SessionID, _ address: String) {
     reportLogin(refusal, address)
+    audit(AuditEvent(.refusedLogin, principal: nil, reason: refusal.message), from: address)
     // Only a wrong credential counts, not a file that can't be read.
     guard refusal.code == .notAllowed else { return process(.authenticated(.failure(refusal), session: id)) }
-    guard let pause = accounts.throttle.recordFailure(address, now: Self.milliseconds) else {
+    let network = if let network = ClientNetwork(address) { network.description } else { address }
+    guard let pause = accounts.throttle.recordFailure(network, now: Self.milliseconds) else {
       let limit = Refusal(.limit, "too many logins from this address have failed; try again in a minute")
       return process(.authenticated(.failure(limit), session: id))
     }
@@ -66,6 +69,18 @@ extension HubRunner {
           forgetNames(of: erased.filter { !accounts.forgotten.contains($0) })
         }
       }
+    }
+  }
+
+  /// Writes a line to the audit log, on the thread of the hub's reads.
+  func audit(_ event: AuditEvent, from address: String) {
+    let network = if let network = ClientNetwork(address) { network.description } else { address }
+    let who = if let principal = event.principal { principal } else { "" }
+    let kind = "\(event.kind.rawValue) \(network) \(who)"
+    if let authenticator = accounts.authenticator,
+      let omitted = accounts.auditLimiter.omitted(before: kind, now: Self.milliseconds)
+    {
+      internalReaders.enqueue { authenticator.record(event, from: address, omitted: omitted) }
     }
   }
 

@@ -10,9 +10,10 @@ extension HubRunner {
     // This stream carries no frames; it only records whether the read was cancelled.
     let stream = ReadStream(directory: spoolDirectory) { _ in }
     streams[ticket] = stream
-    readers.enqueue(ticket, of: session, isLong: true) { [self] _ in
+    let user = user(of: session)
+    readers.enqueue(ticket, of: session, user: user, isLong: true) { [self, userReads = reads(of: user)] _ in
       var bytes = 0
-      var reads = reads
+      var reads = userReads
       reads.visibility = visibility
       let result = reads.collect(fetch, stream, maximumRows: limits.orderRows) { size in
         bytes += size

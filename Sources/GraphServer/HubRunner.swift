@@ -36,6 +36,7 @@ final class HubRunner: @unchecked Sendable {
   /// Objects of orders that the hub has not received yet.
   var slices = [StoreRequestID: OrderTransfer]()
   let collectedMemory: OrderMemoryLimiter
+  private let spoolMeter: SpoolMeter
   /// Rows of batches that have not been requested yet, and of those to be committed next.
   private var spools = [StoreRequestID: RowSpool]()
   /// Batches that the writer's thread is running or has queued.
@@ -43,6 +44,8 @@ final class HubRunner: @unchecked Sendable {
   private var lastSession: SessionID = 0
   private var reports = Reports()
   var accounts = Accounts()
+  /// Tests that wait for the end of all work.
+  @exclusivity(unchecked) var idleWaiters = [EventLoopPromise<ServerProbe.Census>]()
   private let finished: EventLoopPromise<Void>
 
   /// The work for the end of a turn of the loop.
@@ -78,6 +81,7 @@ final class HubRunner: @unchecked Sendable {
     self.readers = readers
     self.internalReaders = internalReaders
     collectedMemory = OrderMemoryLimiter(limit: limits.orderBytes)
+    spoolMeter = SpoolMeter(limit: limits.user.spooledBytes)
     self.spoolDirectory = spoolDirectory
     self.limits = limits
     self.conditions = conditions
@@ -214,6 +218,7 @@ final class HubRunner: @unchecked Sendable {
     swap(&actions, &turn.actions)
     hub.handle(event, into: &actions)
     for action in actions { perform(action) }
+    if !idleWaiters.isEmpty { resumeIdleWaiters() }
     if actions.capacity > Self.keptActions { return }
     actions.removeAll(keepingCapacity: true)
     swap(&actions, &turn.actions)
@@ -293,11 +298,13 @@ final class HubRunner: @unchecked Sendable {
     case .pauseReading(let id): connections[id]?.setReading(false)
     case .resumeReading(let id): connections[id]?.setReading(true)
     case .close(let id): connections[id]?.close()
+    case .audit(let event, let id): audit(event, from: address(of: id))
     case .report(let failure, let id):
       log.critical(
         "an invariant is broken: the session ends",
         metadata: [
-          "invariant": "\(failure.name)", "session": "\(id)", "principal": "\(hub.principal(of: id)?.id ?? "none")",
+          "invariant": "\(failure.name)", "session": "\(id)",
+          "principal": "\((hub.principal(of: id)?.id ?? "none").escapedForLine)",
         ])
     case .finished: finished.succeed()
     }
@@ -312,7 +319,11 @@ final class HubRunner: @unchecked Sendable {
   // MARK: - Batches
 
   private func keepRows(_ rows: [[Value]], _ ticket: StoreRequestID, _ request: UInt64) {
-    let spool = spools[ticket] ?? RowSpool(directory: spoolDirectory, maximumBytes: limits.rowBytes)
+    let spool =
+      spools[ticket]
+      ?? RowSpool(
+        directory: spoolDirectory, maximumBytes: limits.rowBytes,
+        allowance: hub.user(ofRows: ticket).map { SpoolAllowance(spoolMeter, user: $0) })
     spools[ticket] = spool
     let number = spool.reserve(rows: rows.count)
     internalReaders.enqueue { [self] in submit(.rowsKept(ticket, request: request, spool.write(rows, at: number))) }
@@ -329,15 +340,25 @@ final class HubRunner: @unchecked Sendable {
   }
 
   private func read(_ ticket: StoreRequestID, _ request: ReadRequest, _ session: SessionID, _ number: UInt64) {
-    let stream = ReadStream(directory: spoolDirectory) { [self] output in
+    let user = hub.user(of: session)
+    let stream = ReadStream(directory: spoolDirectory, spool: user.map { (spoolMeter, $0) }) { [self] output in
       loop.execute { self.forward(output, ticket, session) }
     }
     streams[ticket] = stream
-    readers.enqueue(ticket, of: session, isLong: !request.canRunShort) { [reads] shortRead in
+    let reads = reads(of: user)
+    readers.enqueue(ticket, of: session, user: user, isLong: !request.canRunShort) { shortRead in
       if let shortRead, request.canRunShort { return reads.runShort(request, number, into: stream, shortRead) }
       reads.run(request, number, into: stream)
       return .answered
     }
+  }
+
+  /// The runner of a user's reads; without a user, of the machine's owner.
+  func reads(of user: String?) -> StoreReadRunner {
+    if user == nil { return reads }
+    var reads = reads
+    reads.budget = ReadBudget(limits.user)
+    return reads
   }
 
   private func forward(_ output: ReadStream.Output, _ ticket: StoreRequestID, _ session: SessionID) {
@@ -401,6 +422,9 @@ final class HubRunner: @unchecked Sendable {
     // Twice a second: the check itself takes time as well, and a session ends within a second of its token.
     loop.scheduleTask(in: .milliseconds(500)) { self.checkTokens() }
   }
+
+  /// The user for whom a session is counted; nil for the machine's owner.
+  func user(of id: SessionID) -> String? { hub.user(of: id) }
 
   /// The numbers of the tokens that sessions use, with their roles.
   var tokensInUse: [UInt64: Int64] { hub.tokensInUse }

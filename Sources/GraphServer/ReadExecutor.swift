@@ -36,6 +36,15 @@ final class ReadExecutor: Sendable {
     var queue: ReadScheduler
     /// The jobs of the waiting reads.
     var jobs = [StoreRequestID: Job]()
+    /// Called once when no read waits or runs.
+    var whenIdle: (@Sendable () -> Void)?
+
+    /// The call that is due, if there is one.
+    mutating func removeIdleCall() -> (@Sendable () -> Void)? {
+      guard queue.count == 0 else { return nil }
+      defer { whenIdle = nil }
+      return whenIdle
+    }
   }
 
   /// The loop adds and cancels reads, and threads finish them.
@@ -65,9 +74,13 @@ final class ReadExecutor: Sendable {
     reserved.stop()
   }
 
-  /// - Parameter isLong: whether to keep the read off the thread that is reserved for short reads.
-  func enqueue(_ ticket: StoreRequestID, of session: SessionID, isLong: Bool = false, _ job: @escaping Job) {
-    schedule(.requested(ticket, from: session, isLong: isLong), job: (ticket, job))
+  /// - Parameters:
+  ///   - user: the user of the session; nil for the machine's owner.
+  ///   - isLong: whether to keep the read off the thread that is reserved for short reads.
+  func enqueue(
+    _ ticket: StoreRequestID, of session: SessionID, user: String? = nil, isLong: Bool = false, _ job: @escaping Job
+  ) {
+    schedule(.requested(ticket, from: session, of: user, isLong: isLong), job: (ticket, job))
   }
 
   /// Cancels a read: if it is still waiting, it never runs.
@@ -76,18 +89,30 @@ final class ReadExecutor: Sendable {
   /// The number of waiting and running reads.
   var scheduledReads: Int { state.withLock { $0.queue.count } }
 
+  /// Calls back once, on any thread, when no read waits or runs. A later call replaces it.
+  func whenIdle(_ body: @escaping @Sendable () -> Void) {
+    let due = state.withLock { state in
+      state.whenIdle = body
+      return state.removeIdleCall()
+    }
+    due?()
+  }
+
   private func schedule(_ event: ReadScheduler.Event, job: (ticket: StoreRequestID, run: Job)? = nil) {
-    let started = state.withLock { state -> [(start: ReadScheduler.Start, run: Job)] in
+    let (started, idleCall) = state.withLock {
+      state -> ([(start: ReadScheduler.Start, run: Job)], (@Sendable () -> Void)?) in
       if let job { state.jobs[job.ticket] = job.run }
       if case .cancelled(let ticket) = event { state.jobs[ticket] = nil }
       let started = state.queue.handle(event)
       mustYield.store(state.queue.mustYield, ordering: .relaxed)
-      return started.compactMap { start in
+      let runs = started.compactMap { start -> (start: ReadScheduler.Start, run: Job)? in
         let run = state.jobs.removeValue(forKey: start.ticket)
         assert(run != nil, "a waiting read has a job")
         return run.map { (start, $0) }
       }
+      return (runs, state.removeIdleCall())
     }
+    idleCall?()
     for (start, run) in started {
       (start.isShortRead ? reserved : pool).enqueue { [self] in
         let shortRead = ShortRead(isBorrowing: start.isBorrowing) { [self] in mustYield.load(ordering: .relaxed) }

@@ -2,9 +2,11 @@ import GraphHub
 
 /// Schedules sessions' reads on threads: events go in, reads to start come out.
 ///
-/// Each session has a queue. A free thread takes a read of the session that runs the fewest, round-robin among
-/// equals, and no session runs more than its share: a session with few reads is not delayed by one with many, however
-/// long those take. A session is known here while it has a waiting or running read.
+/// Each session has a queue. A free thread first selects the user that runs the fewest reads, in turn among equals, and
+/// then the session of that user that runs the fewest. No session runs more than its share, and neither does a user on
+/// all of its sessions: one with few reads is not delayed by one with many, however long those take. The machine's
+/// owner counts as one user, whose sessions have shares and who has none. A session is known here while it has a
+/// waiting or running read.
 ///
 /// One of several threads is reserved for short reads, so that many sessions cannot occupy all of them. When the
 /// others are busy, it runs a read of a session that runs none. If that read has to yield to another, it returns to
@@ -14,7 +16,8 @@ import GraphHub
 struct ReadScheduler {
   enum Event {
     /// A read was requested; if `isLong`, it is not run as a short read.
-    case requested(StoreRequestID, from: SessionID, isLong: Bool = false)
+    /// - Parameter user: the user of the session; nil for the machine's owner.
+    case requested(StoreRequestID, from: SessionID, of: String? = nil, isLong: Bool = false)
     /// A read was cancelled. If it is running, it keeps its thread until it ends.
     case cancelled(StoreRequestID)
     /// A read has ended, and its thread is free.
@@ -34,7 +37,17 @@ struct ReadScheduler {
     var isBorrowing = false
   }
 
+  /// The reads of a user, on all sessions.
+  private struct UserReads {
+    /// Waiting and running reads.
+    var count = 0
+    var running = 0
+    /// The number of the last start.
+    var lastStart: UInt64 = 0
+  }
+
   private struct SessionQueue {
+    let user: String?
     var waiting = [StoreRequestID]()
     var running = 0
     /// Waiting or running reads that took too long as short reads, or that must not run as such.
@@ -56,6 +69,8 @@ struct ReadScheduler {
   /// Whether one thread is reserved for short reads.
   private let hasReserved: Bool
   private var queues = [SessionID: SessionQueue]()
+  private var users = [String?: UserReads]()
+  private var starts: UInt64 = 0
   /// Sessions with waiting reads, the least recently served first.
   private var rotation = [SessionID]()
   /// The session of each waiting or running read.
@@ -82,8 +97,10 @@ struct ReadScheduler {
   /// Handles an event and returns the reads to start now, each on a free thread.
   mutating func handle(_ event: Event) -> [Start] {
     switch event {
-    case .requested(let ticket, let session, let isLong):
+    case .requested(let ticket, let session, let user, let isLong):
       sessions[ticket] = session
+      if queues[session] == nil { queues[session] = SessionQueue(user: user) }
+      users[user, default: UserReads()].count += 1
       modify(session) { queue in
         queue.waiting.append(ticket)
         if isLong {
@@ -95,6 +112,7 @@ struct ReadScheduler {
       // A read that runs, or has ended, is not waiting.
       guard let session = sessions[ticket], queue(of: session).waiting.contains(ticket) else { break }
       sessions[ticket] = nil
+      count(queue(of: session).user, reads: -1)
       modify(session) { queue in
         queue.waiting.removeAll { $0 == ticket }
         queue.remove(ticket)
@@ -108,11 +126,11 @@ struct ReadScheduler {
       free -= 1
       started.append(Start(ticket: ticket, isShortRead: false))
     }
-    if isReservedFree, let session = rotation.first(where: mayRunShort), let ticket = start(session) {
+    if isReservedFree, let session = leastBusySession(where: mayRunShort), let ticket = start(session) {
       reservedRead = ticket
       started.append(Start(ticket: ticket, isShortRead: true))
     }
-    if isReservedFree, let session = rotation.first(where: mayBorrow), let ticket = start(session) {
+    if isReservedFree, let session = leastBusySession(where: mayBorrow), let ticket = start(session) {
       reservedRead = ticket
       started.append(Start(ticket: ticket, isShortRead: true, isBorrowing: true))
     }
@@ -121,7 +139,11 @@ struct ReadScheduler {
 
   private mutating func requeue(_ ticket: StoreRequestID, isUninterruptible: Bool) {
     guard reservedRead == ticket, let session = sessions[ticket] else { return end(ticket) }
+    let user = queue(of: session).user
+    // Counted once more first, so that neither the session nor the user is forgotten meanwhile.
+    count(user, reads: 1)
     end(ticket)
+    if queues[session] == nil { queues[session] = SessionQueue(user: user) }
     sessions[ticket] = session
     modify(session) { queue in
       queue.waiting.insert(ticket, at: 0)
@@ -133,6 +155,7 @@ struct ReadScheduler {
   private mutating func end(_ ticket: StoreRequestID) {
     // The end of a read that gave its thread back, and ran again or was cancelled, may be reported late.
     guard let session = sessions.removeValue(forKey: ticket) else { return }
+    count(queue(of: session).user, reads: -1, running: -1)
     modify(session) { queue in
       queue.running -= 1
       queue.remove(ticket)
@@ -141,26 +164,50 @@ struct ReadScheduler {
     assert(free <= unreserved, "each read has one thread")
   }
 
+  /// Counts the reads of a user, who is forgotten with the last one.
+  /// - Parameters:
+  ///   - change: the change of the number of waiting and running reads.
+  ///   - running: that of the running ones.
+  private mutating func count(_ user: String?, reads change: Int, running: Int = 0) {
+    guard var reads = users[user] else { return assertionFailure("a user with a read is known") }
+    reads.count += change
+    reads.running += running
+    assert(reads.count >= reads.running && reads.running >= 0, "a running read is counted")
+    if running > 0 {
+      starts += 1
+      reads.lastStart = starts
+    }
+    users[user] = reads.count == 0 ? nil : reads
+  }
+
+  /// Whether the session and its user may run one more read.
+  private func isBelowShare(_ queue: SessionQueue) -> Bool {
+    queue.running < share && (queue.user == nil || users[queue.user, default: UserReads()].running < share)
+  }
+
   private func mayRunShort(_ session: SessionID) -> Bool {
     let queue = queue(of: session)
-    return queue.running == 0 && queue.long.isEmpty
+    return queue.running == 0 && queue.long.isEmpty && isBelowShare(queue)
   }
 
   /// Whether the session's first read is a long one that may borrow the reserved thread.
   private func mayBorrow(_ session: SessionID) -> Bool {
     let queue = queue(of: session)
     guard queue.running == 0, let first = queue.waiting.first else { return false }
-    return queue.long.contains(first) && !queue.uninterruptible.contains(first)
+    return queue.long.contains(first) && !queue.uninterruptible.contains(first) && isBelowShare(queue)
   }
 
-  private func leastBusySession() -> SessionID? {
-    var chosen: (session: SessionID, running: Int)?
+  /// The session to serve next: of the user that runs the fewest reads, among equals the one that was served
+  /// longest ago; of its sessions, the one that runs the fewest.
+  private func leastBusySession(where mayRun: (SessionID) -> Bool = { _ in true }) -> SessionID? {
+    var chosen: (session: SessionID, load: (Int, UInt64, Int))?
     for session in rotation {
-      let running = queue(of: session).running
-      guard running < share else { continue }
-      if let chosen, running >= chosen.running { continue }
-      chosen = (session, running)
-      if running == 0 { break }
+      let queue = queue(of: session)
+      guard isBelowShare(queue), mayRun(session) else { continue }
+      let user = users[queue.user, default: UserReads()]
+      let load = (user.running, user.lastStart, queue.running)
+      if let chosen, load >= chosen.load { continue }
+      chosen = (session, load)
     }
     return chosen?.session
   }
@@ -174,15 +221,16 @@ struct ReadScheduler {
       started = queue.waiting.removeFirst()
       queue.running += 1
     }
+    if started != nil { count(queue(of: session).user, reads: 0, running: 1) }
     return started
   }
 
   /// The queue of a session; an empty one if it has no read.
-  private func queue(of session: SessionID) -> SessionQueue { queues[session, default: SessionQueue()] }
+  private func queue(of session: SessionID) -> SessionQueue { queues[session, default: SessionQueue(user: nil)] }
 
   /// Changes the queue of a session, and keeps the round and the table of the queues up to date.
   private mutating func modify(_ session: SessionID, _ change: (inout SessionQueue) -> Void) {
-    change(&queues[session, default: SessionQueue()])
+    change(&queues[session, default: SessionQueue(user: nil)])
     let queue = queue(of: session)
     assert(queue.running >= 0 && queue.running <= share, "a session runs at most its share")
     assert(queue.long.isSuperset(of: queue.uninterruptible), "only a long read is kept off the reserved thread")

@@ -41,10 +41,15 @@ final class ReadStream: Sendable {
 
   private let state = Mutex(State())
   private let directory: String
+  /// The meter and the user of the read; nil for the machine's owner.
+  private let spooling: (meter: SpoolMeter, user: String)?
   private let output: @Sendable (Output) -> Void
 
-  init(directory: String, output: @escaping @Sendable (Output) -> Void) {
+  init(
+    directory: String, spool: (meter: SpoolMeter, user: String)? = nil, output: @escaping @Sendable (Output) -> Void
+  ) {
     self.directory = directory
+    spooling = spool
     self.output = output
   }
 
@@ -71,7 +76,9 @@ final class ReadStream: Sendable {
       state.memoryBytes += frame.count
       return
     }
-    let file = try state.file ?? SpoolFile(directory: directory)
+    let file =
+      try state.file
+      ?? SpoolFile(directory: directory, allowance: spooling.map { SpoolAllowance($0.meter, user: $0.user) })
     state.file = file
     try file.write(frame, at: state.writeOffset)
     state.writeOffset += frame.count

@@ -22,10 +22,13 @@ final class RowSpool: BatchRowSource {
   private let state = Mutex(State())
   private let directory: String
   private let maximumBytes: Int
+  private let allowance: SpoolAllowance?
 
-  init(directory: String, maximumBytes: Int) {
+  /// - Parameter allowance: the share of the rows in their user's limit; nil for the machine's owner.
+  init(directory: String, maximumBytes: Int, allowance: SpoolAllowance? = nil) {
     self.directory = directory
     self.maximumBytes = maximumBytes
+    self.allowance = allowance
   }
 
   var count: Int { state.withLock { $0.chunks.reduce(0) { $0 + $1.rows } } }
@@ -47,7 +50,7 @@ final class RowSpool: BatchRowSource {
         guard state.end + bytes.count <= maximumBytes else {
           throw Refusal(.limit, "the rows of a batch have at most \(maximumBytes) bytes; split the batch")
         }
-        let file = try state.file ?? SpoolFile(directory: directory)
+        let file = try state.file ?? SpoolFile(directory: directory, allowance: allowance)
         state.file = file
         defer { state.end += bytes.count }
         return (file, state.end)

@@ -26,4 +26,37 @@ package struct ServerProbe: Sendable {
 
   /// Counts the work in progress.
   package func census() async throws -> Census { try await runner.loop.submit { runner.census }.get() }
+
+  /// Returns when there is no work in progress, or after a time with the work that there is then.
+  package func censusWhenIdle(withinSeconds seconds: Int64) async throws -> Census {
+    try await runner.loop.flatSubmit { runner.whenIdle(within: .seconds(seconds)) }.get()
+  }
+}
+
+extension HubRunner {
+  fileprivate func whenIdle(within limit: TimeAmount) -> EventLoopFuture<ServerProbe.Census> {
+    loop.assertInEventLoop()
+    let promise = loop.makePromise(of: ServerProbe.Census.self)
+    idleWaiters.append(promise)
+    let deadline = loop.scheduleTask(in: limit) { self.endIdleWaiters() }
+    promise.futureResult.whenComplete { _ in deadline.cancel() }
+    resumeIdleWaiters()
+    return promise.futureResult
+  }
+
+  /// Answers the tests that wait, if there is no work in progress. Called after each event of the hub.
+  func resumeIdleWaiters() {
+    loop.assertInEventLoop()
+    var rest = census
+    if rest == .idle { return endIdleWaiters() }
+    // A thread ends its read after the loop has received the answer, which is no event of the hub.
+    rest.scheduledReads = 0
+    if rest == .idle { readers.whenIdle { self.loop.execute { self.resumeIdleWaiters() } } }
+  }
+
+  private func endIdleWaiters() {
+    let (waiters, census) = (idleWaiters, census)
+    idleWaiters = []
+    for waiter in waiters { waiter.succeed(census) }
+  }
 }

@@ -4,8 +4,11 @@ import GraphModel
 /// An unlinked temporary file, which disappears with the process however that ends.
 final class SpoolFile: Sendable {
   private let descriptor: Int32
+  /// The share of the file in its user's limit; nil for the machine's owner.
+  private let allowance: SpoolAllowance?
 
-  init(directory: String) throws {
+  init(directory: String, allowance: SpoolAllowance? = nil) throws {
+    self.allowance = allowance
     let path = "\(directory)/spool-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -18,7 +21,9 @@ final class SpoolFile: Sendable {
     self.descriptor = descriptor
   }
 
+  /// Writes bytes behind those that were written before.
   func write(_ bytes: [UInt8], at offset: Int) throws {
+    try allowance?.add(bytes.count)
     var rest = bytes[...]
     var offset = offset
     while !rest.isEmpty {

@@ -39,7 +39,8 @@ extension StoreReadRunner {
   ) -> ReadExecutor.JobResult {
     guard stream.isActive else { return .answered }
     let end = ContinuousClock.now + (shortRead.isBorrowing ? .zero : Self.shortReadTime)
-    var time = SearchTimeLimit(searchLimit, from: .now)
+    var time = SearchTimeLimit(searchLimit, total: budget?.time, from: .now)
+    var rows = FoundRows(budget)
     var yields = false
     func mayContinue() -> Bool {
       let now = ContinuousClock.now
@@ -53,6 +54,7 @@ extension StoreReadRunner {
       var (frames, bytes) = ([[UInt8]](), 0)
       var found = try store.answer(fetch, seenBy: visibility, while: mayContinue) { part in
         time.restart(at: .now)
+        try rows.add(part)
         if let part = translated(part), let frame = try encoder.append(part) {
           bytes += frame.count
           frames.append(frame)

@@ -12,6 +12,8 @@ struct StoreReadRunner: Sendable {
   var lens: ModelLens?
   /// What the requesting session may see; nil for everything.
   var visibility: Visibility?
+  /// The limits of a fetch; nil for the machine's owner.
+  var budget: ReadBudget?
 
   /// Runs a read and streams its frames into `stream`, until it ends or is cancelled.
   func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
@@ -61,11 +63,13 @@ struct StoreReadRunner: Sendable {
     var columns = [RowColumn]()
     if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
     var encoder = ChunkEncoder(request: number, columns: columns)
-    var time = SearchTimeLimit(searchLimit, from: .now)
+    var time = SearchTimeLimit(searchLimit, total: budget?.time, from: .now)
+    var found = FoundRows(budget)
     do {
       var end = try store.answer(
         fetch, seenBy: visibility, while: { stream.isActive && time.mayContinue(at: .now) }
       ) { part in
+        try found.add(part)
         if let part = translated(part), let frame = try encoder.append(part) { try stream.add(frame) }
         time.restart(at: .now)
       }
@@ -83,7 +87,7 @@ struct StoreReadRunner: Sendable {
   func collect(
     _ fetch: FetchRequest, _ stream: ReadStream, maximumRows: Int, _ size: (Int) throws -> Void
   ) -> Result<CollectedObjects, Refusal> {
-    var time = SearchTimeLimit(searchLimit, from: .now)
+    var time = SearchTimeLimit(searchLimit, total: budget?.time, from: .now)
     var images = [ObjectImage]()
     var (fetch, keys) = (fetch, fetch.sort)
     fetch.sort = []

@@ -8,7 +8,7 @@ import GraphModel
 /// for all groups that are prepared by then. The sessions' limits on outstanding requests bound the mailbox.
 final class WriterThread: Sendable {
   private struct Contents {
-    var waiting = [(StoreRequestID, WriteRequest)]()
+    var waiting = WriteQueue()
     /// Work to run between two commits.
     var work: (@Sendable () -> Void)?
     var isStopping = false
@@ -21,9 +21,6 @@ final class WriterThread: Sendable {
   private let mailbox = ThreadMailbox(Contents())
   private let finishing = FinishingThread()
   private let stopped = DispatchSemaphore(value: 0)
-
-  /// The maximum number of requests that are committed together, and so of those that delay a reply.
-  static let maximumBatch = 1_024
 
   init(store: any GraphStoring, clock: @escaping @Sendable () -> Timestamp) {
     self.store = store
@@ -57,10 +54,7 @@ final class WriterThread: Sendable {
     -> HubEvent?
   {
     guard fastPath.allows(requests), isFree else {
-      mailbox.change { mailbox in
-        // Mostly the thread has taken everything before; then the requests are not copied.
-        if mailbox.waiting.isEmpty { mailbox.waiting = requests } else { mailbox.waiting += requests }
-      }
+      mailbox.change { $0.waiting.append(requests) }
       return nil
     }
     let start = DispatchTime.now().uptimeNanoseconds
@@ -108,23 +102,7 @@ final class WriterThread: Sendable {
       return .work(work)
     }
     guard !mailbox.waiting.isEmpty else { return mailbox.isStopping ? .end : nil }
-    let count = sharedPrefix(of: mailbox.waiting)
-    if count >= mailbox.waiting.count {
-      defer { mailbox.waiting = [] }
-      return .batch(mailbox.waiting)
-    }
-    defer { mailbox.waiting.removeFirst(count) }
-    return .batch(Array(mailbox.waiting.prefix(count)))
-  }
-
-  /// The number of waiting requests to commit together, as a group. A batch request is committed alone, so that it
-  /// does not delay the answers of earlier requests.
-  private static func sharedPrefix(of waiting: [(StoreRequestID, WriteRequest)]) -> Int {
-    assert(!waiting.isEmpty, "a batch has a request")
-    for (index, entry) in waiting.prefix(maximumBatch).enumerated() {
-      if case .batch = entry.1 { return max(1, index) }
-    }
-    return maximumBatch
+    return .batch(mailbox.waiting.removeGroup())
   }
 
   private func prepare(_ batch: [(StoreRequestID, WriteRequest)]) -> FinishingThread.Group {

@@ -399,7 +399,7 @@ public final class Simulation {
       node.jobs.append(.read(ticket, request, session, number))
     case .collect(let ticket, let fetch, _, _): node.jobs.append(.collect(ticket, fetch))
     case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
-    case .discard: break
+    case .discard, .audit: break
     case .continueRead(let ticket):
       // A finished or cancelled read ignores further credit.
       node.streams.modifyIfPresent(ticket) { $0.credit += 1 }

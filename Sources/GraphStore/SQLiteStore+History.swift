@@ -1,4 +1,5 @@
 // Tests: LargeLogTests.swift, FollowTests.swift, PrincipalTests.swift
+import GRDB
 import GraphModel
 
 /// Reads of history, each in its own read transaction.

@@ -14,6 +14,7 @@ import Synchronization
 final class AccountAuthenticator: Authenticating {
   private let directory: String
   private let log: Logger
+  private let auditLog: AuditLog
   /// Whether the store has commits of users with accounts, so that there has been a file.
   private let requiresFile: Bool
   /// The opened file; guarded by its mutex, because the server may call from any thread.
@@ -24,6 +25,7 @@ final class AccountAuthenticator: Authenticating {
   /// - Throws: `StoreFailure` if there is a file that can't be used.
   init(directory: String, requiresFile: Bool, log: Logger) throws {
     (self.directory, self.requiresFile, self.log) = (directory, requiresFile, log)
+    auditLog = AuditLog(directory: directory)
     let file = try AccessFile.open(directory: directory)
     opened.withLock { $0 = file }
     if file == nil, requiresFile { _ = report(missingFile) }
@@ -106,6 +108,22 @@ final class AccountAuthenticator: Authenticating {
     } catch {
       // The next login records it again.
       _ = report(error)
+    }
+  }
+
+  func record(_ event: AuditEvent, from address: String, omitted: Int) {
+    let entry = AuditEntry(
+      event.kind.rawValue, at: now, user: event.principal, address: address,
+      token: event.token.map { TokenSelector($0).description }, text: event.reason, omitted: omitted)
+    do {
+      try auditLog.append(entry)
+    } catch {
+      // A full disk must not keep users out.
+      if let omitted = limiter.withLock({ $0.omitted(before: "audit") }) {
+        log.error(
+          "the audit log can't be written; an event is missing",
+          metadata: ["failure": "\(error)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+      }
     }
   }
 

@@ -33,6 +33,7 @@ struct Daemon: AsyncParsableCommand {
     subcommands: [
       Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self, UserCommand.self,
       GrantCommand.self, ShareCommand.self, AccessCommand.self, TokenCommand.self, CertificateCommand.self,
+      AuditCommand.self,
     ],
     defaultSubcommand: Serve.self)
 }

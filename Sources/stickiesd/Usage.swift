@@ -69,6 +69,7 @@ extension Daemon {
     "certificate": ["certificate --name notes.example.org", "certificate --show"],
     "user": ["user add ann", "user rename ann anna", "user list"],
     "grant": ["grant ann reader"],
+    "audit": ["audit --since 24h", "audit --user ann --json"],
     "token": ["token create ann --label laptop --expires 90d", "token list"],
     "compact": ["compact --keep-age 90d --dry-run", "compact --keep-commits 10000"],
   ]

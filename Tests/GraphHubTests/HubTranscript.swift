@@ -12,6 +12,8 @@ struct HubTranscript {
   let store = UniqueID(high: 7, low: 7)
   /// The reasons for which queries have been restarted.
   private(set) var reasons = [String]()
+  /// The lines for the audit log, which are no lines of the transcript.
+  private(set) var audits = [AuditEvent]()
   /// The replicas that history knows.
   var replicas = [UniqueID: KnownReplica]()
   /// Whether each lookup of a replica is answered at once, without a line.
@@ -41,6 +43,10 @@ struct HubTranscript {
       // Only the tests of hello look at the lookup itself.
       if case .findReplica(let replica, let session) = action, answersLookups {
         lines += try handle(.foundReplica(.success(replicas[replica]), session: session))
+        continue
+      }
+      if case .audit(let event, _) = action {
+        audits.append(event)
         continue
       }
       lines += try Self.lines(action)
@@ -129,6 +135,7 @@ struct HubTranscript {
     case .pauseReading(let session): ["pause reading from \(session)"]
     case .resumeReading(let session): ["read on from \(session)"]
     case .close(let session): ["close \(session)"]
+    case .audit(let event, let session): ["audit \(session): \(event.kind.rawValue)"]
     case .report(let failure, let session): ["report of \(session): \(failure.name)"]
     case .finished: ["finished"]
     }

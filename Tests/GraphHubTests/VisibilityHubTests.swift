@@ -123,6 +123,36 @@ import Testing
     }
   }
 
+  /// The stored reference must not decide whether an object is in the result, so the store decides.
+  @Test func comparisonOfAReferenceThatMayBeInvisibleIsReadAgain() throws {
+    let store = try TestStore(try ScopedGraph.model())
+    store.store.recordReferences(true)
+    let boards = [try store.insert("Board"), try store.insert("Board")]
+    let hidden = try store.insert("Note", ["board": .object(boards[1])])
+    let shown = try store.insert("Note", ["board": .object(boards[0]), "next": .object(hidden)])
+    let rights = Rights(user: "a", grants: [Grant(.reader, on: boards[0].key)])
+    let visibility = Visibility(rights, model: store.model)
+    let note = try store.entity("Note")
+    var table = QueryTable(model: store.model, commitSteps: 1_000_000)
+    func register(_ text: String) throws -> UInt64 {
+      let predicate = try GraphPredicate(parsing: text, entity: note, model: store.model)
+      return table.register(
+        LiveQuery(entity: note.number, predicate: predicate), through: nil, seenBy: visibility, for: 1)
+    }
+    let uncertain = try ["next == '\(hidden)'", "next == NULL", "next != NULL"].map(register)
+    let certain = try register("board == '\(boards[0])'")
+    let record = try #require(try store.commit([try store.update(shown, "Note.text", .string("x"))]).record)
+    let effects = table.effects(of: record)
+    #expect(effects.stopped == uncertain)
+    #expect(effects.known.map(\.number) == [certain])
+    for number in uncertain { #expect(table.effects(of: record, on: number) == nil) }
+    // A commit of which none of them reads anything.
+    let remark = try #require(try store.commit([try store.insertion("Remark")]).record)
+    let later = table.effects(of: remark)
+    #expect(later.stopped.isEmpty)
+    for number in uncertain { #expect(table.effects(of: remark, on: number)?.isEmpty == true) }
+  }
+
   // MARK: - Sessions
 
   private let ann = Principal(id: "user:a", name: "ann")
@@ -181,6 +211,28 @@ import Testing
     access.since = 4
     _ = try open(&script, 2, ann, access)
     #expect(try script.send(.subscribe(old), 2).first == "2 < query 1 resumed")
+  }
+
+  @Test func statusAndResetsCountNothingForAUserOfOneBoard() throws {
+    var script = try script()
+    let bob = Principal(id: "user:b", name: "bob")
+    let board = Grant(.reader, on: UniqueID(high: 4, low: 4))
+    _ = try open(&script, 1, ann, GrantedAccess(Rights(user: ann.id, grants: [board])))
+    _ = try open(&script, 2, bob, GrantedAccess(.reader, of: bob))
+    var status = ServerStatus()
+    (status.size, status.commitLogSize) = (4_711, 4_712)
+    status.counters = [.init(property: 1, next: 4_713)]
+    for (session, isShown) in [(1, false), (2, true)] as [(SessionID, Bool)] {
+      #expect(try script.send(.status, session) == ["statistics #\(session)"])
+      let answer = try script.handle(.statistics(StoreRequestID(session), status)).joined()
+      for number in ["4711", "4712", "4713"] { #expect(answer.contains(number) == isShown, "\(answer)") }
+    }
+    try script.follow(1, "", ticket: 3, at: 0)
+    try script.follow(2, "", ticket: 4, at: 0)
+    var record = try script.record(1)
+    (record.changes, record.summary) = ([], ChangeSummary(count: 4_711, entities: [script.note.number]))
+    _ = try script.committed(9, record)
+    #expect(script.reasons.map { $0.contains("4711") } == [false, true])
   }
 
   @Test func presenceIsShownToSessionsThatSeeAtLeastAsMuch() throws {

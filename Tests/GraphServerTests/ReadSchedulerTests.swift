@@ -140,11 +140,95 @@ import Testing
     #expect(queue.handle(.ended(StoreRequestID(10))) == [.init(ticket: StoreRequestID(20), isShortRead: false)])
   }
 
-  @Test(arguments: UInt64(1)...20) func queueMatchesReferenceModel(seed: UInt64) {
+  /// Requests a read of a user's session, and returns the reads that start.
+  private func request(_ read: UInt64, _ user: String?, in queue: inout ReadScheduler) -> [UInt64] {
+    queue.handle(.requested(StoreRequestID(read), from: read / 10, of: user)).map(\.ticket.number)
+  }
+
+  @Test func userMayUseHalfOfTheThreadsOnAllConnections() {
+    var queue = ReadScheduler(threads: 4)
+    // Ten connections of one user, which may be endless searches.
+    #expect(request(10, "ann", in: &queue) == [10])
+    #expect(request(20, "ann", in: &queue) == [20])
+    for session in UInt64(3)...10 { #expect(request(session * 10, "ann", in: &queue) == []) }
+    // Another user's reads start at once, and so do the owner's.
+    #expect(request(110, "ben", in: &queue) == [110])
+    #expect(request(120, nil, in: &queue) == [120])
+    #expect(!queue.mustYield)
+    #expect(queue.handle(.ended(StoreRequestID(110))) == [])
+    // Each end makes room for one more of them.
+    #expect(queue.handle(.ended(StoreRequestID(10))).map(\.ticket.number) == [30])
+  }
+
+  @Test func ownerMayUseAllThreadsOnSeveralConnections() {
+    var queue = ReadScheduler(threads: 4)
+    for read in [10, 20, 30, 40] as [UInt64] { #expect(request(read, nil, in: &queue) == [read]) }
+  }
+
+  @Test func usersTakeTurnsWhateverTheNumberOfTheirConnections() {
+    var queue = ReadScheduler(threads: 1)
+    #expect(request(10, "ann", in: &queue) == [10])
+    for session in UInt64(2)...9 { #expect(request(session * 10, "ann", in: &queue) == []) }
+    #expect(request(100, "ben", in: &queue) == [])
+    #expect(request(101, "ben", in: &queue) == [])
+    var order = [UInt64]()
+    var running: UInt64 = 10
+    for _ in 0..<6 {
+      let next = queue.handle(.ended(StoreRequestID(running))).map(\.ticket.number)
+      #expect(next.count == 1)
+      running = next.first ?? 0
+      order.append(running)
+    }
+    #expect(order == [100, 20, 101, 30, 40, 50])
+  }
+
+  /// In the time of a model: a fetch of one user takes one step of a thread. Another user asks at its limit on 100
+  /// connections, for fetches that take 1,000 steps each.
+  @Test func floodOfOneUserDoesNotDelayAnother() {
+    func waits(flooded: Bool) -> [Int] {
+      var queue = ReadScheduler(threads: 4)
+      var ends = [UInt64: Int]()
+      var waits = [Int]()
+      var requested = [UInt64: Int]()
+      var (now, ticket) = (0, UInt64(1_000_000))
+      func begin(_ started: [ReadScheduler.Start]) {
+        for start in started {
+          let read = start.ticket.number
+          if let time = requested[read] { waits.append(now - time) }
+          ends[read] = now + (requested[read] == nil ? 1_000 : 1)
+        }
+      }
+      if flooded {
+        for read in UInt64(0)..<1_600 {
+          begin(queue.handle(.requested(StoreRequestID(read), from: 1_000 + read / 16, of: "ann")))
+        }
+      }
+      for step in 0..<6_000 {
+        now = step
+        for read in ends.filter({ $0.value <= now }).keys.sorted() {
+          ends[read] = nil
+          begin(queue.handle(.ended(StoreRequestID(read))))
+        }
+        if step.isMultiple(of: 3) {
+          ticket += 1
+          requested[ticket] = now
+          begin(queue.handle(.requested(StoreRequestID(ticket), from: 1, of: "ben")))
+        }
+      }
+      return waits.sorted()
+    }
+    let (alone, flooded) = (waits(flooded: false), waits(flooded: true))
+    #expect(alone.count == 2_000 && flooded.count == alone.count)
+    // A fetch takes one step, and waits for none of the other user's.
+    #expect(flooded[flooded.count * 99 / 100] == alone[alone.count * 99 / 100])
+  }
+
+  @Test(arguments: UInt64(1)...20, [false, true]) func queueMatchesReferenceModel(seed: UInt64, hasUsers: Bool) {
     var random = SeededGenerator(seed: seed)
     let threads = Int.random(in: 1...6, using: &random)
     var queue = ReadScheduler(threads: threads)
-    var twin = Twin(threads: threads)
+    let users: [SessionID: String] = hasUsers ? [1: "ann", 2: "ann", 3: "ben"] : [:]
+    var twin = Twin(threads: threads, users: users)
     var last: UInt64 = 0
     var started = 0
     for step in 0..<2_000 {
@@ -152,9 +236,9 @@ import Testing
       switch Int.random(in: 0..<7, using: &random) {
       case 0, 1:
         last += 1
+        let session = SessionID.random(in: 1...5, using: &random)
         event = .requested(
-          StoreRequestID(last), from: .random(in: 1...5, using: &random),
-          isLong: Int.random(in: 0..<6, using: &random) == 0)
+          StoreRequestID(last), from: session, of: users[session], isLong: Int.random(in: 0..<6, using: &random) == 0)
       case 2: event = .cancelled(StoreRequestID(.random(in: 0...last, using: &random)))
       case 3: event = .yielded(twin.running.first(where: \.isShortRead)?.ticket ?? StoreRequestID(0))
       case 4: event = .exceededBuffer(twin.running.first(where: \.isShortRead)?.ticket ?? StoreRequestID(0))
@@ -184,12 +268,15 @@ import Testing
     /// When each session that waits had its last turn, or began to wait.
     private var turns = [SessionID: Int]()
     private var time = 0
+    let users: [SessionID: String]
+    /// When a read of each user that has reads was started last.
+    private var starts = [String?: Int]()
 
-    init(threads: Int) { self.threads = threads }
+    init(threads: Int, users: [SessionID: String]) { (self.threads, self.users) = (threads, users) }
 
     mutating func handle(_ event: ReadScheduler.Event) -> [ReadScheduler.Start] {
       switch event {
-      case .requested(let ticket, let session, let isLong):
+      case .requested(let ticket, let session, _, let isLong):
         if !waiting.contains(where: { $0.session == session }) { turn(session) }
         waiting.append(Read(ticket: ticket, session: session))
         if isLong {
@@ -206,6 +293,8 @@ import Testing
         long.insert(ticket)
         if case .exceededBuffer = event { uninterruptible.insert(ticket) }
       }
+      let present = Set((running + waiting).map { users[$0.session] })
+      starts = starts.filter { present.contains($0.key) }
       let kept = threads > 1 ? 1 : 0
       var started = [ReadScheduler.Start]()
       while running.count(where: { !$0.isShortRead }) < threads - kept, let read = best() {
@@ -224,6 +313,7 @@ import Testing
       waiting.removeAll { $0.ticket == read.ticket }
       running.append(Read(ticket: read.ticket, session: read.session, isShortRead: isShortRead))
       turn(read.session)
+      starts[users[read.session]] = time
       return .init(ticket: read.ticket, isShortRead: isShortRead, isBorrowing: isBorrowing)
     }
 
@@ -234,25 +324,39 @@ import Testing
 
     private func busy(_ session: SessionID) -> Int { running.count { $0.session == session } }
 
+    private func busy(_ user: String?) -> Int { running.count { users[$0.session] == user } }
+
+    private func isBelowShare(_ session: SessionID) -> Bool {
+      busy(session) < max(1, threads / 2) && (users[session] == nil || busy(users[session]) < max(1, threads / 2))
+    }
+
+    private func precedes(_ one: Read, _ other: Read) -> Bool {
+      func load(_ session: SessionID) -> (Int, Int, Int, Int) {
+        let user = users[session]
+        return (busy(user), starts[user] ?? 0, busy(session), turns[session] ?? 0)
+      }
+      return load(one.session) < load(other.session)
+    }
+
     private func best() -> Read? {
       // The first of equals, which is a session's oldest.
-      waiting.filter { busy($0.session) < max(1, threads / 2) }
-        .min { (busy($0.session), turns[$0.session] ?? 0) < (busy($1.session), turns[$1.session] ?? 0) }
+      waiting.filter { isBelowShare($0.session) }.min(by: precedes)
     }
 
     /// The oldest read of a session without running reads that has been tried before.
     private func borrower() -> Read? {
       waiting.filter { read in
         busy(read.session) == 0 && waiting.first { $0.session == read.session }?.ticket == read.ticket
-          && long.contains(read.ticket) && !uninterruptible.contains(read.ticket)
-      }.min { (turns[$0.session] ?? 0) < (turns[$1.session] ?? 0) }
+          && long.contains(read.ticket) && !uninterruptible.contains(read.ticket) && isBelowShare(read.session)
+      }.min(by: precedes)
     }
 
     /// The oldest read of a session without running or long reads.
     private func short() -> Read? {
       waiting.filter { read in
         busy(read.session) == 0 && !waiting.contains { $0.session == read.session && long.contains($0.ticket) }
-      }.min { (turns[$0.session] ?? 0) < (turns[$1.session] ?? 0) }
+          && isBelowShare(read.session)
+      }.min(by: precedes)
     }
   }
 }

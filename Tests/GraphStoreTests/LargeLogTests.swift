@@ -36,8 +36,16 @@ import Testing
     }
   }
 
-  @Test func logReadsEachLargeCommitOnce() throws {
+  /// One store for all; the undo is the last, because it commits.
+  @Test func eachLargeCommitIsReadOnce() throws {
     let scene = try LogFixture()
+    for read in [readLog, readLogWithoutChanges, readTooLargeLogs, abandonLog, readDifferences, undoStep] {
+      _ = scene.count.reset()
+      try read(scene)
+    }
+  }
+
+  private func readLog(_ scene: LogFixture) throws {
     let (store, count) = (scene.store, scene.count)
     let all = try store.store.commits(after: 0, through: nil, maximumChanges: 1_000_000)
     _ = count.reset()
@@ -63,8 +71,8 @@ import Testing
     #expect(count.reset() < 300)
   }
 
-  @Test func logWithoutChangesReadsNoObjects() throws {
-    let scene = try LogFixture()
+  /// A log without changes reads no objects.
+  private func readLogWithoutChanges(_ scene: LogFixture) throws {
     let (store, count) = (scene.store, scene.count)
     var reported = [CommitRecord]()
     _ = try store.store.log(LogRequest(changes: 0)) { reported.append($0) }
@@ -74,8 +82,8 @@ import Testing
     #expect(count.reset() < 50)
   }
 
-  @Test func logWithTooManyChangesIsRefusedUpFront() throws {
-    let scene = try LogFixture()
+  /// A log with too many changes is refused before its first entry.
+  private func readTooLargeLogs(_ scene: LogFixture) throws {
     // The changes of the batch are not listed.
     let all = Int(Self.updates) * Self.people
     for oldestFirst in [false, true] {
@@ -104,8 +112,8 @@ import Testing
     }
   }
 
-  @Test func abandonedLogIsCancelled() throws {
-    let scene = try LogFixture()
+  /// A log whose reader has gone ends, and the connection continues to work.
+  private func abandonLog(_ scene: LogFixture) throws {
     var (asked, reported) = (0, 0)
     #expect(throws: (any Error).self) {
       try scene.store.store.log(
@@ -123,8 +131,7 @@ import Testing
     #expect(newest == [1 + Self.updates])
   }
 
-  @Test func diffReadsEachLargeCommitOnce() throws {
-    let scene = try LogFixture()
+  private func readDifferences(_ scene: LogFixture) throws {
     let (store, count) = (scene.store, scene.count)
     let age = try store.property("Person.age")
     var ages = Set<[Value]>()
@@ -138,8 +145,7 @@ import Testing
     #expect(count.reset() < 10 * Self.people)
   }
 
-  @Test func undoReadsEachLargeCommitOnce() throws {
-    let scene = try LogFixture()
+  private func undoStep(_ scene: LogFixture) throws {
     let store = scene.store
     store.author = "bob"
     for name in ["one", "two", "three"] {

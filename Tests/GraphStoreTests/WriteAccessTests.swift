@@ -26,7 +26,9 @@ import Testing
     if case .refused(let refusal) = result.outcome { refusal } else { nil }
   }
 
-  private func edit(_ id: ObjectID) throws -> Change { try store.update(id, "Note.text", .string("x")) }
+  private func edit(_ id: ObjectID, _ text: String = "x") throws -> Change {
+    try store.update(id, "Note.text", .string(text))
+  }
 
   private func restore(_ scope: RestoreRequest.Scope, at revision: Revision? = nil) throws -> WriteResult {
     let request = RestoreRequest(store.nextID(), scope, at: revision)
@@ -40,7 +42,7 @@ import Testing
     let note = try note(on: 0)
     try store.by("ann", on(0, .commenter)) { () throws in #expect(try store.refusal([try edit(note)]) == nil) }
     try store.by("ann", on(0, .reader)) { () throws in
-      #expect(try store.refusal([try edit(note)])?.code == .notAllowed)
+      #expect(try store.refusal([try edit(note, "y")])?.code == .notAllowed)
     }
     try store.by("ann", on(1, .owner)) { () throws in #expect(try store.refusal([try edit(note)])?.code == .notFound) }
     #expect(try store.refusal([try edit(note)]) == nil, "without rights everything is permitted")
@@ -156,7 +158,9 @@ import Testing
     try store.by("ann", on(0, .reader)) { () throws in #expect(try insert(on: 0)?.code == .notAllowed) }
     try store.by("ann", on(0, .commenter)) { () throws in
       #expect(try insert(on: 0) == nil)
-      #expect(try insert(on: 1)?.violations.first?.rule == "destination", "the board does not exist for ann")
+      let found = try insert(on: 1)
+      // The board does not exist for ann.
+      #expect(found?.violations.first?.rule == "destination", "\(String(describing: found))")
     }
     #expect(try store.all("Note", "creator == 'ann'").count == count && store.all("Note").count == count)
   }

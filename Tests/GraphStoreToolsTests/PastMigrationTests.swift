@@ -9,6 +9,7 @@ import Testing
 import struct GraphModel.FetchRequest
 
 /// Past states from before migrations, in the present model, compared with the states recorded at their time.
+/// `scripts/sweep` runs many seeds.
 @Suite struct PastMigrationTests {
   private static let first = """
     {"format": 1, "name": "Farm", "version": 1, "entities": [
@@ -165,7 +166,7 @@ import struct GraphModel.FetchRequest
     return projected
   }
 
-  @Test(arguments: [UInt64(81), 82, 83, 84])
+  @Test(arguments: SeedSweep.seeds(2).map { $0 + 81 })
   func statesBeforeMigrationUsePresentNames(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let models = try [Self.first, Self.second, Self.third].map { try ShopVersions.model($0) }
@@ -419,7 +420,7 @@ import struct GraphModel.FetchRequest
   /// Before the migration an object has the label that the migration gave it; an object deleted before has the label
   /// that it would have got then; the same applies to its place in an order. Derived values were computed from the
   /// values of that time, and counts counted the objects of that time.
-  @Test(arguments: [UInt64(91), 92, 93, 94, 95])
+  @Test(arguments: SeedSweep.seeds(2).map { $0 + 91 })
   func pastShowsMappedValuesAndOriginalDerivedValues(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let models = try [Self.large, Self.mapped].map { try ShopVersions.model($0) }

@@ -29,6 +29,7 @@ extension Hub {
   /// Removes the session from the readers of a query. An order without windows is kept for a while.
   mutating func unregister(_ number: UInt64, _ session: Session, _ actions: inout [HubAction]) {
     let window = queries[number]?.window
+    session.user?.unfollow(number, of: session.id)
     queries.unregister(number, for: session.id)
     // The query has no window, the window has other readers, or the order has other windows or was ended.
     guard let window, queries[number] == nil, orders.remove(window: number, of: window.order, at: now)
@@ -50,6 +51,7 @@ extension Hub {
     let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects, lens: old.lens)
     let number = queries.register(window, of: entry.query, for: session.id)
     orders.add(window, number: number)
+    session.user?.follow(number, of: session.id, steps: entry.query.predicate.evaluationSteps)
     drop(query, session, &actions)
     // A difference is enough for a client that is up to date and holds the rows of the old window.
     if case .live = reader.state, case .current = session.progress, session.pendingAdvance == nil,

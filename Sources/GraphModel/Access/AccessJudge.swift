@@ -59,6 +59,37 @@ public struct AccessJudge: Sendable {
     return allows(.read, image, role)
   }
 
+  /// Whether a relationship of a visible object may refer to an object that the principal does not see. The principal
+  /// then sees another value than the stored one.
+  private func mayHide(_ number: PropertyNumber) -> Bool {
+    guard let property = model.property(number), let relationship = property.relationship else { return false }
+    guard let destination = model.entity(relationship.destination),
+      destination.family.allSatisfy({ model.accessRules(of: $0)?.rules[.read] == nil })
+    else { return true }
+    switch model.entity(property.owner)?.scope {
+    // The object at the other end has the same scope.
+    case .reference(number)?, .stored(_, through: number)?: return false
+    default: return rights.role == nil
+    }
+  }
+
+  /// Whether the predicate may match the object that is stored, and not the object that the principal sees, or the
+  /// reverse. For a predicate that reads its own object only.
+  public func mayHideReferences(of predicate: GraphPredicate) -> Bool {
+    !seesEverything && predicate.ownProperties.contains(where: mayHide)
+  }
+
+  /// Whether the value of the expression may differ for the object that is stored and the one that the principal sees.
+  public func mayHideReferences(of expression: GraphExpression) -> Bool {
+    !seesEverything
+      && expression.paths.contains { path in
+        switch path.end {
+        case .property(let number), .count(let number): mayHide(number)
+        case .aggregate, .identifier: false
+        }
+      }
+  }
+
   /// The right that a change needs and the principal lacks; nil if the change is permitted. An object that the
   /// principal can't see may not be changed, even as a consequence: the missing right is then that to read it.
   /// - Parameters:

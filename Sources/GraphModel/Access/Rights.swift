@@ -65,5 +65,6 @@ public struct Rights: Hashable, Sendable {
   public func hash(into hasher: inout Hasher) {
     for byte in user.utf8 { hasher.combine(byte) }
     hasher.combine(role)
+    hasher.combine(scopes)
   }
 }

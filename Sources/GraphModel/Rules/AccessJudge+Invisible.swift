@@ -16,6 +16,25 @@ extension AccessJudge {
     return try graph.reader.lastImage(ofDeleted: id).map { !sees($0) } != false
   }
 
+  /// The newest change by which an object became visible; nil if the principal saw each state of `past`. Merging
+  /// with an older base would return values that the principal never saw.
+  /// - Parameter past: the changes that led to the stored state, oldest first.
+  func appearance(of stored: ObjectImage, in past: [PastChange]) -> PastChange? {
+    var image = stored
+    for change in past.reversed() {
+      // Merging knows no values of before.
+      if change.isPruned || change.kind != .updated { return nil }
+      for reversal in change.reversals.reversed() {
+        guard let property = model.property(reversal.property), property.slot != nil,
+          let value = reversal.applied(to: image[property])
+        else { continue }
+        image[property] = value
+      }
+      if !sees(image) { return change }
+    }
+    return nil
+  }
+
   /// A refusal without ids, authors, values and counts of objects that the principal can't see.
   /// - Parameter isOwn: whether the principal itself named the objects of the transaction. An object that does not
   ///   exist for it is then reported under the id that it sent.

@@ -23,8 +23,10 @@ extension TransactionPlanner {
       let presentSet = Set(present)
       for other in wanted where !presentSet.contains(other) { try graph.connect(id, other, property, relationship) }
       if relationship.isOrdered, wanted.count == ids.count {
-        let unseen = related.count == present.count ? [] : related.filter { !present.contains($0) }
-        try graph.reorder(wanted + unseen, property, relationship, of: id)
+        // Members with places of their own keep them if the list does not have them.
+        let isWhole = related.count == present.count || relationship.storage != .members
+        let list = isWhole ? wanted : Self.order(wanted, around: Set(related).subtracting(present), in: related)
+        try graph.reorder(list, property, relationship, of: id)
       }
     case (.relationship(let relationship), .members(let added, let removed)) where relationship.isToMany:
       for other in removed {
@@ -39,6 +41,21 @@ extension TransactionPlanner {
       try place(others, after: anchor, property, relationship, of: id)
     default: throw cannotBeEdited(property, draft)
     }
+  }
+
+  /// The list in its new order, in which the members that its author does not see keep their indices.
+  private static func order(
+    _ wanted: [ObjectID], around unseen: Set<ObjectID>, in list: [ObjectID]
+  ) -> [ObjectID] {
+    var (ordered, rest) = ([ObjectID](), wanted[...])
+    for member in list {
+      if unseen.contains(member) {
+        ordered.append(member)
+      } else if let next = rest.popFirst() {
+        ordered.append(next)
+      }
+    }
+    return ordered + rest
   }
 
   private func cannotBeEdited(_ property: Property, _ draft: Draft) -> Refusal {
@@ -112,6 +129,8 @@ extension TransactionPlanner {
     }
     let wanted = graph.model.entity(relationship.destination)
     let isInvisible = try isInvisible(other)
+    // History names the object, not the principal.
+    if isInvisible, isUndo { throw AccessJudge.effectOnInvisible }
     guard !isInvisible, let entity = try graph.entity(of: other) else {
       // A batch has no base revision and no such conflicts: there the reference is a violation of its row.
       if !isSlice, !isInvisible, try deletedTargets.recordIfDeleted(other, of: wanted, in: graph) { return nil }

@@ -113,8 +113,8 @@ extension TransactionPlanner {
       else { continue }
       let seen = merger.value(of: property, in: stored, before: unseen, keepsOwn: true)
       guard seen != stored[property] else { continue }
-      // The object that it referred to was deleted, so the reference can't be restored.
-      if let other = seen.objectID, try graph.entity(of: other) == nil { continue }
+      // The object that it referred to was deleted, or was not what the author saw: the reference can't be restored.
+      if let other = seen.objectID, try graph.entity(of: other) == nil || isInvisible(other) { continue }
       record(property.number, of: stored, mine: seen, last, mineWon: true, isCollateral: true)
       try apply(Edit(property.number, .set(seen)), to: draft, isInsert: false)
     }

@@ -22,11 +22,14 @@ struct Listener {
   static let messagesPerRead: UInt = 16
   static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
 
-  /// - Parameter encryption: of an address that begins with `tls://`.
+  /// - Parameters:
+  ///   - encryption: of an address that begins with `tls://`.
+  ///   - networks: counts the connections over TCP.
   init(
     _ wanted: ServerAddress, group: MultiThreadedEventLoopGroup, runner: HubRunner, maximumFrameSize: Int,
-    accepting: AcceptBackoff, encryption: ServerEncryption?, log: Logger
+    accepting: AcceptBackoff, encryption: ServerEncryption?, networks: NetworkLimiter, log: Logger
   ) async throws {
+    let isLocal = if case .unix = wanted { true } else { false }
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: Self.backlog)
       // NIO does not set this by itself; without it a start right after a kill -9 finds the port taken.
@@ -44,6 +47,7 @@ struct Listener {
           func makeHandler() -> ConnectionHandler {
             ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize)
           }
+          if !isLocal { try channel.pipeline.syncOperations.addHandler(NetworkGate(networks)) }
           if let encryption {
             try encryption.addHandlers(to: channel, runner: runner, makeHandler: makeHandler)
           } else {

@@ -29,20 +29,36 @@ extension BatchWriter {
     }
   }
 
-  /// The rows whose objects the principal sees.
-  func visible(_ rows: RowSet, in table: EntityTable) throws -> RowSet {
-    guard let judge, !judge.seesEverything else { return rows }
+  /// The rows of the matching objects that the principal sees. A predicate decides by what the principal sees of an
+  /// object: the stored reference to an invisible object must not decide.
+  func selectVisible(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> RowSet {
+    guard let judge, !judge.seesEverything else { return try select(predicate, entity, table) }
+    let readsReferences = judge.mayHideReferences(of: predicate)
+    let evaluator = readsReferences ? PredicateEvaluator(predicate, model: model) : nil
     var seen = RowSet()
-    let select = table.selectWithSum + " WHERE t._row = ?"
-    for row in rows {
-      let statement = try connection.statement(select)
+    let object = table.selectWithSum + " WHERE t._row = ?"
+    for row in try select(readsReferences ? .always : predicate, entity, table) {
+      let statement = try connection.statement(object)
       statement.bind(1, row)
       guard try connection.step(statement) else { throw RowWriter.missing }
       let image = try writer.objects.verifiedImage(statement, in: table)
       sqlite3_reset(statement.statement)
-      if judge.sees(image) { seen.insert(row) }
+      guard judge.sees(image), try evaluator?.matches(reduced(image)) != false else { continue }
+      seen.insert(row)
     }
     return seen
+  }
+
+  /// The object as the principal sees it.
+  func reduced(_ image: ObjectImage) throws -> ObjectImage {
+    guard let judge, !judge.seesEverything else { return image }
+    var image = image
+    for index in image.values.indices {
+      image.values[index] = try Visibility.reduced(image.values[index]) { id in
+        try writer.objects.readImage(of: id).map { judge.sees($0) } == true
+      }
+    }
+    return image
   }
 
   /// A violation by objects that the batch reaches, without what the principal can't see.

@@ -10,7 +10,7 @@ import GraphModel
 extension BatchWriter {
   /// - Returns: the complete batch as a transaction if it is small; nil if it has been written in slices.
   func delete(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> Transaction? {
-    let matched = try visible(select(predicate, entity, table), in: table)
+    let matched = try selectVisible(predicate, entity, table)
     let deleted = DeleteSet(connection, layout: writer.layout)
     try deleted.add(matched, of: table)
     let consequences = try deleted.consequences { try collect([try visible($0)]) }

@@ -12,19 +12,22 @@ extension BatchWriter {
         entity.property(assignment.property), "a batch that was checked assigns properties of its entity")
       return PreparedAssignment(property, assignment.value, model)
     }
-    let rows = try visible(select(predicate, entity, table), in: table)
+    let hidesReferences = assignments.contains { judge?.mayHideReferences(of: $0.value) == true }
+    func changes(of images: [ObjectImage]) throws -> [Change] {
+      try images.map { try Self.change(of: hidesReferences ? reduced($0) : $0, prepared) }
+    }
+    let rows = try selectVisible(predicate, entity, table)
     if rows.count <= writer.sliceObjects {
-      var changes = [Change]()
-      try forEachSlice(of: rows, in: table) { changes += $0.map { Self.change(of: $0, prepared) } }
-      return transaction(changes)
+      var whole = [Change]()
+      try forEachSlice(of: rows, in: table) { whole += try changes(of: $0) }
+      return transaction(whole)
     }
     let deferredKeys = batch.deferredKeys(in: model)
     var done = 0
     try report(done: 0, of: rows.count)
     try forEachSlice(of: rows, in: table) { images in
       try write(
-        slice: images.map { Self.change(of: $0, prepared) }, reader: BatchReader(writer, known: images),
-        deferredKeys: deferredKeys)
+        slice: try changes(of: images), reader: BatchReader(writer, known: images), deferredKeys: deferredKeys)
       done += images.count
       try report(done: done, of: rows.count)
     }

@@ -141,7 +141,11 @@ struct DifferenceReader {
         else { continue }
         for parent in image[property].objectIDs where seen.insert(parent).inserted {
           // A parent that can't be read is named with the rest of the damage.
-          if let found = try past.readableImage(of: parent, at: revision), let found { pending.append(found) }
+          if let found = try past.readableImage(of: parent, at: revision), let found,
+            visible?.later.visibility.sees(found) != false
+          {
+            pending.append(found)
+          }
         }
       }
     }

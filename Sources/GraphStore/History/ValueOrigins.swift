@@ -18,8 +18,8 @@ struct ValueOrigins {
     let (known, deletion) = try history.located(id)
     guard let since = try visible.visibleSince(known, deletion: deletion) else { throw HistoryReader.neverExisted(id) }
     var origin = try wholeOrigin(of: number, of: known)
-    if origin.revision < since {
-      // For the class, the object was inserted with the commit that made it visible.
+    if origin.revision < since || origin.revision == since && origin.kind != .inserted {
+      // The class sees the object as inserted by the commit that made it visible, with all changes of that commit.
       origin = try makeOrigin(.inserted, origin.value, replaced: .null, number, known, at: since, deletion)
       origin.overwrittenValues = []
     }

@@ -44,7 +44,7 @@ extension SQLiteStore {
         return true
       } catch let failure as StoreFailure where failure.code == .inUse {
         reporter.log.warning(
-          "another program reads the store; its log is synced instead of copied into the database file")
+          "another program reads the store; its log is written again instead of copied into the database file")
         try rewriteLog(of: writer.connection)
         return false
       }

@@ -42,18 +42,30 @@ struct Status: AsyncParsableCommand {
           transport      \(TransportDescription.text(shell.client))
           user           \(shell.client.author) (\(Self.role(shell.client)))
           data           \(status.location)
-          size           \(status.size) bytes
-          commit log     \(status.commitLogSize == 0 ? "not in use" : "\(status.commitLogSize) bytes")
+          \(Self.sizes(status))\
           revision       \(status.head.revision)
-          oldest kept    \(status.oldest)
-          \(next.map { "next note      #\($0)\n" } ?? "")\
-          sessions       \(Output.count(Int(status.sessions), "other")), \
-          \(Output.count(Int(status.registrations), "live query", "live queries"))\
+          oldest kept    \(status.oldest)\
+          \(next.map { "\nnext note      #\($0)" } ?? "")\
+          \(Self.sessions(status))\
           \(status.failure.isEmpty ? "" : "\ncommits        refused: \(status.failure)")\
           \(status.exposures.map { "\nwarning        \($0)" }.joined())
           """)
       }
     }
+  }
+
+  /// The lines with the sizes; none for a user who sees a part of the graph, from whom the daemon withholds them.
+  private static func sizes(_ status: ServerStatus) -> String {
+    if status.size == 0 { return "" }
+    let log = status.commitLogSize == 0 ? "not in use" : "\(status.commitLogSize) bytes"
+    return "size           \(status.size) bytes\ncommit log     \(log)\n"
+  }
+
+  /// The line with the other sessions; none for a user who sees a part of the graph.
+  private static func sessions(_ status: ServerStatus) -> String {
+    if status.size == 0 { return "" }
+    let queries = Output.count(Int(status.registrations), "live query", "live queries")
+    return "\nsessions       \(Output.count(Int(status.sessions), "other")), \(queries)"
   }
 
   /// The role of the user.
@@ -70,8 +82,7 @@ struct Status: AsyncParsableCommand {
     guard let number = model.entity(named: Note.entityName)?.property(named: NoteProperties.number.name) else {
       return nil
     }
-    // A counter exists from its first number on.
-    guard let counter = status.counters.first(where: { $0.property == number.number }) else { return 1 }
-    return counter.next
+    // Each sequence has a counter, unless the daemon withholds them from a user who sees a part of the graph.
+    return status.counters.first { $0.property == number.number }?.next
   }
 }

@@ -97,11 +97,7 @@ final class ServedGraph {
 
   /// Waits until the server has no work in progress, at most ten seconds.
   func waitUntilIdle() async throws -> ServerProbe.Census {
-    for _ in 0..<1_000 {
-      if try await census() == .idle { break }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    return try await census()
+    try await #require(probe.withLock { $0 }, "the server runs").censusWhenIdle(withinSeconds: 10)
   }
 
   // MARK: - Clients
