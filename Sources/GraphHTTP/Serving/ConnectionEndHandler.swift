@@ -8,7 +8,7 @@ import NIOHTTPTypes
 /// which this handler writes itself, to an offer of another protocol, behind which the parser reads nothing, or to a
 /// request whose rest the server does not want.
 ///
-/// The output is closed behind it. What the client still sends is read and dropped for a short time, because a socket
+/// The output is closed behind it. Later input is read and dropped for a short time, because a socket
 /// that is closed with unread bytes discards the answer on its way.
 final class ConnectionEndHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
