@@ -67,6 +67,8 @@ import Testing
     func erasedPrincipals() -> [String] { [] }
 
     func record(generation: Int64, of principal: String, at revision: Revision) {}
+
+    func record(_ event: AuditEvent, from address: String, omitted: Int) {}
   }
 
   @Test func metricsNeedNoTokenAndNothingElseIsServed() async throws {
