@@ -10,6 +10,7 @@ let nio: [Target.Dependency] = [
 ]
 let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let http1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -106,7 +107,7 @@ let package = Package(
       name: "GraphHTTP",
       dependencies: [
         "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
-        .product(name: "NIOCore", package: "swift-nio"),
+        http1, .product(name: "NIOCore", package: "swift-nio"),
       ]),
     .target(
       name: "GraphServer",

@@ -36,12 +36,12 @@ package final class InProcessSession: HubConnection {
     (self.runner, self.address, self.receiver) = (runner, address, receiver)
   }
 
-  /// Opens a session of a client of the network; nil if the server has no room for it.
+  /// Opens a session of a peer; nil if the server has no room for it.
   static func open(
-    _ runner: HubRunner, address: String?, _ receiver: @escaping (Event) -> Void
+    _ runner: HubRunner, of peer: Peer, address: String?, _ receiver: @escaping (Event) -> Void
   ) -> InProcessSession? {
     let session = InProcessSession(runner, address, receiver)
-    guard let id = runner.open(session, of: .network) else { return nil }
+    guard let id = runner.open(session, of: peer) else { return nil }
     session.session = id
     return session
   }
@@ -157,14 +157,15 @@ package struct HubSessions: Sendable {
   /// The limits of the server.
   package var limits: HubLimits { runner.limits }
 
-  /// Opens a session of a client of the network, on the hub's loop; nil if the server has no room for it.
+  /// Opens a session, on the hub's loop; nil if the server has no room for it.
   /// - Parameters:
+  ///   - peer: the client; one of the network unless it is a part of the server itself.
   ///   - address: the client's network address, by which failed logins are counted.
   ///   - receiver: called on the loop.
   package func open(
-    address: String?, _ receiver: @escaping (InProcessSession.Event) -> Void
+    of peer: Peer = .network, address: String?, _ receiver: @escaping (InProcessSession.Event) -> Void
   ) -> InProcessSession? {
     runner.loop.preconditionInEventLoop()
-    return InProcessSession.open(runner, address: address, receiver)
+    return InProcessSession.open(runner, of: peer, address: address, receiver)
   }
 }

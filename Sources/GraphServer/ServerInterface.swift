@@ -6,6 +6,9 @@ package protocol ServerInterface: Sendable {
   /// The addresses at which the interface listens, which follow the rules of the server's own.
   var addresses: [ServerAddress] { get }
 
+  /// The URL at which the interface listens; nil if it does not.
+  var address: String? { get }
+
   /// Listens, when the server can serve sessions.
   /// - Parameters:
   ///   - sessions: opens sessions until the server stops.

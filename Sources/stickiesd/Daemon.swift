@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLineIO
 import Foundation
 import FreedMemory
-import GraphHTTP
 import GraphModel
 import GraphServer
 import GraphStore
@@ -26,9 +25,9 @@ struct Daemon: AsyncParsableCommand {
       An option that is not given as a flag is read from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, \
       STICKIESD_LISTEN with commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, \
       STICKIESD_KEEP_HISTORY, STICKIESD_MINIMUM_RETENTION, STICKIESD_PRUNE_EVERY, STICKIESD_CERTIFICATE, STICKIESD_KEY, \
-      STICKIESD_INSECURE, STICKIESD_HTTP, STICKIESD_PUBLIC_URL), else from the configuration file, a JSON object with \
-      the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery, \
-      certificate, key, insecure (true or false), http and publicURL.
+      STICKIESD_INSECURE, STICKIESD_HTTP, STICKIESD_PUBLIC_URL, STICKIESD_METRICS), else from the configuration file, a \
+      JSON object with the keys data, schema, listen (a list), logLevel, searchSeconds, keepHistory, minimumRetention, \
+      pruneEvery, certificate, key, insecure (true or false), http, publicURL and metrics.
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [
@@ -133,11 +132,9 @@ struct Serve: AsyncParsableCommand {
     configuration.pruningPeriod = .microseconds(settings.pruning.microseconds)
     configuration.certificate = certificate
     configuration.allowsExposure = settings.network.isInsecure
-    let interface = settings.http.configuration(author: ProcessEnvironment.current.author).map {
-      HTTPInterface(configuration: $0, log: log)
-    }
+    let interfaces = settings.http.interfaces(author: ProcessEnvironment.current.author, log)
     var server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
-      let all = addresses.map(\.description) + [interface?.address].compactMap(\.self)
+      let all = addresses.map(\.description) + interfaces.compactMap(\.address)
       let lines = all.map { "listening \($0)" }.joined(separator: "\n")
       let code = Descriptor.write(lines + "\n", to: 1)
       // The addresses are only information: the server continues without them.
@@ -147,7 +144,7 @@ struct Serve: AsyncParsableCommand {
           metadata: ["cause": "\(String(cString: strerror(code)))", "text": "\(lines)"])
       }
     }
-    if let interface { server.interfaces = [interface] }
+    server.interfaces = interfaces
     let group = ServiceGroup(
       configuration: .init(
         services: [.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)],

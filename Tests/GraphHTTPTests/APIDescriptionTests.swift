@@ -21,6 +21,13 @@ import Testing
     }
   }
 
+  @Test func abstractEntityHasNoPost() async throws {
+    try await ServedHTTP.serve { (served) async throws in
+      let answer = try await served.post("/v1/objects/Party", "{}")
+      #expect(answer.status == 405 && answer.fields["allow"] == "GET, HEAD", "\(answer)")
+    }
+  }
+
   @Test func everyMethodOfARouteIsDescribed() throws {
     let paths = try #require(APIDescription(model: try Fixtures.company()).json["paths"]?.members)
     for path in paths where path.name != "/openapi.json" {

@@ -73,7 +73,7 @@ import Testing
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "ServiceLifecycle"],
-    "GraphHTTP": ["HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes"],
+    "GraphHTTP": ["HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes"],
     "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],

@@ -48,6 +48,7 @@ class Stage:
         assert line.startswith("listening "), line + self.messages()
         # The listeners are announced together.
         assert self.daemon.stdout.readline() == f"listening {self.url}\n"
+        self.metrics = self.daemon.stdout.readline().split()[1] if "--metrics" in self.options else None
 
     def kill(self):
         """Ends the daemon without warning, as kill -9 does."""

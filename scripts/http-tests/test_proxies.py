@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import unittest
 import uuid
@@ -44,7 +45,10 @@ class ProxyTests(unittest.TestCase):
         """Starts a proxy with a configuration; its arguments name the file."""
         program = shutil.which(name, path=PATH)
         if program is None:
-            self.skipTest(f"{name} is not installed; scripts/install proxies installs it")
+            reason = f"{name} is not installed; scripts/install proxies installs it"
+            # A quiet run shows only the number of skipped tests.
+            print(f"skipped: {reason}", file=sys.stderr)
+            self.skipTest(reason)
         file = f"{self.stage.home}/{name}.conf"
         with open(file, "w", encoding="utf-8") as output:
             output.write(configuration)

@@ -90,6 +90,15 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard case .passing = state else {
+      // The client of a stream has nothing more to say: what it sent is no request, or its connection is broken.
+      end()
+      return context.close(promise: nil)
+    }
+    context.fireErrorCaught(error)
+  }
+
   // MARK: - The stream
 
   private func start(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
@@ -123,7 +132,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     _ head: HTTPRequest
   ) throws(Problem) -> (feed: LiveFeed, timeout: Int64?, credential: String) {
     let (path, query) = try Responder.target(head)
-    try streams.check.checkHost(head)
+    try streams.check.checkHead(head)
     let route = try Route(path: path)
     let credential = try streams.check.check(head, route)
     let parameters = try QueryParameters(query, names: route.parameters(of: .get))
@@ -185,6 +194,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
       case .send(let body): send(body)
       case .begin: begin(context)
       case .write(let content, let request):
+        streams.counters.streamed(content.count)
         let promise = context.eventLoop.makePromise(of: Void.self)
         context.write(wrapOutboundOut(.body(ByteBuffer(bytes: content))), promise: promise)
         written = promise.futureResult

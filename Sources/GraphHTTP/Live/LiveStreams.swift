@@ -10,17 +10,19 @@ final class LiveStreams: @unchecked Sendable {
   let sessions: HubSessions
   let author: String
   let check: RequestGuard
+  let counters: HTTPCounters
   private var streams = [ObjectIdentifier: LiveStreamHandler]()
   private var sweep: RepeatedTask?
 
   /// - Parameter author: the name of a session without an account.
-  init(sessions: HubSessions, author: String, check: RequestGuard) {
-    (self.sessions, self.author, self.check) = (sessions, author, check)
+  init(sessions: HubSessions, author: String, check: RequestGuard, counters: HTTPCounters) {
+    (self.sessions, self.author, self.check, self.counters) = (sessions, author, check, counters)
   }
 
   func add(_ stream: LiveStreamHandler) {
     sessions.loop.assertInEventLoop()
     streams[ObjectIdentifier(stream)] = stream
+    counters.streamBegan()
     if sweep == nil {
       sweep = sessions.loop.scheduleRepeatedTask(initialDelay: HTTPLimits.heartbeat, delay: HTTPLimits.heartbeat) {
         [weak self] _ in self?.beat()
@@ -31,7 +33,7 @@ final class LiveStreams: @unchecked Sendable {
   private func beat() { for stream in streams.values { stream.beat() } }
 
   func remove(_ stream: LiveStreamHandler) {
-    streams[ObjectIdentifier(stream)] = nil
+    if streams.removeValue(forKey: ObjectIdentifier(stream)) != nil { counters.streamEnded() }
     if streams.isEmpty {
       sweep?.cancel()
       sweep = nil

@@ -90,8 +90,7 @@ struct APIDescription {
           operation(
             "get", "live", "A stream of events: a snapshot, then one event for each commit.",
             parameters: ["entity", "where", "limit", "timeout"], headers: ["Last-Event-ID"],
-            answers: [("200", Self.type("string"))], problems: ["400", "401", "403", "404", "422"],
-            type: "text/event-stream")
+            answers: [("200", Self.event)], problems: ["400", "401", "403", "404", "422"], type: "text/event-stream")
         ])),
       .init(
         "/v1/history",
@@ -127,9 +126,9 @@ struct APIDescription {
       parameters.map { name in
         // Only a stream has the parameters of which one is required.
         parameter(
-          name, "query", Self.schema(ofParameter: name),
+          name, "query", Self.schema(ofParameter: name, of: id),
           isRequired: name == "entity" && parameters.contains("timeout"))
-      } + headers.map { parameter($0, "header", Self.schema(ofParameter: $0), isRequired: false) }
+      } + headers.map { parameter($0, "header", Self.schema(ofParameter: $0, of: id), isRequired: false) }
     if !list.isEmpty { members.append(.init("parameters", .array(list))) }
     if let body {
       let content = body.types.map { JSON.Member($0, .object([.init("schema", body.schema)])) }
@@ -158,9 +157,11 @@ struct APIDescription {
     ])
   }
 
-  private static func schema(ofParameter name: String) -> JSON {
+  private static func schema(ofParameter name: String, of operation: String) -> JSON {
     switch name {
-    case "limit": number(1, 1_000)
+    case "limit" where operation == "live": number(1, nil)
+    case "limit" where operation == "history": number(1, RequestHandler.maximumCommits)
+    case "limit": number(1, HTTPLimits.maximumPage)
     case "base": number(1, nil)
     case "timeout": number(1, HTTPLimits.maximumTimeout)
     case "changes": number(0, nil)
@@ -228,33 +229,44 @@ struct APIDescription {
   }
 
   private var transaction: JSON {
-    let change = JSON.object([
-      .init("type", .string("object")),
-      .init("required", .array([.string("kind"), .string("entity")])),
-      .init(
-        "properties",
-        .object([
-          .init("kind", Self.oneOf(["insert", "update", "delete"])),
-          .init("entity", Self.oneOf(model.entities.map(\.name))), .init("$id", Self.type("string")),
-          .init("id", Self.identifier), .init("values", Self.anyObject), .init("base", Self.number(1, nil)),
-          .init("ifRevision", Self.number(1, nil)),
-        ])),
-      .init("additionalProperties", .bool(false)),
-    ])
     let changes = JSON.object([
       .init("type", .string("array")), .init("minItems", .integer(1)),
-      .init("maxItems", .integer(Int64(HTTPLimits.maximumChanges))), .init("items", change),
+      .init("maxItems", .integer(Int64(HTTPLimits.maximumChanges))),
+      .init("items", .object([.init("anyOf", .array(model.entities.flatMap(changeSchemas)))])),
     ])
-    return .object([
-      .init("type", .string("object")), .init("required", .array([.string("changes")])),
-      .init("properties", .object([.init("policy", Self.oneOf(MergePolicy.names)), .init("changes", changes)])),
-      .init("additionalProperties", .bool(false)),
-    ])
+    return Self.closed(
+      [.init("policy", Self.oneOf(MergePolicy.names)), .init("changes", changes)], required: ["changes"])
+  }
+
+  /// The changes of a transaction that concern an entity.
+  private func changeSchemas(of entity: Entity) -> [JSON] {
+    func change(_ kind: String, _ members: [JSON.Member], required: [String]) -> JSON {
+      Self.closed(
+        [.init("kind", Self.oneOf([kind])), .init("entity", Self.oneOf([entity.name]))] + members,
+        required: ["kind", "entity"] + required)
+    }
+    let existing: [JSON.Member] = [
+      .init("id", Self.identifier), .init("base", Self.number(1, nil)), .init("ifRevision", Self.number(1, nil)),
+    ]
+    let update = change(
+      "update", existing + [.init("values", Self.reference("\(entity.name)Changes"))], required: ["id", "values"])
+    let delete = change("delete", existing, required: ["id"])
+    if entity.isAbstract { return [update, delete] }
+    let insert = change(
+      "insert", [.init("$id", Self.type("string")), .init("values", Self.reference("\(entity.name)Values"))],
+      required: ["values"])
+    return [insert, update, delete]
   }
 
   private static let anyObject = type("object")
+  /// An id that the server gives: its last digit has four bits, and its second half is a time, which is not zero.
   private static let identifier = type(
-    "string", [.init("pattern", .string("^[a-hj-km-np-s][0-9a-hj-km-np-tv-z]{25}$"))])
+    "string",
+    [
+      .init(
+        "pattern",
+        .string("^(?!.{13}0{13}$)[a-hj-km-np-s][0-9a-hj-km-np-tv-z]{24}[02468acegjmprtwy]$"))
+    ])
 
   private static func type(_ name: String, _ more: [JSON.Member] = []) -> JSON {
     .object([.init("type", .string(name))] + more)
@@ -274,12 +286,27 @@ struct APIDescription {
     .object([.init("anyOf", .array([schema, type("null")]))])
   }
 
+  /// One event of a stream.
+  private static let event = type(
+    "object",
+    [
+      .init("required", .array([.string("event"), .string("data")])),
+      .init(
+        "properties",
+        .object([
+          .init("event", oneOf(["snapshot", "resumed", "commit", "heartbeat", "end"])),
+          .init("data", type("string")), .init("id", type("string")),
+        ])),
+    ])
+
   private static func reference(_ name: String) -> JSON {
     .object([.init("$ref", .string("#/components/schemas/\(name)"))])
   }
 
-  private static func closed(_ properties: [JSON.Member]) -> JSON {
-    type("object", [.init("properties", .object(properties)), .init("additionalProperties", .bool(false))])
+  private static func closed(_ properties: [JSON.Member], required: [String] = []) -> JSON {
+    let members = [JSON.Member("properties", .object(properties)), .init("additionalProperties", .bool(false))]
+    return type(
+      "object", required.isEmpty ? members : members + [.init("required", .array(required.map(JSON.string)))])
   }
 
   private static func page(_ name: String) -> JSON {

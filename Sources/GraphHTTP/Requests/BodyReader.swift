@@ -120,7 +120,8 @@ struct BodyReader {
     func id(_ name: ObjectSpecifier, _ entity: EntityNumber) throws(InvalidInputError) -> ObjectID {
       switch name {
       case .text(let text):
-        if let key = UniqueID(text) { return ObjectID(key: key, entity: entity) }
+        // A temporary id would name an object of this transaction by chance.
+        if let key = UniqueID(text), case let id = ObjectID(key: key, entity: entity), !id.isTemporary { return id }
         throw InvalidInputError("\"\(text.excerpt)\" is not an id of \(UniqueID.textLength) characters")
       case .label(let label):
         if let id = labels[ByteKey(label)] { return id }

@@ -26,6 +26,8 @@ package enum HTTPLimits {
   static let idleSessions = 64
   /// Connections at a time; further ones are closed at once.
   package static let maximumConnections = 4_096
+  /// Connections to `/metrics` at a time: a collector needs one.
+  static let maximumMetricsConnections = 64
   /// The time in which the headers of a connection's next request must be complete; also the time for which an idle
   /// connection stays open.
   static let headerTime = TimeAmount.seconds(30)
@@ -33,6 +35,8 @@ package enum HTTPLimits {
   static let bodyTime = TimeAmount.seconds(60)
   /// The time in which a client must read a part of an answer.
   static let writeTime = TimeAmount.seconds(60)
+  /// The time for which a client can go on sending behind the last answer of its connection.
+  static let closeTime = TimeAmount.seconds(5)
   /// The time between two heartbeats of a stream.
   static let heartbeat = TimeAmount.seconds(15)
   /// The longest time, in seconds, for which a client can ask a stream to last.

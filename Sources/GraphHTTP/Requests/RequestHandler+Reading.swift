@@ -133,7 +133,7 @@ extension RequestHandler {
   }
 
   private static let defaultCommits: Int64 = 20
-  private static let maximumCommits: Int64 = 1_000
+  static let maximumCommits: Int64 = 1_000
 
   private func time(_ name: String, _ parameters: QueryParameters) throws(Problem) -> Timestamp? {
     guard let text = parameters[name] else { return nil }

@@ -8,7 +8,7 @@ import HTTPTypes
 extension RequestHandler {
   /// Inserts an object.
   func create(_ entity: Entity, _ request: CheckedRequest, _ reader: GraphReader) async throws -> Reply {
-    guard !entity.isAbstract else { throw Problem.malformed(model.abstractSentence(entity)) }
+    precondition(!entity.isAbstract, "the route of an abstract entity has no POST")
     let policy = try request.parameters.policy()
     let body = BodyReader(model: model)
     let inputs = try body.inputs(BodyReader.document(request.body), of: entity)
@@ -105,8 +105,10 @@ extension RequestHandler {
   private func expectation(
     _ id: ObjectID, _ entity: Entity, _ request: CheckedRequest, _ reader: GraphReader
   ) async throws -> Expectation {
-    let wanted = try request.fields[.ifMatch].map { field throws(Problem) in try EntityTag.revision(ifMatch: field) }
+    // The parameters are read before the condition is judged: a mistake in them is reported in any case.
     let base = try request.parameters.integer("base", in: 1...Int64.max)
+    let named = try request.parameters.policy()
+    let wanted = try request.fields[.ifMatch].map { field throws(Problem) in try EntityTag.revision(ifMatch: field) }
     let (found, head) = try await reader.image(id)
     guard let image = found else {
       if wanted != nil { throw Problem(.preconditionFailed, "notFound", missing(id.description, entity).detail) }
@@ -126,7 +128,7 @@ extension RequestHandler {
     }
     // As the commands do: the newest state is what a client means that names none.
     let policy: MergePolicy =
-      request.parameters["policy"] == nil && base == nil ? .objectTrump : try request.parameters.policy()
+      request.parameters["policy"] == nil && base == nil ? .objectTrump : named
     return Expectation(image: image, base: base ?? max(image.revision, head), policy: policy, precondition: nil)
   }
 }

@@ -71,14 +71,24 @@ enum Route: Hashable {
     .notFound("there is no resource \(String(path).excerpt); /openapi.json describes all resources")
   }
 
+  /// The methods of the resource of a model: an abstract entity has no objects of its own to insert.
+  private func methods(in model: Model) -> [HTTPRequest.Method] {
+    guard case .objects(let name) = self,
+      let entity = model.entities.first(where: { UTF8Comparison.equal($0.name, name) })
+    else { return methods }
+    return entity.isAbstract ? [.get] : methods
+  }
+
   /// The method of a request, with GET for HEAD.
   /// - Throws: `Problem` for a method that the resource does not have.
-  func method(of head: HTTPRequest) throws(Problem) -> HTTPRequest.Method {
+  func method(of head: HTTPRequest, in model: Model) throws(Problem) -> HTTPRequest.Method {
     let method = head.method == .head ? .get : head.method
+    let methods = methods(in: model)
     if methods.contains(method) { return method }
     let allowed = methods.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }.joined(separator: ", ")
-    var problem = Problem(
-      .methodNotAllowed, "malformed", "\(head.method.rawValue) is not a method of this resource; it has \(allowed)")
+    var detail = "\(head.method.rawValue) is not a method of this resource; it has \(allowed)"
+    if self.methods.contains(method) { detail += ", because its entity is abstract" }
+    var problem = Problem(.methodNotAllowed, "malformed", detail)
     problem.fields[.allow] = allowed
     throw problem
   }

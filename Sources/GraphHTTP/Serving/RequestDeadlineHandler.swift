@@ -87,26 +87,3 @@ final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandle
     (task, deadline) = (nil, nil)
   }
 }
-
-/// Counts the connections of the interface, and closes those above the limit.
-///
-/// `@unchecked Sendable`: the state is used on the hub's loop only, which serves all connections.
-final class ConnectionCounter: @unchecked Sendable {
-  private var channels = [ObjectIdentifier: any Channel]()
-  private let maximum: Int
-
-  init(maximum: Int) { self.maximum = maximum }
-
-  /// Whether the connection may be served; a served one is removed when it closes.
-  func add(_ channel: any Channel) -> Bool {
-    channel.eventLoop.assertInEventLoop()
-    guard channels.count < maximum else { return false }
-    let id = ObjectIdentifier(channel)
-    channels[id] = channel
-    channel.closeFuture.assumeIsolated().whenComplete { [self] _ in channels[id] = nil }
-    return true
-  }
-
-  /// Closes all connections, on the loop.
-  func closeAll() { for channel in channels.values { channel.close(promise: nil) } }
-}

@@ -31,8 +31,23 @@ struct RequestGuard: Sendable {
     return try Self.credential(head)
   }
 
+  /// Refuses a head that another server could read differently, and other names of this server.
+  func checkHead(_ head: HTTPRequest) throws(Problem) {
+    // The first `Host` is the authority.
+    if let name = HTTPField.Name("Host"), head.headerFields[name] != nil {
+      throw .malformed("the request has several Host fields")
+    }
+    if let coding = head.headerFields[.transferEncoding], coding.lowercased() != "chunked" {
+      var problem = Problem.malformed("Transfer-Encoding is \(coding.excerpt); it must be chunked")
+      // The end of the body is uncertain.
+      problem.fields[.connection] = "close"
+      throw problem
+    }
+    try checkHost(head)
+  }
+
   /// Refuses other names of this server, which a page of another site may have made resolve to it.
-  func checkHost(_ head: HTTPRequest) throws(Problem) {
+  private func checkHost(_ head: HTTPRequest) throws(Problem) {
     guard let authority = head.authority, let host = Self.host(authority) else {
       throw .malformed("the request needs a Host with the name of this server")
     }

@@ -4,6 +4,7 @@ import HTTPTypes
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 
 /// Reads a request, has it answered, and writes the answer.
 struct Responder: Sendable {
@@ -23,15 +24,15 @@ struct Responder: Sendable {
       log.critical("an invariant is broken: a request fails", metadata: ["invariant": "\(failure)"])
       reply = .problem(Problem(.internalServerError, "failed", "\(failure)"))
     }
-    try await write(reply, of: request, writer)
+    try await Self.write(reply, of: request, writer)
   }
 
   private func checked(_ request: Request, _ address: String?) async throws -> CheckedRequest {
     let head = request.head
     let (path, query) = try Self.target(head)
-    try check.checkHost(head)
+    try check.checkHead(head)
     let route = try Route(path: path)
-    let method = try route.method(of: head)
+    let method = try route.method(of: head, in: handler.model)
     let credential = try check.check(head, route)
     let parameters = try QueryParameters(query, names: route.parameters(of: method))
     let body = try await body(request, method)
@@ -72,6 +73,10 @@ struct Responder: Sendable {
       return try await request.body.collect(upTo: size)
     } catch is NIOTooManyBytesError {
       return nil
+    } catch let error as HTTPParserError {
+      var problem = Problem.malformed("the body is cut, or its chunks are malformed: \(error)")
+      problem.fields[.connection] = "close"
+      throw problem
     }
   }
 
@@ -89,9 +94,9 @@ struct Responder: Sendable {
 
   // MARK: - Answers
 
-  private func write(_ reply: Reply, of request: Request, _ writer: consuming ResponseWriter) async throws {
+  static func write(_ reply: Reply, of request: Request, _ writer: consuming ResponseWriter) async throws {
     var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
-    Self.addCommonFields(&head.headerFields)
+    addCommonFields(&head.headerFields)
     // The rest of the body is skipped, for which there is a time; a client should not send it.
     if reply.status == .contentTooLarge { head.headerFields[.connection] = "close" }
     let isHead = request.method == .head

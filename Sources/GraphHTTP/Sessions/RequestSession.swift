@@ -33,11 +33,12 @@ final class RequestSession: @unchecked Sendable {
   }
 
   /// Opens the session and waits for its welcome.
+  /// - Parameter peer: the client for whom it is.
   /// - Throws: `Problem` if the credential is refused.
-  func open(_ sessions: HubSessions, address: String?, author: String) async throws {
+  func open(_ sessions: HubSessions, of peer: Peer = .network, address: String?, author: String) async throws {
     let hello = Hello(model: nil, replica: replica, author: author, program: "http", credential: credential)
     let answer = loop.flatSubmit { [self] in
-      session = sessions.open(address: address) { [self] in receive($0) }
+      session = sessions.open(of: peer, address: address) { [self] in receive($0) }
       if session == nil { refusal = Refusal(.unavailable, "the server has no room for another session") }
       return next(of: send(.hello(hello)))
     }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Configuration
 import GraphHTTP
+import GraphServer
 import GraphWire
+import Logging
 
 /// The options of the HTTP interface.
 struct HTTPFlags: ParsableArguments {
@@ -17,38 +19,44 @@ struct HTTPFlags: ParsableArguments {
     help: ArgumentHelp(
       "The URL at which a proxy serves the HTTP interface, such as https://notes.example.org/board.", valueName: "url"))
   var publicURL: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The address of /metrics for Prometheus, HOST:PORT, or off; default: off.", valueName: "address"))
+  var metrics: String?
 }
 
-/// The settings of the HTTP interface.
+/// The settings of the HTTP interface, and of the listener for metrics.
 struct HTTPSettings {
   static let defaultPort = 7_418
   static let expectedAddress = "HOST:PORT, such as 127.0.0.1:\(defaultPort), or off"
   static let expectedURL = "https://HOST or http://HOST, with a port and a path if the proxy needs them"
 
+  /// Where an interface listens.
+  struct Address {
+    let host: String
+    let port: Int
+  }
+
   /// The address to serve; nil for off.
-  private(set) var address: (host: String, port: Int)?
+  private(set) var address: Address?
   /// Whether an option names the address, so that the daemon ends if it is in use.
   private(set) var isRequired = false
   private(set) var publicURL: PublicURL?
+  /// The address of `/metrics`; nil for off.
+  private(set) var metrics: Address?
 
   /// Combines flags, environment and file.
   /// - Parameters:
   ///   - flags: nil for a command that serves nothing.
   ///   - hasDefaultAddresses: whether the daemon serves its default addresses, of which HTTP's is one.
   init(_ flags: HTTPFlags?, _ reader: ConfigReader, hasDefaultAddresses: Bool) throws {
-    if let text = flags?.http {
-      guard let parsed = Self.address(text) else {
-        throw OptionsError(description: "--http: \"\(text)\"; it must be \(Self.expectedAddress)")
-      }
-      (address, isRequired) = (parsed.address, true)
-    } else if let text = reader.string(forKey: "http") {
-      guard let parsed = Self.address(text) else {
-        throw OptionsError(description: "STICKIESD_HTTP: \"\(text)\"; it must be \(Self.expectedAddress)")
-      }
-      (address, isRequired) = (parsed.address, true)
+    if let given = try Self.option("http", flags?.http, reader) {
+      (address, isRequired) = (given.address, true)
     } else if hasDefaultAddresses {
-      address = ("127.0.0.1", Self.defaultPort)
+      address = Address(host: "127.0.0.1", port: Self.defaultPort)
     }
+    metrics = try Self.option("metrics", flags?.metrics, reader)?.address
     if let text = flags?.publicURL ?? reader.string(forKey: "publicURL") {
       guard let url = PublicURL(parsing: text) else {
         throw OptionsError(description: "the public URL \"\(text)\" must be \(Self.expectedURL)")
@@ -57,27 +65,48 @@ struct HTTPSettings {
     }
   }
 
-  /// A valid text of the option.
+  /// A valid text of an option.
   struct ParsedAddress {
     /// Nil for `off`.
-    let address: (host: String, port: Int)?
+    let address: Address?
+  }
+
+  /// Nil if neither the flag nor the variable nor the file has the option.
+  private static func option(_ name: String, _ flag: String?, _ reader: ConfigReader) throws -> ParsedAddress? {
+    guard let text = flag ?? reader.string(forKey: ConfigKey(name)) else { return nil }
+    // The file was validated when it was read.
+    guard let parsed = parse(text) else {
+      let source = flag == nil ? "STICKIESD_\(name.uppercased())" : "--\(name)"
+      throw OptionsError(description: "\(source): \"\(text)\"; it must be \(expectedAddress)")
+    }
+    return parsed
   }
 
   /// Nil for a text that is neither an address nor `off`.
-  static func address(_ text: String) -> ParsedAddress? {
+  static func parse(_ text: String) -> ParsedAddress? {
     if text == "off" { return ParsedAddress(address: nil) }
     let authority = text.hasPrefix("http://") ? String(text.dropFirst("http://".count)) : text
     guard case .tcp(let host, let port)? = try? ServerAddress(parsing: "tcp://\(authority)") else { return nil }
-    return ParsedAddress(address: (host, port))
+    return ParsedAddress(address: Address(host: host, port: port))
   }
 
-  /// The interface to serve; nil for none.
-  func configuration(author: String) -> HTTPInterface.Configuration? {
-    address.map { address in
+  /// The interfaces to serve.
+  /// - Parameter author: the author of commits without accounts.
+  func interfaces(author: String, _ log: Logger) -> [any ServerInterface] {
+    var interfaces = [any ServerInterface]()
+    var http: HTTPInterface?
+    if let address {
       var configuration = HTTPInterface.Configuration(host: address.host, port: address.port, author: author)
       configuration.isRequired = isRequired
       configuration.publicURL = publicURL
-      return configuration
+      let interface = HTTPInterface(configuration: configuration, log: log)
+      http = interface
+      interfaces.append(interface)
     }
+    if let metrics {
+      interfaces.append(
+        MetricsInterface(host: metrics.host, port: metrics.port, publicURL: publicURL, http: http, log: log))
+    }
+    return interfaces
   }
 }

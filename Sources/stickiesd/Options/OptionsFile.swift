@@ -18,7 +18,7 @@ struct OptionsFile: FileConfigSnapshot {
 
   private enum Key: String, CaseIterable {
     case data, schema, listen, logLevel, searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key
-    case insecure, http, publicURL
+    case insecure, http, publicURL, metrics
 
     var expected: String {
       switch self {
@@ -33,7 +33,7 @@ struct OptionsFile: FileConfigSnapshot {
       case .pruneEvery: DurationOption.expectedPeriod
       case .certificate, .key: "a string, a file in PEM"
       case .insecure: "true or false"
-      case .http: HTTPSettings.expectedAddress
+      case .http, .metrics: HTTPSettings.expectedAddress
       case .publicURL: HTTPSettings.expectedURL
       }
     }
@@ -52,7 +52,7 @@ struct OptionsFile: FileConfigSnapshot {
         }
       case .minimumRetention: json.stringValue.flatMap { DurationOption($0) == nil ? nil : .string($0) }
       case .insecure: if case .bool(let value) = json { .string(value ? "true" : "false") } else { nil }
-      case .http: json.stringValue.flatMap { HTTPSettings.address($0) == nil ? nil : .string($0) }
+      case .http, .metrics: json.stringValue.flatMap { HTTPSettings.parse($0) == nil ? nil : .string($0) }
       case .publicURL: json.stringValue.flatMap { PublicURL(parsing: $0) == nil ? nil : .string($0) }
       case .pruneEvery: json.stringValue.flatMap { DurationOption($0)?.isPeriod == true ? .string($0) : nil }
       case .listen:

@@ -12,6 +12,8 @@ import Testing
 struct ServedHTTP: Sendable {
   let port: Int
   let model: Model
+  /// The port of `/metrics`.
+  let metricsPort: Int
 
   /// Serves an empty graph of the company's model while `body` runs.
   static func serve(
@@ -25,6 +27,8 @@ struct ServedHTTP: Sendable {
     var configuration = HTTPInterface.Configuration(host: "127.0.0.1", port: 0, author: "ann")
     configuration.publicURL = publicURL.flatMap { PublicURL(parsing: $0) }
     let interface = HTTPInterface(configuration: configuration, log: log)
+    let metrics = MetricsInterface(
+      host: "127.0.0.1", port: 0, publicURL: configuration.publicURL, http: interface, log: log)
     var served = GraphServer.Configuration(addresses: [.unix(path: directory.path + "/socket")], name: "tests")
     served.authenticator = authenticator
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
@@ -34,7 +38,7 @@ struct ServedHTTP: Sendable {
         listens.yield()
         listens.finish()
       })
-    server.interfaces = [interface]
+    server.interfaces = [interface, metrics]
     let serving = server
     let running = Task.detached {
       // Otherwise a server that can't start would leave the caller waiting.
@@ -44,8 +48,10 @@ struct ServedHTTP: Sendable {
     for await _ in listening {}
     let address = try #require(interface.address, "the interface listens")
     let port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+    let path = try #require(metrics.address?.split(separator: ":").last, "the metrics have an address")
+    let metricsPort = try #require(Int(path.prefix { $0 != "/" }))
     do {
-      try await body(ServedHTTP(port: port, model: model))
+      try await body(ServedHTTP(port: port, model: model, metricsPort: metricsPort))
     } catch {
       running.cancel()
       try await running.value
@@ -67,6 +73,14 @@ struct ServedHTTP: Sendable {
     let client = try connect()
     defer { client.close() }
     client.send(RawHTTPClient.request(method, target, port: port, fields, body: body))
+    return try await client.answer(isForHead: method == "HEAD")
+  }
+
+  /// Requests the metrics.
+  func metrics(_ method: String = "GET", _ target: String = "/metrics") async throws -> RawHTTPClient.Answer {
+    let client = try RawHTTPClient(port: metricsPort)
+    defer { client.close() }
+    client.send(RawHTTPClient.request(method, target, port: metricsPort))
     return try await client.answer(isForHead: method == "HEAD")
   }
 

@@ -1,0 +1,103 @@
+// Tests: MetricsTests.swift
+import GraphHub
+import GraphModel
+import GraphServer
+import GraphWire
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import Synchronization
+
+/// Serves `/metrics` for Prometheus, on a listener of its own: it needs no token and shows no contents, so an operator
+/// decides by the address who reads it.
+package final class MetricsInterface: ServerInterface {
+  private struct Running {
+    let listener: HTTPListener
+    let connections: ConnectionCounter
+    let loop: any EventLoop
+  }
+
+  private let host: String
+  private let port: Int
+  private let check: RequestGuard
+  private let counters: HTTPCounters?
+  private let log: Logger
+  /// Set by `start`, cleared by `stop`; guarded by its mutex, because the address is read from any thread.
+  private let running = Mutex<Running?>(nil)
+
+  /// - Parameters:
+  ///   - port: 0 for any free port.
+  ///   - publicURL: the URL of a proxy, whose host is accepted, too.
+  ///   - http: the HTTP interface whose counters are shown; nil for none.
+  package init(host: String, port: Int, publicURL: PublicURL?, http: HTTPInterface?, log: Logger) {
+    (self.host, self.port, counters, self.log) = (host, port, http?.counters, log)
+    check = RequestGuard(host: host, publicURL: publicURL)
+  }
+
+  package var addresses: [ServerAddress] { [.tcp(host: host, port: port)] }
+
+  package var address: String? { running.withLock { $0.map { "\($0.listener.address)/metrics" } } }
+
+  package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
+    let connections = ConnectionCounter(maximum: HTTPLimits.maximumMetricsConnections)
+    let channel = HTTP1Channel(
+      responder: { [self] request, writer, _ in
+        let reply: Reply
+        do {
+          reply = try await self.reply(to: request.head, sessions)
+        } catch let problem as Problem {
+          reply = .problem(problem)
+        } catch let refusal as Refusal {
+          reply = .problem(Problem(refusal, sessions.model))
+        }
+        try await Responder.write(reply, of: request, writer)
+      },
+      configuration: .init(
+        additionalChannelHandlers: [
+          ConnectionEndHandler(), RequestDeadlineHandler(), ConnectionLimitHandler(connections),
+        ], httpDecoderConfiguration: HTTPListener.decoderConfiguration))
+    let listener = try await HTTPListener.start(
+      channel, host: host, port: port, option: "--metrics", isRequired: true, on: group, log: log)
+    guard let listener else { preconditionFailure("a required address listens, or throws") }
+    running.withLock { $0 = Running(listener: listener, connections: connections, loop: sessions.loop) }
+  }
+
+  package func stop() async {
+    let taken = running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    guard let taken else { return }
+    // Nothing of a scrape is worth waiting for.
+    taken.loop.execute { taken.connections.closeAll() }
+    await taken.listener.stop()
+  }
+
+  private func reply(to head: HTTPRequest, _ sessions: HubSessions) async throws -> Reply {
+    let (path, _) = try Responder.target(head)
+    try check.checkHead(head)
+    guard path == "/metrics" else { throw Problem.notFound("this listener has /metrics only") }
+    guard head.method == .get || head.method == .head else {
+      var problem = Problem(.methodNotAllowed, "malformed", "/metrics can only be read")
+      problem.fields[.allow] = "GET, HEAD"
+      throw problem
+    }
+    let status = try await status(sessions)
+    let text = try await sessions.loop.submit { [counters] in
+      MetricsText(status, counters, sessions.model).text
+    }.get()
+    return Reply(.ok, .bytes(Array(text.utf8)), type: "text/plain; version=0.0.4; charset=utf-8")
+  }
+
+  /// The server's status, by a session of the server's own user, because a collector has no token.
+  private func status(_ sessions: HubSessions) async throws -> ServerStatus {
+    let session = RequestSession(loop: sessions.loop, credential: "", replica: .randomReplica())
+    defer { sessions.loop.execute { session.end() } }
+    try await session.open(sessions, of: .owner, address: nil, author: "metrics")
+    guard case .status(let status) = try await session.answer(to: .status) else {
+      throw Refusal(.unavailable, "the server answered a request for its status with something else")
+    }
+    return status
+  }
+}
