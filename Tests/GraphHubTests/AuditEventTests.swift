@@ -57,7 +57,8 @@ import Testing
     _ = try script.send(
       .hello(Hello(model: script.model.hash, replica: id.replica, author: "eve", credential: "t")), 1)
     let identity = ClientIdentity.user(ann, token: 7, access: GrantedAccess(.editor, of: ann))
-    #expect(try script.handle(.authenticated(.success(identity), session: 1)) == ["1 < goodbye: notAllowed", "close 1"])
+    #expect(
+      try script.handle(.authenticated(.success(identity), session: 1)) == ["1 < goodbye: notAllowed", "close 1"])
     #expect(script.audits.map(\.kind) == [.refusal])
     // The other user is not named.
     #expect(!"\(script.audits)".contains("user:b"))

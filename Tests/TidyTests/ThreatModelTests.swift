@@ -20,7 +20,9 @@ import Testing
       var suite: String?
       var isTest = false
       for line in text.split(separator: "\n") {
-        if !line.hasPrefix(" "), let match = try type.firstMatch(in: line) { suite = match[1].substring.map(String.init) }
+        if !line.hasPrefix(" "), let match = try type.firstMatch(in: line) {
+          suite = match[1].substring.map(String.init)
+        }
         if line.contains("@Test") { isTest = true }
         guard isTest, let suite, let match = line.firstMatch(of: function) else { continue }
         names.insert(Name(suite: suite, function: String(match.output.1)))
