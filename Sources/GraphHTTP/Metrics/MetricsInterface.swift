@@ -68,10 +68,11 @@ package final class MetricsInterface: ServerInterface {
       defer { running = nil }
       return running
     }
-    guard let taken else { return }
-    // Nothing of a scrape is worth waiting for.
-    taken.loop.execute { taken.connections.closeAll() }
-    await taken.listener.stop()
+    if let taken {
+      // Nothing of a scrape is worth waiting for.
+      taken.loop.execute { taken.connections.closeAll() }
+      await taken.listener.stop()
+    }
   }
 
   private func reply(to head: HTTPRequest, _ sessions: HubSessions) async throws -> Reply {

@@ -71,9 +71,10 @@ package final class HTTPInterface: ServerInterface {
     let listener = try await HTTPListener.start(
       channel, host: configuration.host, port: configuration.port, option: "--http",
       isRequired: configuration.isRequired, on: group, log: log)
-    guard let listener else { return }
-    running.withLock {
-      $0 = Running(listener: listener, pool: pool, connections: connections, loop: sessions.loop)
+    if let listener {
+      running.withLock {
+        $0 = Running(listener: listener, pool: pool, connections: connections, loop: sessions.loop)
+      }
     }
   }
 

@@ -63,11 +63,11 @@ struct RequestGuard: Sendable {
     if let name = HTTPField.Name("Sec-Fetch-Site"), let site = head.headerFields[name] {
       guard site == "same-origin" || site == "none" else { throw refusal }
     }
-    guard let origin = head.headerFields[.origin] else { return }
-    if origins.contains(origin.lowercased()) { return }
-    guard let authority = head.authority?.lowercased(),
-      ["http://", "https://"].contains(where: { UTF8Comparison.equal($0 + authority, origin.lowercased()) })
-    else { throw refusal }
+    if let origin = head.headerFields[.origin]?.lowercased(), !origins.contains(origin) {
+      guard let authority = head.authority?.lowercased(),
+        ["http://", "https://"].contains(where: { UTF8Comparison.equal($0 + authority, origin) })
+      else { throw refusal }
+    }
   }
 
   private static func credential(_ head: HTTPRequest) throws(Problem) -> String {
