@@ -23,6 +23,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 // Its product for servers, without the router.
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
@@ -107,7 +108,7 @@ let package = Package(
       name: "GraphHTTP",
       dependencies: [
         "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
-        http1, .product(name: "NIOCore", package: "swift-nio"),
+        http1, nioCore,
       ]),
     .target(
       name: "GraphServer",

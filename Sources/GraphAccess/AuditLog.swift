@@ -12,8 +12,8 @@ import Synchronization
 
 /// The audit log of a data directory: a line of JSON for each login and each refusal, in `audit.log`.
 ///
-/// When the file has its size, it becomes `audit.log.1`, that one `audit.log.2`, and so on; the oldest is removed. The log
-/// never takes more than `maximumFiles` times `maximumFileSize`. The changes of users, tokens and grants are in
+/// When the file has its size, it becomes `audit.log.1`, that one `audit.log.2`, and so on; the oldest is removed. The
+/// log never takes more than `maximumFiles` times `maximumFileSize`. The changes of users, tokens and grants are in
 /// `access.sqlite`, in the transaction of each change.
 public final class AuditLog: Sendable {
   /// The name of the newest file.

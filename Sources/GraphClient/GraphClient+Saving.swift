@@ -258,6 +258,13 @@ extension GraphClient {
       progress)
   }
 
+  /// The same for a class, with a predicate that the compiler checks.
+  public func batchDelete<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
+  ) async throws -> BatchResult {
+    try await batchDelete(try entity(of: type), where: GraphPredicate(type, where: predicate))
+  }
+
   /// Inserts objects from rows.
   /// - Parameters:
   ///   - properties: the properties that each row has values for, in this order; the others get their defaults.
@@ -291,7 +298,7 @@ extension GraphClient {
     return try await insert(entity, properties, &outgoing, policy, progress)
   }
 
-  func insert(
+  private func insert(
     _ entity: Entity, _ properties: [Property], _ outgoing: inout RowSender, _ policy: MergePolicy,
     _ progress: (BatchProgress) -> Void
   ) async throws -> BatchResult {

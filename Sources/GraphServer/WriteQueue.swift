@@ -5,9 +5,9 @@ import GraphModel
 /// The requests that wait for the writer, and the selection of those that are committed next, as a group.
 ///
 /// Requests of one user, and of the machine's owner, are committed in their order of arrival. A group takes few
-/// requests of each user, so that a user with many delays the others by little. A batch request is committed alone, so that it
-/// does not delay the answers of earlier requests. After it, the waiting requests of others come before a further batch
-/// of the same user.
+/// requests of each user, so that a user with many delays the others by little. A batch request is committed alone, so
+/// that it does not delay the answers of earlier requests. After it, the waiting requests of others come before a
+/// further batch of the same user.
 struct WriteQueue: Sendable {
   typealias Entry = (StoreRequestID, WriteRequest)
 

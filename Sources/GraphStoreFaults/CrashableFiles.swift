@@ -76,8 +76,8 @@ public enum CrashableFiles {
   /// Stops watching the folder; its files stay as they are.
   public static func unwatch(_ path: String) { folders.withLock { $0[path] = nil } }
 
-  /// Makes the disk lack the content of a file that reads return, as after a failed sync: the system counts the pages as
-  /// written. Only bytes that are written again and then synced reach the disk.
+  /// Makes the disk lack the content of a file that reads return, as after a failed sync: the system counts the pages
+  /// as written. Only bytes that are written again and then synced reach the disk.
   /// - Parameter durable: the file's content on disk.
   public static func lose(_ file: String, durable: [UInt8]) {
     guard let folder = folder(of: file) else { preconditionFailure("pages are lost below a watched folder") }

@@ -228,17 +228,17 @@ enum FaultInjectionVFS {
       guard let folder = folders[open.folder], let image = folder.lost[open.path] else { return nil }
       return (image, folder.unsynced[open.path, default: []])
     }
-    guard let found else { return }
-    var image = found.image
-    for entry in found.entries where entry.count > 0 {
-      let (start, end) = (Int(entry.offset), Int(entry.offset) + entry.count)
-      if image.count < end { image += [UInt8](repeating: 0, count: end - image.count) }
-      image.withUnsafeMutableBytes { bytes in
-        _ = wrapped.pointee.pMethods.pointee.xRead(
-          wrapped, bytes.baseAddress?.advanced(by: start), Int32(entry.count), entry.offset)
+    if var (image, entries) = found {
+      for entry in entries where entry.count > 0 {
+        let (start, end) = (Int(entry.offset), Int(entry.offset) + entry.count)
+        if image.count < end { image += [UInt8](repeating: 0, count: end - image.count) }
+        image.withUnsafeMutableBytes { bytes in
+          _ = wrapped.pointee.pMethods.pointee.xRead(
+            wrapped, bytes.baseAddress?.advanced(by: start), Int32(entry.count), entry.offset)
+        }
       }
+      CrashableFiles.folders.withLock { [image] in $0.modifyIfPresent(open.folder) { $0.lost[open.path] = image } }
     }
-    CrashableFiles.folders.withLock { $0.modifyIfPresent(open.folder) { $0.lost[open.path] = image } }
   }
 
   private static func close(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {

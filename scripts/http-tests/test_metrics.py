@@ -34,26 +34,26 @@ class MetricsTests(unittest.TestCase):
         status = json.loads(self.stage.shell("status", "--json"))
         samples = self.samples()
         for name, member in {
-            "stickies_revision": "revision", "stickies_oldest_revision": "oldest",
-            "stickies_live_queries": "registrations",
+            "stickiesd_revision": "revision", "stickiesd_oldest_revision": "oldest",
+            "stickiesd_live_queries": "registrations",
         }.items():
             self.assertEqual(samples[name], status[member], name)
-        self.assertGreater(samples["stickies_store_bytes"], 0)
-        self.assertEqual(samples["stickies_accepts_commits"], 1)
-        info = next(name for name in samples if name.startswith("stickies_info"))
+        self.assertGreater(samples["stickiesd_store_bytes"], 0)
+        self.assertEqual(samples["stickiesd_accepts_commits"], 1)
+        info = next(name for name in samples if name.startswith("stickiesd_info"))
         for text in (status["store"], status["server"], status["data"], str(status["process"])):
             self.assertIn(f'="{text}"', info)
-        self.assertEqual(samples['stickies_http_requests_total{method="POST",code="201"}'], 1)
-        self.assertEqual(samples['stickies_http_requests_total{method="GET",code="404"}'], 1)
-        self.assertEqual(samples["stickies_http_streams"], 0)
+        self.assertEqual(samples['stickiesd_http_requests_total{method="POST",code="201"}'], 1)
+        self.assertEqual(samples['stickiesd_http_requests_total{method="GET",code="404"}'], 1)
+        self.assertEqual(samples["stickiesd_http_streams"], 0)
 
     def test_streams_are_counted(self):
         with self.stage.client.stream("GET", "/v1/live", params={"entity": "Note"}) as answer:
             next(answer.iter_lines())
             samples = self.samples()
-            self.assertEqual(samples["stickies_http_streams"], 1)
-            self.assertEqual(samples["stickies_live_queries"], 1)
-            self.assertGreater(samples["stickies_http_streamed_bytes_total"], 0)
+            self.assertEqual(samples["stickiesd_http_streams"], 1)
+            self.assertEqual(samples["stickiesd_live_queries"], 1)
+            self.assertGreater(samples["stickiesd_http_streamed_bytes_total"], 0)
 
     def test_nothing_else_is_served(self):
         root = self.stage.metrics.removesuffix("/metrics")

@@ -68,10 +68,10 @@ struct MetricsText {
   }
 
   private mutating func add(_ name: String, _ help: String, _ kind: Kind, _ samples: [(Labels, Int64)]) {
-    text += "# HELP stickies_\(name) \(help)\n# TYPE stickies_\(name) \(kind.rawValue)\n"
+    text += "# HELP stickiesd_\(name) \(help)\n# TYPE stickiesd_\(name) \(kind.rawValue)\n"
     for (labels, value) in samples {
       let list = labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-      text += "stickies_\(name)\(list.isEmpty ? "" : "{\(list)}") \(value)\n"
+      text += "stickiesd_\(name)\(list.isEmpty ? "" : "{\(list)}") \(value)\n"
     }
   }
 

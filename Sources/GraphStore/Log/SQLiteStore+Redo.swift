@@ -34,8 +34,8 @@ extension SQLiteStore {
 
   /// Makes what a start has found durable in SQLite.
   ///
-  /// While another program reads the store, such as a backup, its pages can't be overwritten, and a start can't wait for
-  /// a backup. The log is then written again: a mere sync proves nothing if one of the killed process has failed.
+  /// While another program reads the store, such as a backup, its pages can't be overwritten, and a start can't wait
+  /// for a backup. The log is then written again: a mere sync proves nothing if one of the killed process has failed.
   /// - Returns: whether everything is durable.
   private func makeDurableAtStart(_ writer: StoreWriter) throws -> Bool {
     try pool.writeWithoutTransaction { database in
