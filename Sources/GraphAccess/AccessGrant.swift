@@ -30,7 +30,7 @@ public struct AccessUser: Hashable, Sendable {
   /// The revision of the graph from which on no session had earlier grants; nil if that is not known.
   public var since: Revision?
 
-  /// What the grants allow.
+  /// The rights that the grants give.
   public var rights: Rights {
     Rights(user: principal.id, grants: grants.map { Grant($0.role, on: $0.scope) })
   }

@@ -10,7 +10,7 @@ struct StoreReadRunner: Sendable {
   let searchLimit: Duration
   /// The lens of the requesting session.
   var lens: ModelLens?
-  /// What the requesting session may see; nil for everything.
+  /// The objects that the requesting session may see; nil for all.
   var visibility: Visibility?
   /// The limits of a fetch; nil for the machine's owner.
   var budget: ReadBudget?

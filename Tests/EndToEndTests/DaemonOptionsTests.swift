@@ -142,7 +142,8 @@ import Testing
     #expect(lines.count == 4)
     #expect(
       lines[0] == #"stickiesd: bad.json: "dta" is not an option; the options are data, schema, listen, logLevel, "#
-        + "searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key, insecure, http, publicURL, metrics")
+        + "searchSeconds, keepHistory, minimumRetention, pruneEvery, certificate, key, insecure, http, publicURL, "
+        + "metrics")
     #expect(lines[1] == #"bad.json: "data" is 5; it must be a string, the data directory"#)
     #expect(
       lines[2]

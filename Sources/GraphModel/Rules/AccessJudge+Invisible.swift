@@ -1,7 +1,7 @@
 // Tests: PlannerAccessTests.swift
 
-/// What a principal can't see, in the graph as a transaction will leave it: which objects these are, and refusals and
-/// conflicts without them.
+/// The objects that a principal can't see, in the graph as a transaction will leave it, and refusals and conflicts
+/// without them.
 extension AccessJudge {
   /// The refusal of a change that would also change objects which the principal can't see. It names none of them.
   public static let effectOnInvisible = Refusal(

@@ -1,7 +1,7 @@
 // Tests: VisibleHistoryTests.swift
 import GraphModel
 
-/// What a visibility class sees of history: of each change the states in which it sees the object, by the object's own
+/// History as a visibility class sees it: of each change the states in which it sees the object, by the object's own
 /// image at that time and the class's grants of now.
 ///
 /// History is read as a whole, because each state follows from later ones, and reduced afterwards.

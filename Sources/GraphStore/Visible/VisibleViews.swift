@@ -8,7 +8,7 @@ import GraphModel
 /// view of a many-to-many contains the pairs of visible objects. Every statement that reads objects therefore reads the
 /// reduced graph. SQLite merges such a view with the statement, so that indexes are used as without it.
 ///
-/// A foreign key in a row stays as it is, because an index needs the column itself. What it refers to is looked up in a
+/// A foreign key in a row stays as it is, because an index needs the column itself. Its target is looked up in a
 /// view, so that an invisible object is found nowhere; only a comparison with null needs the lookup explicitly
 /// (`PredicateSQL.isMissing`).
 struct VisibleViews {
