@@ -50,7 +50,7 @@ import Testing
     #expect(some.output == "updated 1 of 2 Person objects in 1 commit; the rest are unchanged\n", "\(some.errors)")
     #expect(try revision() == before + 1)
     // A precondition is for the daemon to decide.
-    #expect(try company.run("update", ann, "vacationDays=11", "--if-revision", "1").status == 2)
+    #expect(try company.run("update", ann, "vacationDays=11", "--if-revision", "2").status == 2)
     #expect(company.daemon.stop() == 0)
   }
 
