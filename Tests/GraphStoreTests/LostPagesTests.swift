@@ -23,12 +23,13 @@ import Testing
   /// A connection of another program that reads the store until `body` returns.
   private func whileReading(_ directory: TemporaryDirectory, _ body: () throws -> Void) throws {
     try DatabaseQueue(path: directory.path + "/graph.sqlite").inDatabase { database in
-      try database.execute(sql: "BEGIN")
-      let count = "SELECT count(*) FROM Note"
-      let before = try Int.fetchOne(database, sql: count)
-      try body()
-      #expect(try Int.fetchOne(database, sql: count) == before)
-      try database.execute(sql: "COMMIT")
+      try database.inTransaction(.deferred) {
+        let count = "SELECT count(*) FROM Note"
+        let before = try Int.fetchOne(database, sql: count)
+        try body()
+        #expect(try Int.fetchOne(database, sql: count) == before)
+        return .commit
+      }
     }
   }
 
