@@ -10,7 +10,7 @@ let nio: [Target.Dependency] = [
 ]
 let tls: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let tlsEvents: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
-let http1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let httpCodec: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -108,7 +108,7 @@ let package = Package(
       name: "GraphHTTP",
       dependencies: [
         "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
-        http1, nioCore,
+        httpCodec, nioCore,
       ]),
     .target(
       name: "GraphServer",

@@ -35,8 +35,6 @@ public enum CrashableFiles {
 
   struct Folder {
     var unsynced = [String: [UndoEntry]]()
-    /// The content on disk of files whose cached pages it lacks, although they count as written.
-    var lost = [String: [UInt8]]()
     /// Connections of an earlier generation can't write.
     var generation = 0
     /// Whether the power is off; then no file can be opened before `recover`.
@@ -57,8 +55,6 @@ public enum CrashableFiles {
     let old: [UInt8]
     /// The file's size before the write.
     let size: Int64
-    /// The number of bytes written; 0 for a truncation.
-    let count: Int
   }
 
   static let folders = Mutex<[String: Folder]>([:])
@@ -76,14 +72,6 @@ public enum CrashableFiles {
   /// Stops watching the folder; its files stay as they are.
   public static func unwatch(_ path: String) { folders.withLock { $0[path] = nil } }
 
-  /// Makes the disk lack the content of a file that reads return, as after a failed sync: the system counts the pages
-  /// as written. Only bytes that are written again and then synced reach the disk.
-  /// - Parameter durable: the file's content on disk.
-  public static func lose(_ file: String, durable: [UInt8]) {
-    guard let folder = folder(of: file) else { preconditionFailure("pages are lost below a watched folder") }
-    folders.withLock { $0.modifyIfPresent(folder.path) { $0.lost[file] = durable } }
-  }
-
   /// Simulates a power failure: open connections can no longer write. Close them, then call `recover`.
   public static func crash(_ path: String) {
     folders.withLock { $0.modifyIfPresent(path) { $0.generation += 1 } }
@@ -100,13 +88,13 @@ public enum CrashableFiles {
 
   /// Restores the durable state of the files; call it after the old connections are closed.
   public static func recover(_ path: String) {
-    let (lost, images) = folders.withLock { folders in
-      var (lost, images) = ([String: [UndoEntry]](), [String: [UInt8]]())
+    let lost = folders.withLock { folders in
+      var lost = [String: [UndoEntry]]()
       folders.modifyIfPresent(path) { folder in
-        (lost, images) = (folder.unsynced, folder.lost)
-        (folder.unsynced, folder.lost, folder.isOff) = ([:], [:], false)
+        lost = folder.unsynced
+        (folder.unsynced, folder.isOff) = ([:], false)
       }
-      return (lost, images)
+      return lost
     }
     for (file, entries) in lost.sorted(by: { $0.key < $1.key }) {
       let descriptor = open(file, O_RDWR | O_CLOEXEC)
@@ -115,13 +103,6 @@ public enum CrashableFiles {
         if !entry.old.isEmpty { _ = pwrite(descriptor, entry.old, entry.old.count, off_t(entry.offset)) }
         ftruncate(descriptor, off_t(entry.size))
       }
-      close(descriptor)
-    }
-    for (file, image) in images {
-      let descriptor = open(file, O_RDWR | O_CLOEXEC)
-      guard descriptor >= 0 else { continue }
-      _ = pwrite(descriptor, image, image.count, 0)
-      ftruncate(descriptor, off_t(image.count))
       close(descriptor)
     }
     // The WAL index is shared memory, which does not survive.

@@ -179,7 +179,7 @@ enum FaultInjectionVFS {
       }
       CrashableFiles.folders.withLock {
         $0.modifyIfPresent(open.folder) {
-          $0.unsynced[open.path, default: []].append(.init(offset: offset, old: old, size: size, count: Int(count)))
+          $0.unsynced[open.path, default: []].append(.init(offset: offset, old: old, size: size))
         }
       }
     }
@@ -199,7 +199,7 @@ enum FaultInjectionVFS {
       }
       CrashableFiles.folders.withLock {
         $0.modifyIfPresent(open.folder) {
-          $0.unsynced[open.path, default: []].append(.init(offset: length, old: old, size: size, count: 0))
+          $0.unsynced[open.path, default: []].append(.init(offset: length, old: old, size: size))
         }
       }
     }
@@ -211,7 +211,6 @@ enum FaultInjectionVFS {
     let (open, code) = verdict(file, .sync)
     guard code == SQLITE_OK else { return code }
     guard let open else { return wrapped.pointee.pMethods.pointee.xSync(wrapped, flags) }
-    keepWritten(open, wrapped)
     // Watched files need no real sync, because this layer simulates the disk.
     CrashableFiles.folders.withLock {
       $0.modifyIfPresent(open.folder) { folder in
@@ -220,25 +219,6 @@ enum FaultInjectionVFS {
       }
     }
     return SQLITE_OK
-  }
-
-  /// Adds what was written since the last sync to the disk's content of a file that lacks other pages.
-  private static func keepWritten(_ open: OpenFile, _ wrapped: UnsafeMutablePointer<sqlite3_file>) {
-    let found = CrashableFiles.folders.withLock { folders -> (image: [UInt8], entries: [CrashableFiles.UndoEntry])? in
-      guard let folder = folders[open.folder], let image = folder.lost[open.path] else { return nil }
-      return (image, folder.unsynced[open.path, default: []])
-    }
-    if var (image, entries) = found {
-      for entry in entries where entry.count > 0 {
-        let (start, end) = (Int(entry.offset), Int(entry.offset) + entry.count)
-        if image.count < end { image += [UInt8](repeating: 0, count: end - image.count) }
-        image.withUnsafeMutableBytes { bytes in
-          _ = wrapped.pointee.pMethods.pointee.xRead(
-            wrapped, bytes.baseAddress?.advanced(by: start), Int32(entry.count), entry.offset)
-        }
-      }
-      CrashableFiles.folders.withLock { [image] in $0.modifyIfPresent(open.folder) { $0.lost[open.path] = image } }
-    }
   }
 
   private static func close(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import GraphLog
 import GraphModel
-import GraphStoreFaults
 import GraphStoreTools
 import GraphTesting
 import Testing
@@ -97,38 +96,5 @@ import Testing
     // The other program has ended: closing the store copies everything into the database.
     try opened.store.close()
     #expect(try StoreCheck.run(directory: killed.path, model: opened.model).isEmpty)
-  }
-
-  /// A process was killed after a sync of SQLite's log had failed, and had no commit log. Its successor starts while
-  /// another program reads the store, and then the power fails: what it has acknowledged follows on what SQLite showed.
-  @Test func logOfSQLiteIsWrittenAgainByStartBesideReader() throws {
-    let directory = try TemporaryDirectory()
-    CrashableFiles.watch(directory.path)
-    defer { CrashableFiles.unwatch(directory.path) }
-    let first = try open(directory, isLogged: false)
-    let board = try first.insert("Board", ["name": .string("B")])
-    let wal = directory.path + "/graph.sqlite-wal"
-    var head = try first.store.head
-    try whileReading(directory) {
-      let durable = try #require(FileManager.default.contents(atPath: wal))
-      for number in 0..<3 { _ = try first.insert("Note", ["board": .object(board), "text": .string("\(number)")]) }
-      CrashableFiles.crash(directory.path)
-      try? first.store.close()
-      CrashableFiles.lose(wal, durable: [UInt8](durable))
-      let second = try open(directory)
-      // Transactions are numbered for each replica.
-      second.replica = UniqueID(high: 9, low: 9)
-      _ = try second.insert("Board", ["name": .string("C")])
-      head = try second.store.head
-      CrashableFiles.crash(directory.path)
-      try? second.store.close()
-    }
-    CrashableFiles.recover(directory.path)
-    let again = try open(directory)
-    #expect(try again.all("Note").count == 3)
-    #expect(try again.all("Board").count == 2)
-    #expect(try again.store.head == head)
-    try again.store.close()
-    #expect(try StoreCheck.run(directory: directory.path, model: first.model).isEmpty)
   }
 }

@@ -151,16 +151,19 @@ import Testing
 
   @Test(arguments: [1, 7]) func insertedRowsAreJudged(count: Int) throws {
     let board = try store.property("Note.board").number
-    func insert(on index: Int) throws -> Refusal? {
-      let rows = (0..<count).map { _ in [Value.object(boards[index])] }
+    func insert(on target: ObjectID) throws -> Refusal? {
+      let rows = (0..<count).map { _ in [Value.object(target)] }
       return refusal(try store.batch("Note", .insert([board], rows: count), rows: rows))
     }
-    try store.by("ann", on(0, .reader)) { () throws in #expect(try insert(on: 0)?.code == .notAllowed) }
+    try store.by("ann", on(0, .reader)) { () throws in #expect(try insert(on: boards[0])?.code == .notAllowed) }
+    let unknown = ObjectID(
+      key: UniqueID(high: boards[1].key.high, low: boards[1].key.low ^ 1), entity: boards[1].entity)
     try store.by("ann", on(0, .commenter)) { () throws in
-      #expect(try insert(on: 0) == nil)
-      let found = try insert(on: 1)
-      // The board does not exist for ann.
-      #expect(found?.violations.first?.rule == "destination", "\(String(describing: found))")
+      #expect(try insert(on: boards[0]) == nil)
+      // A board that ann can't see is like one that does not exist.
+      let hidden = try insert(on: boards[1])
+      let missing = try insert(on: unknown)
+      #expect(hidden?.code == .notAllowed && hidden?.message == missing?.message)
     }
     #expect(try store.all("Note", "creator == 'ann'").count == count && store.all("Note").count == count)
   }

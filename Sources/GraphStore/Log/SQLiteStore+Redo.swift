@@ -34,8 +34,8 @@ extension SQLiteStore {
 
   /// Makes what a start has found durable in SQLite.
   ///
-  /// While another program reads the store, such as a backup, its pages can't be overwritten, and a start can't wait
-  /// for a backup. The log is then written again: a mere sync proves nothing if one of the killed process has failed.
+  /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced
+  /// again, which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
   /// - Returns: whether everything is durable.
   private func makeDurableAtStart(_ writer: StoreWriter) throws -> Bool {
     try pool.writeWithoutTransaction { database in
@@ -44,8 +44,8 @@ extension SQLiteStore {
         return true
       } catch let failure as StoreFailure where failure.code == .inUse {
         reporter.log.warning(
-          "another program reads the store; its log is written again instead of copied into the database file")
-        try rewriteLog(of: writer.connection)
+          "another program reads the store; its log is synced instead of copied into the database file")
+        try synchronizeLog(of: writer.connection)
         return false
       }
     }
@@ -181,44 +181,5 @@ extension SQLiteStore {
       throw StoreFailure(.inputOutput, "SQLite's log can't be found", advice: "Stop stickiesd and start it again.")
     }
     return (file, methods.pointee)
-  }
-
-  private static let rollback = SQL("ROLLBACK")
-  private static let pieceBytes: Int64 = 1 << 20
-
-  /// Writes SQLite's log again, with the same bytes, and syncs it.
-  ///
-  /// After a failed sync, the system counts the pages as written that the disk lacks, also for a later process, and
-  /// another sync does not write them.
-  ///
-  /// Other programs append to the log, begin it again, cut and recover it only under the lock that a transaction holds
-  /// here. Their reads find the same bytes at any time, and so does a start after a power cut in between. The file is
-  /// written through SQLite's own descriptor: closing another one would release this process's locks.
-  func rewriteLog(of connection: Connection) throws {
-    if options.hooks.skipsSync { return }
-    do {
-      try connection.run(Self.begin)
-      defer { try? connection.run(Self.rollback) }
-      let (file, methods) = try logFile(of: connection)
-      var size: sqlite3_int64 = 0
-      try check(methods.xFileSize(file, &size), connection)
-      var piece = [UInt8](repeating: 0, count: Int(min(size, Self.pieceBytes)))
-      for offset in stride(from: 0, to: size, by: Int64.Stride(Self.pieceBytes)) {
-        let count = Int32(min(size - offset, Self.pieceBytes))
-        try check(methods.xRead(file, &piece, count, offset), connection)
-        try check(methods.xWrite(file, piece, count, offset), connection)
-      }
-      try synchronizeLog(of: connection)
-    } catch let error as DatabaseError {
-      throw SQLiteFailure.of(error, path: path)
-    }
-  }
-
-  private func check(_ code: Int32, _ connection: Connection) throws {
-    guard code == SQLITE_OK else {
-      throw SQLiteFailure.of(
-        code: code, message: "the write-ahead log can't be written again", path: path,
-        systemError: sqlite3_system_errno(connection.database.sqliteConnection))
-    }
   }
 }
