@@ -46,6 +46,7 @@ struct HTTPListener: Sendable {
         if let port = channel.localAddress?.port { bounds.yield(port) }
         bounds.finish()
       }, eventLoopGroup: group, logger: quiet)
+    // Detached, because it outlives the task that starts the listener; `stop` ends it and waits for it.
     let serving = Task.detached {
       defer { bounds.finish() }
       try await server.run()
