@@ -80,7 +80,7 @@ extension SQLiteStore {
     _ request: FetchRequest, at revision: Revision, seenBy visibility: Visibility?, while isWanted: () -> Bool,
     _ body: (FetchElement) throws -> Void
   ) throws -> FetchCompletion {
-    // The visible part of an object depends on others, so it is read with them.
+    // The visible part of an object depends on other objects, so the same transaction reads them.
     if visibility == nil, !layout.addsCounts(behind: revision), let ids = request.fewIDs {
       return try answer(request, ids, at: revision, body)
     }

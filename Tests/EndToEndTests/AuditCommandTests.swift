@@ -51,7 +51,7 @@ import Testing
     let text = try daemon.stickiesd("audit").output
     #expect(text.contains("  login  ann  127.0.0.1  token "))
     #expect(!text.contains("secret text") && !text.contains("stk_"))
-    // A login with a wrong token is nobody's.
+    // A login with a wrong token belongs to no user.
     let ofAnn = all.filter { $0["name"]?.stringValue == "ann" }
     #expect(try events("--user", "ann").count == ofAnn.count && ofAnn.count < all.count)
     #expect(try events("--since", "1h").count == all.count)

@@ -248,7 +248,7 @@ import Testing
     #expect(try receivers(1) == [])
     #expect(try receivers(2) == ["1"])
     #expect(try receivers(3) == ["1", "2"])
-    // What the first session shows may name objects that the others do not see.
+    // The presence of the first session may name objects that the others do not see.
     #expect(try receivers(1) == [])
     #expect(try receivers(2) == ["1", "3"])
   }

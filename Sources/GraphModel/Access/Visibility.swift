@@ -100,7 +100,8 @@ public struct Visibility: Hashable, Sendable {
     return reduced
   }
 
-  /// The edits between two reduced images. An edit of a list names members that may be invisible, so it is made anew.
+  /// The edits between two reduced images. Edits of lists are computed again, because they name members that may be
+  /// invisible.
   private static func edits(
     from before: ObjectImage, to after: ObjectImage, of change: ObjectChange, model: Model
   ) -> [Edit] {

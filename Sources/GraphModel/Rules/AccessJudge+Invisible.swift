@@ -12,7 +12,7 @@ extension AccessJudge {
     if let draft = graph.draft(of: id) { return draft.before.map { !sees($0) } == true }
     if let image = try graph.reader.image(of: id) { return !sees(image) }
     guard try graph.reader.deletion(of: id) != nil else { return false }
-    // Of a deleted object whose values are unknown, nothing is revealed.
+    // A deleted object whose values are unknown counts as invisible.
     return try graph.reader.lastImage(ofDeleted: id).map { !sees($0) } != false
   }
 
