@@ -94,7 +94,7 @@ public struct GraphServer: Service {
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
     let writer = WriterThread(store: store, clock: Self.now)
-    let conditions = ServingConditions(configuration, others: others)
+    let conditions = ServingConditions(configuration, others: others, log: log)
     for exposure in conditions.exposures { log.warning("\(exposure)") }
     let runner = try runner(loop, conditions, writer, readers, internalReaders)
     var listeners = [Listener]()
@@ -166,7 +166,6 @@ public struct GraphServer: Service {
     _ group: MultiThreadedEventLoopGroup, _ runner: HubRunner, _ listeners: inout [Listener]
   ) async throws {
     let accepting = AcceptBackoff(log: log)
-    let networks = NetworkLimiter(maximum: configuration.limits.networkConnections, log: log)
     let encryption = configuration.certificate.map {
       ServerEncryption(certificate: $0, regulator: HandshakeRegulator(loop: group.next(), log: log))
     }
@@ -174,7 +173,8 @@ public struct GraphServer: Service {
       do {
         return try await Listener(
           address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-          accepting: accepting, encryption: address.isEncrypted ? encryption : nil, networks: networks, log: log)
+          accepting: accepting, encryption: address.isEncrypted ? encryption : nil,
+          networks: runner.conditions.networks, log: log)
       } catch let failure as StoreFailure where failure.code == .inUse {
         throw address.conflict(with: listeners.map(\.address)) ?? failure
       }

@@ -26,7 +26,7 @@ final class HubRunner: @unchecked Sendable {
   let internalReaders: ReaderPool
   let spoolDirectory: String
   let limits: HubLimits
-  private let conditions: ServingConditions
+  let conditions: ServingConditions
   private let log: Logger
   @exclusivity(unchecked) private var connections = [SessionID: any HubConnection]()
   @exclusivity(unchecked) private var turn = Turn()

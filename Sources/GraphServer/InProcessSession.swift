@@ -144,7 +144,7 @@ package final class InProcessSession: HubConnection {
 
 /// Opens sessions of a running server for parts of the same process.
 package struct HubSessions: Sendable {
-  private let runner: HubRunner
+  let runner: HubRunner
 
   init(_ runner: HubRunner) { self.runner = runner }
 

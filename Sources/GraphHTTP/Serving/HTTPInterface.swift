@@ -26,6 +26,8 @@ package final class HTTPInterface: ServerInterface {
     package var author: String
     /// The URL at which a proxy serves the interface.
     package var publicURL: PublicURL?
+    /// Connections at a time. Half of the descriptor limit applies where it is lower.
+    package var maximumConnections = HTTPLimits.maximumConnections
 
     package init(host: String, port: Int, author: String) { (self.host, self.port, self.author) = (host, port, author) }
   }
@@ -52,7 +54,8 @@ package final class HTTPInterface: ServerInterface {
 
   package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
     let pool = SessionPool(sessions, author: configuration.author)
-    let connections = ConnectionCounter(maximum: HTTPLimits.maximumConnections)
+    let connections = ConnectionCounter(
+      maximum: sessions.connections(atMost: configuration.maximumConnections), loop: sessions.loop)
     let check = RequestGuard(host: configuration.host, publicURL: configuration.publicURL)
     let responder = Responder(
       handler: RequestHandler(sessions: sessions, pool: pool), check: check, log: log)
@@ -65,7 +68,7 @@ package final class HTTPInterface: ServerInterface {
       configuration: .init(
         additionalChannelHandlers: [
           RequestCountingHandler(counters), ConnectionEndHandler(), RequestDeadlineHandler(),
-          ConnectionLimitHandler(connections, counters), LiveStreamHandler(live),
+          ConnectionLimitHandler(sessions, connections, counters), LiveStreamHandler(live),
         ],
         httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(

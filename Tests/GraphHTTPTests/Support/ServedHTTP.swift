@@ -18,7 +18,7 @@ struct ServedHTTP: Sendable {
   /// Serves an empty graph of the company's model while `body` runs.
   static func serve(
     authenticator: (any Authenticating)? = nil, publicURL: String? = nil, directory: TemporaryDirectory? = nil,
-    _ body: (ServedHTTP) async throws -> Void
+    maximumConnections: Int? = nil, _ body: (ServedHTTP) async throws -> Void
   ) async throws {
     let model = try Fixtures.company()
     let directory = try directory ?? TemporaryDirectory()
@@ -26,6 +26,7 @@ struct ServedHTTP: Sendable {
     let log = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
     var configuration = HTTPInterface.Configuration(host: "127.0.0.1", port: 0, author: "ann")
     configuration.publicURL = publicURL.flatMap { PublicURL(parsing: $0) }
+    if let maximumConnections { configuration.maximumConnections = maximumConnections }
     let interface = HTTPInterface(configuration: configuration, log: log)
     let metrics = MetricsInterface(
       host: "127.0.0.1", port: 0, publicURL: configuration.publicURL, http: interface, log: log)
