@@ -98,7 +98,7 @@ import Testing
     // This advance comes before the last chunk of the other query.
     #expect(events(&feed, delta(7, 6), advance(6)) == [#"commit {"revision":6,"changes":[\#(change(0, 7))]}"#])
     #expect(events(&feed, chunk(3, at: 5)) == [#"snapshot {"query":1,"snapshot":[],"revision":5}"#])
-    // What the query missed follows its snapshot; then everything is complete.
+    // The missed deltas follow the snapshot; then everything is complete.
     #expect(
       events(&feed, delta(9, 6), advance(6)) == [
         #"commit {"revision":6,"changes":[\#(change(1, 9))]}"#, #"complete {"revision":6} id 6"#,

@@ -11,7 +11,7 @@ protocol EventFeed {
   mutating func stop() -> [FeedAction]
 }
 
-/// What a stream does, in order.
+/// An action of a stream; several are performed in their order.
 enum FeedAction: Hashable {
   /// Send a message to the session.
   case send(ToServer.Body)
