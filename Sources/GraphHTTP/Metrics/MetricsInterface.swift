@@ -43,7 +43,7 @@ package final class MetricsInterface: ServerInterface {
     let connections = ConnectionCounter(
       maximum: HTTPLimits.maximumMetricsConnections, loop: sessions.loop)
     let channel = HTTP1Channel(
-      responder: { [self] request, writer, _ in
+      responder: { [self] request, writer, channel in
         let reply: Reply
         do {
           reply = try await self.reply(to: request.head, sessions)
@@ -52,7 +52,7 @@ package final class MetricsInterface: ServerInterface {
         } catch let refusal as Refusal {
           reply = .problem(Problem(refusal, sessions.model))
         }
-        try await Responder.write(reply, of: request, writer)
+        try await Responder.write(reply, of: request, writer, on: channel)
       },
       configuration: .init(
         additionalChannelHandlers: [

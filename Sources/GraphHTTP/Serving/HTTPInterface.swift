@@ -63,7 +63,7 @@ package final class HTTPInterface: ServerInterface {
     let live = LiveStreams(sessions: sessions, author: configuration.author, check: check, counters: counters)
     let channel = HTTP1Channel(
       responder: { request, writer, channel in
-        try await responder.respond(to: request, writer, address: channel.remoteAddress?.ipAddress)
+        try await responder.respond(to: request, writer, on: channel)
       },
       configuration: .init(
         additionalChannelHandlers: [
