@@ -15,8 +15,7 @@ let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-// Of tests only: the wire's own encoder, and the daemon's own certificates, are held against them.
-let certificates: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+// Of tests only: the wire's own encoder is held against it.
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -64,7 +63,6 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
@@ -252,7 +250,7 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore",
         "GraphServer", "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle, tls, tlsEvents,
-        certificates, crypto,
+        crypto,
       ] + nio),
     .testTarget(
       name: "GraphEmbeddedTests",
@@ -297,7 +295,7 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesModel", "StickiesKit",
         "stickiesd", "stickies", "first-program", "observed-list", "core-data-notes", "company-guides",
-        "company-shell", "company-worker", "company-embedded", grdb, certificates,
+        "company-shell", "company-worker", "company-embedded", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(
@@ -319,6 +317,6 @@ extension Package.Dependency {
   /// Whether only tests need the package.
   fileprivate var isOfTestsOnly: Bool {
     guard case .sourceControl(_, let location, _) = kind else { return false }
-    return ["/swift-protobuf", "/swift-certificates"].contains { location.hasSuffix($0) }
+    return location.hasSuffix("/swift-protobuf")
   }
 }
