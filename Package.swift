@@ -25,6 +25,7 @@ let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distr
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioHTTPCodec: Target.Dependency = .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
@@ -106,8 +107,10 @@ let package = Package(
       name: "GraphHTTP",
       dependencies: [
         "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
-        httpCodec, nioCore,
+        nioHTTPCodec, httpCodec, nioCore, crypto,
       ]),
+    // The files of the web board in `Web`, embedded.
+    .target(name: "StickiesWeb", plugins: ["WebFilesPlugin"]),
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
@@ -157,7 +160,7 @@ let package = Package(
       name: "stickiesd",
       dependencies: [
         "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
-        "GraphHTTP",
+        "GraphHTTP", "StickiesWeb",
         "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals, crypto,
       ]),
     .executableTarget(
@@ -210,6 +213,7 @@ let package = Package(
     .executableTarget(name: "wire-generate"),
     .plugin(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-classes"]),
+    .plugin(name: "WebFilesPlugin", capability: .buildTool()),
     .target(
       name: "GraphTesting",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphStoreTools"]),
@@ -304,10 +308,12 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// A build of the two programs needs no tests and no plugin, for whose tool half of GraphModel would be compiled again.
+// A build of the two programs needs no tests and no plugin of models, for whose tool half of GraphModel would be
+// compiled again.
 if Context.environment["STICKIES_PROGRAMS_ONLY"] != nil {
   package.targets.removeAll { target in
-    target.type == .test || target.type == .plugin || target.plugins?.isEmpty == false
+    if ["StickiesWeb", "WebFilesPlugin"].contains(target.name) { return false }
+    return target.type == .test || target.type == .plugin || target.plugins?.isEmpty == false
   }
   package.products.removeAll { $0.name == "GraphModelPlugin" }
   package.dependencies.removeAll { $0.isOfTestsOnly }

@@ -98,6 +98,8 @@ public struct Hub {
       }
     case .statistics(let ticket, let status):
       if let (session, request) = requests.removeStatistics(ticket) { sendStatus(status, session, request, &actions) }
+    case .browserCode(let ticket, let result):
+      if let (session, request) = requests.removeBrowserCode(ticket) { sendCode(result, session, request, &actions) }
     case .tick(let milliseconds): tick(milliseconds, &actions)
     case .shutdown: shutDown(&actions)
     }

@@ -42,6 +42,7 @@ import Testing
     "StickiesModel": ["GraphModel", "GraphWire", "GraphReplica"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient", "StickiesModel"],
     "StickiesFiles": ["GraphModel"],
+    "StickiesWeb": [],
     "TerminalCells": [],
     "StickiesTerminal": [
       "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
@@ -49,7 +50,7 @@ import Testing
     ],
     "stickiesd": [
       "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
-      "GraphHTTP", "StickiesModel", "CommandLineIO", "FreedMemory",
+      "GraphHTTP", "StickiesWeb", "StickiesModel", "CommandLineIO", "FreedMemory",
     ],
     "stickies": [
       "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphShell",
@@ -73,7 +74,9 @@ import Testing
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "ServiceLifecycle"],
-    "GraphHTTP": ["HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes"],
+    "GraphHTTP": [
+      "Crypto", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
+    ],
     "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],
