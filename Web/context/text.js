@@ -5,7 +5,12 @@
 
 /** @typedef {{ offset: number, length: number, insertion: string, leftAffinity?: boolean }} Splice in bytes of UTF-8 */
 
-/** The bytes of UTF-8 that a text takes. @param {string} text @param {number} [start] @param {number} [end] */
+/**
+ * The bytes of UTF-8 that a text takes.
+ * @param {string} text
+ * @param {number} [start]
+ * @param {number} [end]
+ */
 export function byteLength(text, start = 0, end = text.length) {
   let bytes = 0;
   for (let index = start; index < end; index++) {
@@ -20,8 +25,12 @@ export function byteLength(text, start = 0, end = text.length) {
   return bytes;
 }
 
-/** The code unit at which `bytes` bytes of UTF-8 after `start` end; -1 if they end within a character, or after the text.
- * @param {string} text @param {number} bytes @param {number} [start] */
+/**
+ * The code unit at which `bytes` bytes of UTF-8 after `start` end; -1 if they end within a character, or after the text.
+ * @param {string} text
+ * @param {number} bytes
+ * @param {number} [start]
+ */
 export function unitOffset(text, bytes, start = 0) {
   let index = start;
   let rest = bytes;
@@ -39,7 +48,10 @@ const isHigh = (unit) => (unit & 0xfc00) === 0xd800;
 /** @param {number} unit */
 const isLow = (unit) => (unit & 0xfc00) === 0xdc00;
 
-/** The text with U+FFFD in place of lone surrogates, as the server receives it. @param {string} text */
+/**
+ * The text with U+FFFD in place of lone surrogates, as the server receives it.
+ * @param {string} text
+ */
 export function wellFormed(text) {
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
 }
@@ -47,7 +59,8 @@ export function wellFormed(text) {
 /**
  * Splices as ranges of code units in the text before them; undefined if one is outside the text, within a character, or
  * before the end of the previous one.
- * @param {Splice[]} splices @param {string} text
+ * @param {Splice[]} splices
+ * @param {string} text
  * @returns {{ start: number, end: number, text: string }[] | undefined}
  */
 export function ranges(splices, text) {
@@ -63,7 +76,11 @@ export function ranges(splices, text) {
   return found;
 }
 
-/** The text after the splices; undefined if one does not fit. @param {Splice[]} splices @param {string} text */
+/**
+ * The text after the splices; undefined if one does not fit.
+ * @param {Splice[]} splices
+ * @param {string} text
+ */
 export function applySplices(splices, text) {
   const places = ranges(splices, text);
   if (!places) return undefined;
@@ -76,8 +93,14 @@ export function applySplices(splices, text) {
   return result + text.slice(at);
 }
 
-/** A range of code units as a splice. Its ends move out of a surrogate pair, which they would split.
- * @param {string} text @param {number} start @param {number} end @param {string} insertion @returns {Splice} */
+/**
+ * A range of code units as a splice. Its ends move out of a surrogate pair, which they would split.
+ * @param {string} text
+ * @param {number} start
+ * @param {number} end
+ * @param {string} insertion
+ * @returns {Splice}
+ */
 export function splice(text, start, end, insertion) {
   /** @param {number} index */
   const splits = (index) => index > 0 && index < text.length && isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index));
@@ -91,8 +114,12 @@ export function splice(text, start, end, insertion) {
   };
 }
 
-/** The smallest range whose replacement turns `before` into `after`, in code units, without a split pair.
- * @param {string} before @param {string} after @returns {{ start: number, end: number, text: string }} */
+/**
+ * The smallest range whose replacement turns `before` into `after`, in code units, without a split pair.
+ * @param {string} before
+ * @param {string} after
+ * @returns {{ start: number, end: number, text: string }}
+ */
 export function difference(before, after) {
   const shorter = Math.min(before.length, after.length);
   let prefix = 0;

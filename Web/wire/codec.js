@@ -15,7 +15,10 @@ import { decimalBytes, decimalText, exact, fromHex, hex, idText, writeID } from 
 
 /** A mistake in the bytes of a message, or in a message to encode; `place` names the field. */
 export class MalformedMessage extends Error {
-  /** @param {string} reason @param {string} place */
+  /**
+   * @param {string} reason
+   * @param {string} place
+   */
   constructor(reason, place) {
     super(place ? `${place}: ${reason}` : reason);
     this.place = place;
@@ -57,7 +60,10 @@ const messages = new Map();
   }
 }
 
-/** The value of an absent field. @param {Field} field */
+/**
+ * The value of an absent field.
+ * @param {Field} field
+ */
 function zero(field) {
   if (field.cases) return field.cases[0];
   switch (field.type) {
@@ -88,10 +94,16 @@ class Reader {
     this.path = [];
   }
 
-  /** @param {string} reason @returns {never} */
+  /**
+   * @param {string} reason
+   * @returns {never}
+   */
   fail(reason) { throw new MalformedMessage(reason, this.path.join('.')); }
 
-  /** Reads a varint into `low` and `high`. @param {number} end */
+  /**
+   * Reads a varint into `low` and `high`.
+   * @param {number} end
+   */
   varint(end) {
     const bytes = this.bytes;
     let [low, high, shift] = [0, 0, 0];
@@ -112,14 +124,20 @@ class Reader {
     this.high = high >>> 0;
   }
 
-  /** A varint of at most 32 bits. @param {number} end */
+  /**
+   * A varint of at most 32 bits.
+   * @param {number} end
+   */
   small(end) {
     this.varint(end);
     if (this.high) this.fail('a number is too large');
     return this.low;
   }
 
-  /** The end of a field with a length. @param {number} end */
+  /**
+   * The end of a field with a length.
+   * @param {number} end
+   */
   length(end) {
     this.varint(end);
     if (this.high || this.low > end - this.at) this.fail('the message is cut short');
@@ -144,17 +162,26 @@ class Reader {
   }
 }
 
-/** @param {number} low @param {number} high */
+/**
+ * @param {number} low
+ * @param {number} high
+ */
 function unsigned(low, high) {
   return high <= 0x1fffff ? high * 0x100000000 + low : exact((BigInt(high) << 32n) | BigInt(low));
 }
 
-/** @param {number} low @param {number} high */
+/**
+ * @param {number} low
+ * @param {number} high
+ */
 function signed(low, high) {
   return exact(BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)));
 }
 
-/** @param {number} low @param {number} high */
+/**
+ * @param {number} low
+ * @param {number} high
+ */
 function zigzag(low, high) {
   if (!high) return low & 1 ? -(low >>> 1) - 1 : low >>> 1;
   const value = (BigInt(high) << 32n) | BigInt(low);
@@ -163,7 +190,12 @@ function zigzag(low, high) {
 
 const wireTypes = { fixed64: 1, double: 1, string: 2, bytes: 2, id: 2, decimal: 2 };
 
-/** The value of a field, whose key was read. @param {Reader} reader @param {Field} field @param {number} end */
+/**
+ * The value of a field, whose key was read.
+ * @param {Reader} reader
+ * @param {Field} field
+ * @param {number} end
+ */
 function readValue(reader, field, end) {
   if (field.message) {
     const inner = reader.length(end);
@@ -202,7 +234,12 @@ function readValue(reader, field, end) {
   }
 }
 
-/** Skips the value of an unknown field. @param {Reader} reader @param {number} type @param {number} end */
+/**
+ * Skips the value of an unknown field.
+ * @param {Reader} reader
+ * @param {number} type
+ * @param {number} end
+ */
 function skip(reader, type, end) {
   if (type === 0) reader.varint(end);
   else if (type === 2) reader.at = reader.length(end);
@@ -213,7 +250,11 @@ function skip(reader, type, end) {
   } else reader.fail(`the invalid wire type ${type}`);
 }
 
-/** Most messages hold ids, so these are read by their own function. @param {Reader} reader @param {number} end */
+/**
+ * Most messages hold ids, so these are read by their own function.
+ * @param {Reader} reader
+ * @param {number} end
+ */
 function readObjectID(reader, end) {
   const halves = new Uint8Array(16);
   let entity = 0;
@@ -230,7 +271,12 @@ function readObjectID(reader, end) {
   return { key: idText(halves, 0), entity };
 }
 
-/** @param {Reader} reader @param {Message} type @param {number} end @returns {Record<string, any>} */
+/**
+ * @param {Reader} reader
+ * @param {Message} type
+ * @param {number} end
+ * @returns {Record<string, any>}
+ */
 function readMessage(reader, type, end) {
   /** @type {Record<string, any>} */
   const message = { ...type.defaults };
@@ -270,12 +316,21 @@ function readMessage(reader, type, end) {
   return message;
 }
 
-/** What an absent message stands for. @param {Message} type @returns {Record<string, any>} */
+/**
+ * What an absent message stands for.
+ * @param {Message} type
+ * @returns {Record<string, any>}
+ */
 function emptyMessage(type) {
   return type.name === 'ObjectID' ? { key: 'temporary 0', entity: 0 } : readMessage(new Reader(new Uint8Array(0)), type, 0);
 }
 
-/** Decodes a message of the schema. @param {string} type @param {Uint8Array} bytes @returns {Record<string, any>} */
+/**
+ * Decodes a message of the schema.
+ * @param {string} type
+ * @param {Uint8Array} bytes
+ * @returns {Record<string, any>}
+ */
 export function decode(type, bytes) {
   const reader = new Reader(bytes);
   reader.path.push(type);
@@ -306,7 +361,10 @@ class Writer {
     this.at = 0;
   }
 
-  /** Makes space for more bytes. @param {number} count */
+  /**
+   * Makes space for more bytes.
+   * @param {number} count
+   */
   reserve(count) {
     if (this.at + count <= this.bytes.length) return;
     const bytes = new Uint8Array(Math.max(2 * this.bytes.length, this.at + count));
@@ -314,7 +372,10 @@ class Writer {
     this.bytes = bytes;
   }
 
-  /** A varint of at most 53 bits. @param {number} value */
+  /**
+   * A varint of at most 53 bits.
+   * @param {number} value
+   */
   varint(value) {
     this.reserve(10);
     while (value >= 128) {
@@ -324,7 +385,10 @@ class Writer {
     this.bytes[this.at++] = value;
   }
 
-  /** A varint of 64 bits. @param {bigint} value */
+  /**
+   * A varint of 64 bits.
+   * @param {bigint} value
+   */
   big(value) {
     this.reserve(10);
     let rest = BigInt.asUintN(64, value);
@@ -342,7 +406,10 @@ class Writer {
     this.at += bytes.length;
   }
 
-  /** A part with its length, which is known afterwards. @param {() => void} body */
+  /**
+   * A part with its length, which is known afterwards.
+   * @param {() => void} body
+   */
   measured(body) {
     this.reserve(1);
     const start = ++this.at;
@@ -362,7 +429,12 @@ class Writer {
   }
 }
 
-/** @param {Message} type @param {Record<string, any>} message @param {Writer} writer @param {string} place */
+/**
+ * @param {Message} type
+ * @param {Record<string, any>} message
+ * @param {Writer} writer
+ * @param {string} place
+ */
 function writeMessage(type, message, writer, place) {
   if (type.name === 'ObjectID') return writeObjectID(message, writer, place);
   let count = 0;
@@ -380,7 +452,11 @@ function writeMessage(type, message, writer, place) {
   if (type.mark === '!' && count === 0) throw new MalformedMessage(`a ${type.name} needs one of its fields`, place);
 }
 
-/** @param {Record<string, any>} id @param {Writer} writer @param {string} place */
+/**
+ * @param {Record<string, any>} id
+ * @param {Writer} writer
+ * @param {string} place
+ */
 function writeObjectID(id, writer, place) {
   const halves = new Uint8Array(16);
   if (!writeID(String(id.key), halves, 0)) throw new MalformedMessage('is not an id', place);
@@ -396,7 +472,11 @@ function writeObjectID(id, writer, place) {
   }
 }
 
-/** Whether a value is left out. @param {Field} field @param {any} value */
+/**
+ * Whether a value is left out.
+ * @param {Field} field
+ * @param {any} value
+ */
 function isZero(field, value) {
   switch (field.type) {
     case 'double': return Object.is(value, 0);
@@ -405,13 +485,21 @@ function isZero(field, value) {
   }
 }
 
-/** @param {Field} field @param {any} value @param {Writer} writer @param {string} place */
+/**
+ * @param {Field} field
+ * @param {any} value
+ * @param {Writer} writer
+ * @param {string} place
+ */
 function writeField(field, value, writer, place) {
   const wireType = field.message ? 2 : (/** @type {Record<string, number>} */ (wireTypes)[field.type] ?? 0);
   writer.varint(field.number * 8 + wireType);
   const { message } = field;
   if (message) return writer.measured(() => writeMessage(message, value, writer, place));
-  /** @param {boolean} condition @param {string} reason */
+  /**
+   * @param {boolean} condition
+   * @param {string} reason
+   */
   const check = (condition, reason) => { if (!condition) throw new MalformedMessage(reason, place); };
   if (field.cases) {
     const index = field.cases.indexOf(value);
@@ -443,7 +531,7 @@ function writeField(field, value, writer, place) {
       check(typeof value === 'string', 'is not a string');
       return writer.measured(() => {
         writer.reserve(3 * value.length);
-        writer.at += encoder.encodeInto(value, writer.bytes.subarray(writer.at)).written;
+        writer.at += encoder.encodeInto(value, writer.bytes.subarray(writer.at)).written ?? 0;
       });
     }
     default: {
@@ -462,7 +550,11 @@ function named(type) {
   return message;
 }
 
-/** Encodes a message of the schema. @param {string} type @param {Record<string, any>} message */
+/**
+ * Encodes a message of the schema.
+ * @param {string} type
+ * @param {Record<string, any>} message
+ */
 export function encode(type, message) {
   const writer = new Writer();
   writeMessage(named(type), message, writer, type);

@@ -4,9 +4,11 @@ const letters = 'abcdefghjkmnpqrs';
 const digits = '0123456789abcdefghjkmnpqrstvwxyz';
 const temporary = 'temporary ';
 
-/** The 26 characters of an id, or `temporary N` if its high half is zero.
+/**
+ * The 26 characters of an id, or `temporary N` if its high half is zero.
  * @param {Uint8Array} bytes holds the two halves at `at`, each least significant byte first, the high half first
- * @param {number} at */
+ * @param {number} at
+ */
 export function idText(bytes, at) {
   let isTemporary = true;
   for (let index = at; index < at + 8; index++) if (bytes[index] !== 0) isTemporary = false;
@@ -30,9 +32,13 @@ export function idText(bytes, at) {
   return text;
 }
 
-/** Writes the two halves of an id into `bytes` at `at`; the reverse of `idText`.
- * @param {string} text @param {Uint8Array} bytes @param {number} at
- * @returns {boolean} whether the text is an id */
+/**
+ * Writes the two halves of an id into `bytes` at `at`; the reverse of `idText`.
+ * @param {string} text
+ * @param {Uint8Array} bytes
+ * @param {number} at
+ * @returns {boolean} whether the text is an id
+ */
 export function writeID(text, bytes, at) {
   if (text.startsWith(temporary)) {
     const digits = text.slice(temporary.length);
@@ -63,8 +69,11 @@ export function writeID(text, bytes, at) {
   return true;
 }
 
-/** Compares two ids as the server orders them: by their halves, not by their texts.
- * @param {string} one @param {string} other */
+/**
+ * Compares two ids as the server orders them: by their halves, not by their texts.
+ * @param {string} one
+ * @param {string} other
+ */
 export function compareIDs(one, other) {
   const [a, b] = [new Uint8Array(16), new Uint8Array(16)];
   writeID(one, a, 0);
@@ -75,15 +84,22 @@ export function compareIDs(one, other) {
   return 0;
 }
 
-/** The number that 8 bytes hold, least significant first: a BigInt only where a Number would not be exact.
- * @param {Uint8Array} bytes @param {number} at @returns {number|bigint} */
+/**
+ * The number that 8 bytes hold, least significant first: a BigInt only where a Number would not be exact.
+ * @param {Uint8Array} bytes
+ * @param {number} at
+ * @returns {number|bigint}
+ */
 export function littleEndian(bytes, at) {
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, 8);
   return exact(view.getBigUint64(0, true));
 }
 
-/** The number itself: a BigInt only where a Number would not be exact.
- * @param {bigint} big @returns {number|bigint} */
+/**
+ * The number itself: a BigInt only where a Number would not be exact.
+ * @param {bigint} big
+ * @returns {number|bigint}
+ */
 export function exact(big) {
   return big >= Number.MIN_SAFE_INTEGER && big <= Number.MAX_SAFE_INTEGER ? Number(big) : big;
 }
@@ -95,7 +111,10 @@ export function hex(bytes) {
   return text;
 }
 
-/** The bytes of hexadecimal digits; undefined for other text. @param {string} text */
+/**
+ * The bytes of hexadecimal digits; undefined for other text.
+ * @param {string} text
+ */
 export function fromHex(text) {
   if (text.length % 2 || !/^[0-9a-f]*$/.test(text)) return undefined;
   return Uint8Array.from({ length: text.length / 2 }, (_, index) => parseInt(text.slice(2 * index, 2 * index + 2), 16));
@@ -104,7 +123,10 @@ export function fromHex(text) {
 const maximumDigits = 38;
 const maximumExponent = 6000;
 
-/** The text of a decimal in its ordered bytes; undefined for other bytes. @param {Uint8Array} bytes */
+/**
+ * The text of a decimal in its ordered bytes; undefined for other bytes.
+ * @param {Uint8Array} bytes
+ */
 export function decimalText(bytes) {
   if (bytes.length === 1 && bytes[0] === 1) return '0';
   const isNegative = bytes[0] === 0;
@@ -124,7 +146,10 @@ export function decimalText(bytes) {
   return `${sign}${text.slice(0, exponent)}.${text.slice(exponent)}`;
 }
 
-/** The ordered bytes of a decimal; undefined if it is not one, or has too many digits. @param {string} text */
+/**
+ * The ordered bytes of a decimal; undefined if it is not one, or has too many digits.
+ * @param {string} text
+ */
 export function decimalBytes(text) {
   const parts = /^([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,5}))?$/.exec(text);
   if (!parts || !(parts[2] || parts[3]) || text.length > 10_000) return undefined;
