@@ -1,4 +1,4 @@
-// Checks the browser's modules against a real daemon: `node Tests/WebTests/live.mjs BIN-FOLDER [URL]`, where the folder
+// Checks the browser's modules against a real daemon: `node Tests/WebTests/live.mjs BIN-FOLDER [ws]`, where the folder
 // has stickies and stickiesd. Two connections and `stickies watch` follow one graph, also across `kill -9` of the daemon.
 // With `ws`, the connections use the WebSocket of the HTTP interface instead of a plain socket.
 import assert from 'node:assert/strict';
@@ -9,12 +9,17 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { splice } from '../../Web/context/text.js';
+import { splice, wellFormed } from '../../Web/context/text.js';
 import { Connection } from '../../Web/net/connection.js';
 import { randomText, seeded } from './random.mjs';
 import { FramedSocket, webSocket } from './sockets.mjs';
 
 const [bin, transport = 'unix'] = process.argv.slice(2);
+if (!bin) {
+  console.log('usage: node Tests/WebTests/live.mjs BIN-FOLDER [ws]');
+  // `node --test Tests/WebTests` runs all files of the folder; this one needs a built daemon.
+  process.exit(process.env.NODE_TEST_CONTEXT ? 0 : 64);
+}
 const folder = mkdtempSync(join(tmpdir(), 'stickies-web-'));
 const socket = join(folder, 'socket');
 const port = await freePort();
@@ -44,7 +49,7 @@ async function startDaemon() {
 }
 
 function stickies(...words) {
-  return execFileSync(join(bin, 'stickies'), [...words, '--connect', `unix://${socket}`], { encoding: 'utf8' });
+  return execFileSync(join(bin, 'stickies'), [...words, '--server', `unix://${socket}`], { encoding: 'utf8' });
 }
 
 function connection(author) {
@@ -148,13 +153,13 @@ async function main() {
   assert.equal((await peers)[0].author, 'bert');
   console.log('ok  presence');
 
-  await compare(first, second, notes);
+  await compare(first, second, notes, { id: note.values.board, entity: 'Board' });
 }
 
 /** Commits at random by both connections, while the daemon is killed, and compares with `stickies watch`. */
-async function compare(first, second, notes) {
+async function compare(first, second, notes, board) {
   const seen = new Map();
-  watch = spawn(join(bin, 'stickies'), ['watch', '--json', '--connect', `unix://${socket}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  watch = spawn(join(bin, 'stickies'), ['watch', '--json', '--server', `unix://${socket}`], { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: watch.stdout });
   let isWatching;
   const watching = new Promise((resolve) => { isWatching = resolve; });
@@ -166,8 +171,6 @@ async function compare(first, second, notes) {
   });
   await watching;
   const random = seeded(7);
-  const board = first.graph.get(first.subscribe({ entity: 'Board' }).id)?.id ?? [...first.graph.entries.values()]
-    .find((entry) => first.model.entityName(entry.wire.id.entity) === 'Board').wire.id.key;
   for (let round = 0; round < 120; round++) {
     const each = random() < 0.5 ? first : second;
     const ids = (each === first ? notes[0] : notes[1]).ids;
@@ -175,7 +178,7 @@ async function compare(first, second, notes) {
     const object = id && each.graph.get(id);
     const commits = [];
     if (!object || random() < 0.3) {
-      const values = { text: randomText(random, 10).replace(/[\ud800-\udfff]/g, ''), board: each.graph.entities.has(board) || each.graph.get(board) ? board : { id: board, entity: 'Board' } };
+      const values = { text: wellFormed(randomText(random, 10)), board };
       commits.push(each.commit({ changes: [{ kind: 'insert', id: 'temporary 1', entity: 'Note', values }] }));
     } else if (random() < 0.2 && ids.length > 2) {
       commits.push(each.commit({ policy: 'objectTrump', changes: [{ kind: 'delete', id, entity: 'Note', base: 0 }] }));
@@ -217,8 +220,14 @@ async function compare(first, second, notes) {
 }
 
 /** Records the texts of notes that `stickies watch --json` prints. */
-function record(seen, message) {
-  console.log(JSON.stringify(message).slice(0, 300));
+function record(seen, { snapshot, changes = [] }) {
+  if (snapshot) seen.clear();
+  for (const { id, entity, text } of snapshot ?? []) if (entity === 'Note') seen.set(id, text);
+  for (const { kind, object } of changes) {
+    if (object?.entity !== 'Note') continue;
+    if (kind === 'removed') seen.delete(object.id);
+    else seen.set(object.id, object.text);
+  }
 }
 
 main().then(stop, fail);
