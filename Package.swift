@@ -97,6 +97,8 @@ let package = Package(
     .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files. The server knows a store by a protocol only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),
+    // A client's copy of what it sees on a server, and its unsent edits, for work without the server.
+    .target(name: "GraphReplicaStore", dependencies: ["GraphModel", "GraphStore", grdb]),
     // Users and tokens, in a file of their own beside a store.
     .target(name: "GraphAccess", dependencies: ["GraphModel", grdb, crypto]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
@@ -234,6 +236,8 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb,
       ]),
+    .testTarget(
+      name: "GraphReplicaStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphReplicaStore", "GraphTesting"]),
     .testTarget(name: "GraphAccessTests", dependencies: ["GraphModel", "GraphAccess", "GraphTesting", grdb]),
     .testTarget(
       name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
