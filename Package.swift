@@ -130,6 +130,14 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer", log,
       ]),
+    // A client that works without its server, which other clients need not link.
+    .target(
+      name: "GraphOffline",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphEmbedded",
+        "GraphReplicaStore", log,
+      ],
+      swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
     // Reads the stores of apps that use Core Data, through SQLite's C library.
@@ -263,6 +271,12 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded", "GraphStore", "GraphServer", "GraphTesting",
         log,
+      ]),
+    .testTarget(
+      name: "GraphOfflineTests",
+      dependencies: [
+        "GraphModel", "GraphClient", "GraphReplica", "GraphReplicaStore", "GraphOffline", "GraphStore", "GraphServer",
+        "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphReplicaTests",

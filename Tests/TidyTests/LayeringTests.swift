@@ -29,6 +29,10 @@ import Testing
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers"],
     "GraphClientService": ["GraphClient"],
     "GraphEmbedded": ["GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer"],
+    "GraphOffline": [
+      "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphEmbedded",
+      "GraphReplicaStore",
+    ],
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
       "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
@@ -79,6 +83,7 @@ import Testing
     "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],
+    "GraphOffline": ["Logging"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": [
       "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals",

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import GraphModel
+import GraphStore
 
 /// The queue of intents. Each call is one durable step.
 extension UnsentFile {
@@ -63,10 +64,11 @@ extension UnsentFile {
   // MARK: - Appending
 
   /// Appends an intent, which gets its number and its transaction id here.
-  /// - Parameter check: receives the intent with its number, and returns how many provisional numbers it uses. If it
-  ///   throws, nothing is appended.
+  /// - Parameter plan: receives the intent with its number, and returns the provisional numbers that it uses, with
+  ///   their objects. If it throws, nothing is appended.
   package func append(
-    _ draft: Intent, form: IntentForm, check: (Intent, _ used: Int64) throws -> Int64
+    _ draft: Intent, form: IntentForm,
+    plan: (Intent, _ used: Int64) throws -> [(number: Int64, object: ObjectID)]
   ) throws -> Intent {
     try write { database in
       var intent = draft
@@ -75,11 +77,16 @@ extension UnsentFile {
         replica.sequence += 1
         intent.number = replica.number
         intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
-        let used = try check(intent, replica.used)
+        let numbers = try plan(intent, replica.used)
         try database.execute(
           sql: "INSERT INTO intent (number, state, used, form) VALUES (?, ?, ?, ?)",
           arguments: [intent.number, Self.stateName(intent), replica.used, form.json(intent).text])
-        replica.used += used
+        for (number, object) in numbers {
+          try database.execute(
+            sql: "INSERT OR REPLACE INTO assigned (provisional, object) VALUES (?, ?)",
+            arguments: [number, Data(object.key.bytes)])
+          replica.used = max(replica.used, number - ProvisionalNumber.base)
+        }
       }
       return intent
     }
@@ -87,24 +94,30 @@ extension UnsentFile {
 
   // MARK: - Sending
 
-  /// Marks an intent as sent. Its bytes may leave when this has returned.
-  package func markLeft(_ number: Int64, at time: Timestamp, form: IntentForm) throws {
+  /// Marks intents as sent. Their bytes may leave when this has returned.
+  /// - Returns: the marked ones; the user has discarded the others.
+  package func markLeft(_ numbers: [Int64], at time: Timestamp, form: IntentForm) throws -> [Intent] {
     try write { database in
-      guard var intent = try Self.intent(number, database, form), case .queued = intent.state else { return }
-      intent.state = .left(time)
-      try Self.update(intent, database, form)
+      var marked = [Intent]()
       try update(database) { replica in
-        if intent.transaction.replica == replica.id { replica.left = max(replica.left, intent.transaction.sequence) }
+        for entry in try Self.entries(database, form) where numbers.contains(entry.number) {
+          guard var intent = entry.intent, case .queued = intent.state else { continue }
+          intent.state = .left(time)
+          try Self.update(intent, database, form)
+          if intent.transaction.replica == replica.id { replica.left = max(replica.left, intent.transaction.sequence) }
+          marked.append(intent)
+        }
       }
+      return marked
     }
   }
 
   /// Removes a committed intent; the ids of its objects take the place of the provisional ones in all others.
   /// - Parameters:
   ///   - ids: by provisional id.
-  ///   - numbers: the assigned numbers, by provisional one.
+  ///   - numbers: the numbers that the server has assigned, by the object's provisional id.
   package func finish(
-    _ number: Int64, ids: [ObjectID: ObjectID], numbers: [Int64: Int64] = [:], form: IntentForm
+    _ number: Int64, ids: [ObjectID: ObjectID], numbers: [ObjectID: Int64] = [:], form: IntentForm
   ) throws {
     try write { database in
       try database.execute(sql: "DELETE FROM intent WHERE number = ?", arguments: [number])
@@ -117,7 +130,7 @@ extension UnsentFile {
       }
       for (provisional, number) in numbers {
         try database.execute(
-          sql: "INSERT OR REPLACE INTO assigned (provisional, number) VALUES (?, ?)", arguments: [provisional, number])
+          sql: "UPDATE assigned SET number = ? WHERE object = ?", arguments: [number, Data(provisional.key.bytes)])
       }
       if ids.isEmpty { return }
       for entry in try Self.entries(database, form) {

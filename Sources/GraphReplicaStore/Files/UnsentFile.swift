@@ -37,7 +37,7 @@ package final class UnsentFile: Sendable {
       principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL);
     CREATE TABLE intent (number INTEGER PRIMARY KEY, state TEXT NOT NULL, used INTEGER NOT NULL, form TEXT NOT NULL);
     CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE assigned (provisional INTEGER PRIMARY KEY, number INTEGER NOT NULL);
+    CREATE TABLE assigned (provisional INTEGER PRIMARY KEY, object BLOB NOT NULL, number INTEGER);
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);
     """

@@ -33,11 +33,9 @@ package struct SendingQueue: Sendable {
   package enum Event: Sendable {
     /// The user has made edits, or has queued parked ones again.
     case queued([Item])
-    /// The user has discarded edits.
-    case discarded([Int64])
     case connected
     case disconnected
-    /// The file has these intents as sent.
+    /// The file has these intents as sent. The user has discarded the others that were to be marked.
     case marked([Int64])
     /// The server has committed an intent, and the file no longer has it.
     case committed(Int64)
@@ -78,7 +76,6 @@ package struct SendingQueue: Sendable {
     case .queued(let items):
       let known = Set((waiting + marking + inFlight).map(\.number))
       insert(items.filter { !known.contains($0.number) })
-    case .discarded(let numbers): waiting.removeAll { numbers.contains($0.number) }
     case .connected:
       precondition(inFlight.isEmpty, "an intent is in flight on one connection only")
       isConnected = true
@@ -106,12 +103,8 @@ package struct SendingQueue: Sendable {
   }
 
   private mutating func mark(_ numbers: [Int64]) -> [Action] {
-    var marked = [Item]()
-    marking.removeAll { item in
-      guard numbers.contains(item.number) else { return false }
-      marked.append(item)
-      return true
-    }
+    var marked = marking.filter { numbers.contains($0.number) }
+    marking = []
     for index in marked.indices { marked[index].hasLeft = true }
     guard isConnected else {
       insert(marked)

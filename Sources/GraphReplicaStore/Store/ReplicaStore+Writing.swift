@@ -48,7 +48,7 @@ extension ReplicaStore {
         // Refused at once, as the server would.
         _ = try planned.result.get()
         appended = planned
-        return planned.countOfNumbers
+        return try planned.result.get().provisionalNumbers(model)
       }
     } catch {
       // The file does not have it: a full disk, or a lock that another process holds.
@@ -157,6 +157,23 @@ extension ReplicaStore {
       undoes: planned.revision, changes: changes)
     if !state.related.isEmpty { record.related = try overlay.effects(of: changes, on: state.related) }
     return WriteResult(outcome: .committed(result), record: record)
+  }
+}
+
+extension TransactionPlan {
+  /// The provisional numbers of the inserted objects.
+  fileprivate func provisionalNumbers(_ model: Model) -> [(number: Int64, object: ObjectID)] {
+    changes.flatMap { change -> [(number: Int64, object: ObjectID)] in
+      guard change.kind == .inserted, let image = change.after, let entity = model.entity(change.id.entity) else {
+        return []
+      }
+      return entity.assignedProperties.compactMap { property in
+        guard property.attribute?.assignment == .sequence, case .integer(let number) = image[property],
+          number > ProvisionalNumber.base
+        else { return nil }
+        return (number, change.id)
+      }
+    }
   }
 }
 

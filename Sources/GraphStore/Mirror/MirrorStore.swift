@@ -91,6 +91,11 @@ package final class MirrorStore: @unchecked Sendable {
     }
   }
 
+  /// An object as the server has it; nil if there is none.
+  package func image(of id: ObjectID) throws -> ObjectImage? {
+    try inQueue { try ObjectReader(Connection($0), layout: layout).readImage(of: id) }
+  }
+
   /// Writes commits in one SQLite transaction; those that the mirror has already, from another process, are skipped.
   /// - Returns: the objects that changed.
   package func apply(_ commits: [MirroredCommit]) throws -> Set<ObjectID> {

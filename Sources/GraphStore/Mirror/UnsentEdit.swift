@@ -75,10 +75,4 @@ package struct PlannedEdit: Sendable {
   package var result: Result<TransactionPlan, Refusal>
   /// The objects whose change by others could change the plan.
   package var dependencies: Set<ObjectID>
-
-  /// The provisional numbers that the edit uses.
-  package var countOfNumbers: Int64 {
-    guard case .success(let plan) = result else { return 0 }
-    return plan.sequences.map { $0.next - ProvisionalNumber.base }.max().map { max(0, $0 - 1) } ?? 0
-  }
 }
