@@ -96,6 +96,8 @@ let package = Package(
     .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files. The server knows a store by a protocol only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),
+    // A client's copy of what it sees on a server, and its unsent edits, for work without the server.
+    .target(name: "GraphReplicaStore", dependencies: ["GraphModel", "GraphStore", grdb]),
     // Users and tokens, in a file of their own beside a store.
     .target(name: "GraphAccess", dependencies: ["GraphModel", grdb, crypto]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
@@ -129,6 +131,14 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer", log,
       ]),
+    // A client that works without its server, which other clients need not link.
+    .target(
+      name: "GraphOffline",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphEmbedded",
+        "GraphReplicaStore", log,
+      ],
+      swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
     // Reads the stores of apps that use Core Data, through SQLite's C library.
@@ -236,6 +246,8 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb,
       ]),
+    .testTarget(
+      name: "GraphReplicaStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphReplicaStore", "GraphTesting"]),
     .testTarget(name: "GraphAccessTests", dependencies: ["GraphModel", "GraphAccess", "GraphTesting", grdb]),
     .testTarget(
       name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
@@ -261,6 +273,12 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded", "GraphStore", "GraphServer", "GraphTesting",
         log,
+      ]),
+    .testTarget(
+      name: "GraphOfflineTests",
+      dependencies: [
+        "GraphModel", "GraphClient", "GraphReplica", "GraphReplicaStore", "GraphOffline", "GraphStore", "GraphServer",
+        "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphReplicaTests",

@@ -293,6 +293,12 @@ final class StoreWriter {
     lastTime = time
   }
 
+  /// Advances the state of a mirror, which does not have every revision of its server.
+  func skipHead(to next: Revision, _ print: UInt64, time: Timestamp) {
+    assert(next > revision)
+    (revision, fingerprint, lastTime) = (next, print, time)
+  }
+
   /// The result of a batch without changes, which makes no commit: the present state of the store. Like a refusal it
   /// is not recorded, so a repeated request is processed again.
   func unchanged(_ identities: [CommitResult.IDAssignment] = [], _ conflicts: [Conflict] = []) -> WriteResult {
