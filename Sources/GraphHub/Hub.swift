@@ -123,7 +123,7 @@ public struct Hub {
   }
 
   /// The numbers of sessions and of registered live queries; tests check that both return to zero.
-  public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
+  public var counts: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
 
   /// The principal of a session; nil before its hello is accepted, and for a session that has ended.
   public func principal(of session: SessionID) -> Principal? { sessions[session]?.principal }

@@ -45,7 +45,7 @@ final class HubRunner: @unchecked Sendable {
   private var reports = Reports()
   var accounts = Accounts()
   /// Tests that wait for the end of all work.
-  @exclusivity(unchecked) var idleWaiters = [EventLoopPromise<ServerProbe.Census>]()
+  @exclusivity(unchecked) var idleWaiters = [EventLoopPromise<ServerProbe.WorkInProgress>]()
   private let finished: EventLoopPromise<Void>
 
   /// The work for the end of a turn of the loop.
@@ -411,10 +411,10 @@ final class HubRunner: @unchecked Sendable {
   }
 
   /// The work in progress for sessions.
-  var census: ServerProbe.Census {
+  var workInProgress: ServerProbe.WorkInProgress {
     loop.assertInEventLoop()
-    return ServerProbe.Census(
-      registrations: hub.census.registrations, openReads: hub.openReads, streams: streams.count,
+    return ServerProbe.WorkInProgress(
+      registrations: hub.counts.registrations, openReads: hub.openReads, streams: streams.count,
       scheduledReads: readers.scheduledReads, keptRows: spools.count, batches: batches.count)
   }
 

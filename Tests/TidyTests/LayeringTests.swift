@@ -19,6 +19,7 @@ import Testing
     "GraphLog": ["GraphModel", "FileNumber"],
     "GraphStore": ["GraphModel", "GraphLog"],
     "GraphStoreTools": ["GraphModel", "GraphLog", "GraphStore"],
+    "GraphReplicaStore": ["GraphModel", "GraphStore"],
     "GraphAccess": ["GraphModel"],
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
@@ -28,6 +29,10 @@ import Testing
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers"],
     "GraphClientService": ["GraphClient"],
     "GraphEmbedded": ["GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer"],
+    "GraphOffline": [
+      "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphEmbedded",
+      "GraphReplicaStore",
+    ],
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
       "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
@@ -70,6 +75,7 @@ import Testing
     "GraphHub": ["DequeModule"],
     "GraphStore": ["GRDB", "GRDBSQLite", "HeapModule", "Logging"],
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
+    "GraphReplicaStore": ["GRDB"],
     "GraphAccess": ["GRDB", "Crypto"],
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
@@ -80,6 +86,7 @@ import Testing
     "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],
+    "GraphOffline": ["Logging"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": [
       "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals",
