@@ -21,7 +21,8 @@ struct BrowserCookie: Equatable, Sendable {
     } else {
       // Browsers keep cookies by host, not by port: two daemons of a machine would overwrite each other's.
       let port = parts?.0.split(separator: ":", omittingEmptySubsequences: false).last.flatMap { UInt16($0) }
-      (name, isSecure) = (if let port { "stickies-\(port)" } else { "stickies-80" }, false)
+      name = if let port { "stickies-\(port)" } else { "stickies-80" }
+      isSecure = false
     }
   }
 
