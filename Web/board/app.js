@@ -59,7 +59,8 @@ export class App {
     const { surface } = this;
     surface.held = () => /** @type {string[]} */ ([...[...this.selection].slice(0, 400), this.focused, this.editing, ...surface.dragged.keys()].filter(Boolean));
     surface.isShown = (note) => this.#passes(note);
-    surface.onpaint = () => { this.bars.paint(), this.placeFrame(), this.bars.mark(), this.#markStates(), this.people.send({}); };
+    surface.onpaint = () => { this.bars.paint(), this.placeFrame(), this.people.send({}); };
+    surface.onviews = () => { this.bars.mark(), this.#markStates(); };
     surface.ontick = (id, at, done) => this.#tick(id, at, done);
     byID('overlay').append(this.#frame);
     for (const edges of ['n', 'e', 's', 'w', 'ne', 'se', 'sw', 'nw', 'link']) this.#frame.append(h('div', { class: 'handle ' + edges, 'data-edges': edges }));
@@ -126,7 +127,7 @@ export class App {
       surface.reindex();
       const camera = this.#cameras.get(board.id);
       if (camera) surface.setCamera(camera);
-      else surface.fit(undefined, false);
+      else surface.home();
       this.#needsFit = false;
     }
     this.#setRoving(), this.bars.refresh(), this.list.refresh(), this.people.refresh(), this.#showHint();
@@ -257,6 +258,7 @@ export class App {
     this.selection = new Set(ids);
     for (const id of before) if (!this.selection.has(id)) this.surface.views.get(id)?.element.classList.remove('selected');
     if (this.selection.size > before.size) this.surface.invalidate();
+    byID('notes').classList.toggle('several', this.selection.size > 1);
     this.#markStates(), this.placeFrame(), this.bars.refresh();
     if (this.listShown) this.list.refresh();
     if (!quiet && this.selection.size > 1) announce(`${this.selection.size} notes selected`);
@@ -417,7 +419,6 @@ export class App {
     if (id === null) return;
     this.editing = null, this.#fresh = '';
     this.surface.views.get(id)?.endEditing();
-    this.surface.views.get(id)?.markOverflow();
     const note = this.board?.notes.get(id);
     // A new note that stayed empty was never wanted.
     if (note && !note.text && note.unsent !== undefined && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.delete([id]);

@@ -78,9 +78,8 @@ export class Bars {
   openPalette() {
     const { app } = this, ids = [...app.selection], current = new Set(app.selected().map((n) => n.color));
     if (!ids.length) return;
-    const node = menu('Color', paletteItems((color) => app.change('color', { color }), current.size === 1 ? [...current][0] : ''),
-      byID('selection').hidden ? app.menuPlace() : this.paletteButton);
-    node.classList.add('swatches');
+    menu('Color', paletteItems((color) => app.change('color', { color }), current.size === 1 ? [...current][0] : ''),
+      byID('selection').hidden ? app.menuPlace() : this.paletteButton, 'swatches');
   }
 
   /** @param {Element} place */
@@ -150,7 +149,8 @@ export class Bars {
   /** Follows the camera. */
   paint() {
     const { surface } = this.app;
-    this.zoomText.textContent = Math.round(surface.camera.scale * 100) + ' %';
+    const zoom = Math.round(surface.camera.scale * 100) + ' %';
+    if (this.zoomText.textContent !== zoom) this.zoomText.textContent = zoom;
     this.placeSelection();
     if (this.overviewShown) this.overview.paint(surface.papers(), surface.camera, surface.size);
   }
@@ -214,7 +214,7 @@ export class Bars {
       view.element.classList.toggle('match', isMatch);
       if (isMatch && words.length) ranges.push(...wordRanges(view.element, words));
     }
-    const highlights = /** @type {any} */ (CSS).highlights;
+    const { highlights } = /** @type {any} */ (CSS);
     if (!highlights) return;
     if (ranges.length) highlights.set('search', new /** @type {any} */ (globalThis).Highlight(...ranges));
     else highlights.delete('search');

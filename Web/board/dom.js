@@ -34,7 +34,7 @@ export function svg(tag, attributes, ...children) {
 /** The icons: paths of 24 by 24 points. */
 const paths = {
   add: 'M12 5v14M5 12h14', minus: 'M5 12h14', close: 'M6 6l12 12M18 6 6 18', check: 'm5 12.5 4.5 4.5L19 7.5',
-  menu: 'M4 7h16M4 12h16M4 17h16', more: 'M5 12h.01M12 12h.01M19 12h.01',
+  menu: 'M4 7h16M4 12h16M4 17h16', more: 'M4.4 12a.6.6 0 1 0 1.2 0 .6.6 0 1 0-1.2 0M11.4 12a.6.6 0 1 0 1.2 0 .6.6 0 1 0-1.2 0M18.4 12a.6.6 0 1 0 1.2 0 .6.6 0 1 0-1.2 0',
   search: 'M17.5 11a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0ZM20.5 20.5 16 16',
   undo: 'M9 14 4 9l5-5M4 9h10.5a5.5 5.5 0 0 1 0 11H11', redo: 'm15 14 5-5-5-5M20 9H9.5a5.5 5.5 0 0 0 0 11H13',
   trash: 'M4 7h16M10 11v6M14 11v6M6 7l1 13h10l1-13M9 7V4h6v3', pin: 'M12 16v5M8.5 3h7l-1 7 3.5 6H6l3.5-6-1-7Z',
@@ -111,7 +111,7 @@ export function dialog(title, attributes, ...content) {
   const previous = /** @type {HTMLElement|null} */ (document.activeElement);
   /** @type {HTMLDialogElement} */
   const node = h('dialog', { 'aria-label': title, ...attributes },
-    h('header', null, h('h2', null, title), iconButton('close', 'Close', () => node.close())), ...content);
+    h('header', null, h('h2', { tabIndex: -1, autofocus: true }, title), iconButton('close', 'Close', () => node.close())), ...content);
   node.addEventListener('click', (event) => { if (event.target === node) node.close(); });
   node.addEventListener('close', () => {
     node.remove();
@@ -159,8 +159,8 @@ export function confirmed(title, text, action) {
 
 /** Shows a menu beside a point or an element; the arrow keys move in it.
  * @param {string} label
- * @param {MenuItem[]} items @param {{x: number, y: number} | Element} place */
-export function menu(label, items, place) {
+ * @param {MenuItem[]} items @param {{x: number, y: number} | Element} place @param {string} [look] a further class */
+export function menu(label, items, place, look = '') {
   document.querySelector('.menu')?.remove();
   const previous = /** @type {HTMLElement|null} */ (document.activeElement);
   const close = (/** @type {boolean} */ back) => {
@@ -170,7 +170,7 @@ export function menu(label, items, place) {
   const outside = (/** @type {Event} */ event) => {
     if (!node.contains(/** @type {Node} */ (event.target))) close(false);
   };
-  const node = h('div', { class: 'menu', role: 'menu', 'aria-label': label }, ...items.map((item) => item
+  const node = h('div', { class: 'menu ' + look, role: 'menu', 'aria-label': label }, ...items.map((item) => item
     ? h('button', {
       type: 'button', role: item.checked === undefined ? 'menuitem' : 'menuitemcheckbox', tabIndex: -1,
       'aria-checked': item.checked === undefined ? null : String(item.checked), class: item.danger ? 'danger' : '',
@@ -197,7 +197,7 @@ export function menu(label, items, place) {
   node.style.left = Math.max(8, Math.min(box.left, innerWidth - node.offsetWidth - 8)) + 'px';
   node.style.top = Math.max(8, below ? box.bottom + 6 : box.top - node.offsetHeight - 6) + 'px';
   document.addEventListener('pointerdown', outside, true);
-  buttons[0]?.focus({ preventScroll: true });
+  (buttons.find((b) => look && b.getAttribute('aria-checked') === 'true') ?? buttons[0])?.focus({ preventScroll: true });
   return node;
 }
 

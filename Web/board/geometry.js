@@ -7,7 +7,7 @@
 /** @typedef {{axis: 'x'|'y', at: number, from: number, to: number}} Guide */
 /** @typedef {'left'|'right'|'up'|'down'} Direction */
 
-export const minimumScale = 0.05, maximumScale = 4;
+export const minimumScale = 0.02, maximumScale = 4;
 
 /** The nearest number within the bounds.
  * @param {number} value @param {number} low @param {number} high */

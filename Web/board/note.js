@@ -116,9 +116,7 @@ export class NoteView {
   }
 
   /** Whether a part of the text is hidden below the paper's edge. */
-  markOverflow() {
-    this.element.classList.toggle('cut', !this.editor && this.#text.scrollHeight > this.#text.clientHeight + 4);
-  }
+  isCut() { return !this.editor && this.#text.scrollHeight > this.#text.clientHeight + 4; }
 }
 
 /** The rendered text. The first line of several is the title.

@@ -95,7 +95,7 @@ export class Panels {
     const used = new Set([...app.surface.notes.values()].map((n) => n.color)), tags = app.tagNames();
     const status = h('p', { class: 'summary', role: 'status' });
     const count = () => { status.textContent = `${app.surface.index.size} of ${app.surface.notes.size} notes`; };
-    dialog('Show only', { class: 'small' }, h('h3', null, 'Colors'), h('div', { class: 'choices' },
+    dialog('Show only', { class: 'small clear' }, h('h3', null, 'Colors'), h('div', { class: 'choices' },
       ...colors.filter((c) => used.has(c)).map((c) => chip(filter.colors, c, h('span', null, h('span', { class: 'swatch', 'data-color': c }), ' ' + c)))),
     tags.length > 0 && h('h3', null, 'Tags'), h('div', { class: 'choices' }, ...tags.slice(0, 100).map((t) => chip(filter.tags, t, h('span', { dir: 'auto' }, t)))),
     h('div', { class: 'actions' }, status, h('button', { type: 'button', onclick: () => { app.showAll(), document.querySelector('dialog')?.close(); } }, 'Show all')));
@@ -252,14 +252,15 @@ export class Panels {
   /** Shows the keyboard map. */
   help() {
     const groups = new Map();
-    for (const c of this.app.commands) if (c.keys.length) groups.set(c.group, [...(groups.get(c.group) ?? []), c]);
+    for (const c of this.app.commands) if (c.keys.length && c.group !== 'Arrows') groups.set(c.group, [...(groups.get(c.group) ?? []), c]);
+    const arrows = [['← ↑ → ↓', 'Next note that way'], ['Shift ←', 'Move'], [`${shownKey('Mod')} Shift ←`, 'Move by one point'], ['Alt ←', 'Resize'], [`${shownKey('Mod')} ←`, 'Pan']];
     const mouse = [['Double click', 'New note'], ['Drag', 'Move, or select on the board'], ['Shift drag', 'Move straight'], ['Alt drag', 'Duplicate'], ['Ctrl drag', 'Without snapping'], ['Space drag', 'Pan'], ['Ctrl wheel', 'Zoom']];
     const typing = [['Tab', 'Next note'], ['Ctrl Enter', 'Next note'], ['Esc', 'End'], ['- [ ] ', 'A task'], ['**bold**', 'Strong'], ['# ', 'Heading']];
     /** @param {string} title @param {string[][]} entries */
-    const section = (title, entries) => h('section', null, h('h3', null, title), h('dl', null, ...entries.flatMap(([key, name]) => [h('dt', null, h('kbd', null, key)), h('dd', null, name)])));
+    const section = (title, entries) => h('section', null, h('h3', null, title), h('dl', null, ...entries.flatMap(([key, name]) => [h('dt', null, ...key.split(', ').map((k) => h('kbd', null, k))), h('dd', null, name)])));
     dialog('Keyboard', { class: 'help' }, h('div', { class: 'columns', tabIndex: 0, role: 'group', 'aria-label': 'Keys' },
       ...[...groups].map(([title, list]) => section(title, list.map((/** @type {import('./commands.js').Command} */ c) => [c.keys.slice(0, 2).map(shownKey).join(', '), c.name.replace(' …', '')]))),
-      section('While writing', typing), section('Mouse', mouse)));
+      section('Arrow keys', arrows), section('While writing', typing), section('Mouse', mouse)));
   }
 }
 

@@ -17,7 +17,7 @@ const manyNotes = 350, farScale = 0.45, tooMany = 1200;
 /** The elements that are kept after their notes leave the view. */
 const spare = 300;
 /** New elements in one frame while the view moves. */
-const perFrameLimit = 40;
+const perFrameLimit = 14;
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -38,6 +38,8 @@ export class Surface {
   isShown = () => true;
   /** Called after each painted frame. */
   onpaint = () => {};
+  /** Called after other notes have elements than before. */
+  onviews = () => {};
   /** @type {(id: string, at: number, done: boolean) => void} */
   ontick = () => {};
   /** The rectangles of notes that are being dragged.
@@ -49,7 +51,7 @@ export class Surface {
   /** @type {Map<string, NoteView>} */
   #spares = new Map();
   /** @type {Rect|null} */
-  #culled = null; #culledScale = 0; #flight = 0; #settle = 0; #isFar = false;
+  #culled = null; #culledScale = 0; #flight = 0; #settle = 0; #painted = 0; #isFar = false;
   /** @type {Map<string, {path: SVGElement, hit: SVGElement, text: SVGElement, d: string}>} */
   #arrows = new Map();
 
@@ -158,6 +160,14 @@ export class Surface {
       : { x: -this.size.width / 2, y: -this.size.height / 2, scale: 1 }, animated);
   }
 
+  /** Shows a board for the first time: all of it if the text can be read then, else its beginning. */
+  home() {
+    const all = union(this.shown().map(frameOf)), { inset } = this, readable = this.size.width < 700 ? 0.8 : 0.55;
+    this.fit(undefined, false);
+    if (!all || this.camera.scale >= readable) return;
+    this.setCamera({ x: all.x - inset.left / readable, y: all.y - inset.top / readable, scale: readable });
+  }
+
   /** Moves the view so that a note is completely visible.
    * @param {string} id @param {boolean} [animated] */
   reveal(id, animated = true) {
@@ -182,16 +192,27 @@ export class Surface {
   #paint() {
     const { camera } = this, step = 28 * camera.scale * (camera.scale < 0.35 ? 4 : 1);
     this.#world.style.transform = `scale(${camera.scale}) translate(${-camera.x}px, ${-camera.y}px)`;
-    this.#world.style.setProperty('--scale', String(camera.scale));
+    if (this.#painted !== camera.scale) {
+      this.#painted = camera.scale;
+      this.#world.style.setProperty('--scale', String(camera.scale));
+      this.#dots.style.backgroundSize = `${step}px ${step}px`;
+    }
     const rest = (/** @type {number} */ v) => -(((v * camera.scale) % step) + step) % step;
+    this.#dots.hidden = camera.scale < 0.1;
     this.#dots.style.transform = `translate(${rest(camera.x)}px, ${rest(camera.y)}px)`;
-    this.#dots.style.backgroundSize = `${step}px ${step}px`;
     this.#cull();
     this.onpaint();
     // A layer of its own moves without painting; afterwards the text is drawn sharply at the new scale.
     this.#world.classList.add('moving');
     clearTimeout(this.#settle);
-    this.#settle = window.setTimeout(() => this.#world.classList.remove('moving'), 180);
+    this.#settle = window.setTimeout(() => this.#settled(), 180);
+  }
+
+  /** The view rests: text is drawn sharply, and what needs a layout is measured. */
+  #settled() {
+    this.#world.classList.remove('moving');
+    const cut = [...this.views.values()].map((view) => view.isCut());
+    [...this.views.values()].forEach((view, i) => view.element.classList.toggle('cut', cut[i]));
   }
 
   #cull() {
@@ -225,10 +246,9 @@ export class Surface {
       const note = this.notes.get(id);
       if (note) this.#show(note);
     }
-    for (const id of now) this.views.get(id)?.markOverflow();
     this.#culled = near, this.#culledScale = this.camera.scale;
     if (now.length < missing.length) this.#culled = null, requestAnimationFrame(() => this.invalidate());
-    this.#stack();
+    this.#stack(), this.onviews();
     this.#paintFar(near);
     this.paintLinks();
   }

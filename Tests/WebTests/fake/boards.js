@@ -7,18 +7,18 @@ const garden = [
   ['# Garden, spring\nWhat to sow, and when.', 'white', 0, 0, 420, 120, { pinned: true }],
   ['Beans\n- [x] soak over night\n- [ ] sow after the frost\n- [ ] poles from the shed', 'green', 0, 140, 200, 200, { tags: ['sow'], links: [2] }],
   ['Tomatoes\nPrick out **12 pots**, basil beside them. Not before the *middle of May*.', 'red', 220, 140, 200, 200, { tags: ['sow', 'greenhouse'] }],
-  ['Seeds to order\n1. radish\n2. rocket\n3. dill\n4. marigold', 'blue', 460, 0, 200, 200, { tags: ['buy'], links: [6] }],
+  ['Seeds to order\n1. radish\n2. rocket\n3. dill\n4. marigold', 'blue', 460, 0, 200, 200, { tags: ['buy'], links: [5] }],
   ['Water butt leaks', 'orange', 460, 220, 200, 120, { pinned: true, tags: ['repair'] }],
-  ['First frost was on 14 October', 'teal', 680, 0, 200, 160],
-  ['Ask about a lift to the seed swap on Saturday, 10 o’clock at the hall', 'yellow', 680, 180, 200, 160, { tags: ['buy'] }],
+  ['First frost was on 14 October', 'teal', 720, 0, 200, 160],
+  ['Ask about a lift to the seed swap on Saturday, 10 o’clock at the hall', 'yellow', 720, 180, 200, 160, { tags: ['buy'] }],
   ['Compost\nTurn it every two weeks. Straw, then green, then straw again.', 'brown', 0, 360, 200, 180],
   ['Paths\nWood chips: `2 m³`\nEdges first, then fill', 'gray', 220, 360, 200, 180, { locked: true }],
   ['Swallows are back!', 'pink', 460, 360, 200, 180],
-  ['Bed plan\n> carrots · onions\n> leeks · celery\n> beets\n\nRotate in autumn', 'purple', 680, 360, 200, 200, { tags: ['plan'] }],
-  ['البستان\nالبذور والماء قبل الفجر', 'yellow', 900, 0, 200, 160, { tags: ['plan'] }],
-  ['Blackbird nest in the hedge: leave that side alone until July', 'green', 900, 180, 200, 160],
-  ['Tools to sharpen', 'white', 900, 360, 200, 44, { collapsed: true, tags: ['repair'] }],
-  ['Shears, hoe, the long saw', 'white', 900, 420, 200, 120],
+  ['Bed plan\n> carrots · onions\n> leeks · celery\n> beets\n\nRotate in autumn', 'purple', 720, 360, 200, 200, { tags: ['plan'] }],
+  ['البستان\nالبذور والماء قبل الفجر', 'yellow', 940, 0, 200, 160, { tags: ['plan'] }],
+  ['Blackbird nest in the hedge: leave that side alone until July', 'green', 940, 180, 200, 160],
+  ['Tools to sharpen', 'white', 940, 360, 200, 44, { collapsed: true, tags: ['repair'] }],
+  ['Shears, hoe, the long saw', 'white', 940, 420, 200, 120],
 ];
 
 /** @type {Row[]} */
@@ -47,7 +47,7 @@ const palette = ['yellow', 'orange', 'red', 'pink', 'purple', 'blue', 'teal', 'g
 const many = (count) => Array.from({ length: count }, (_, i) => {
   const columns = Math.ceil(Math.sqrt(count));
   const text = `${words[i % words.length]} ${things[(i * 7) % things.length]}` + (i % 3 ? '' : `\n- [ ] ${things[i % 12]}\n- [x] ${words[i % 16]} **first**`);
-  return [text[0].toUpperCase() + text.slice(1), palette[(i * 5 + Math.floor(i / columns)) % 11], (i % columns) * 220, Math.floor(i / columns) * 220, 200, 200, i % 9 ? {} : { tags: [things[i % 12]] }];
+  return [text[0].toUpperCase() + text.slice(1), palette[(i * 7919 + (i * i) % 31) % 11], (i % columns) * 220, Math.floor(i / columns) * 220, 200, 200, i % 9 ? {} : { tags: [things[i % 12]] }];
 });
 
 /** Texts that must be shown as they are, never as markup. */
