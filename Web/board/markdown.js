@@ -90,7 +90,7 @@ function quoted(lines, i, depth, found) {
     const match = quote.exec(lines[i].text);
     if (!match && !(text && isLazy(lines[i].text))) break;
     inside.push(match ? cut(lines[i], match[0].length) : lines[i]);
-    text = isLazy(inside[inside.length - 1].text);
+    text = lastIsText(inside[inside.length - 1].text);
   }
   found.push({ kind: 'quote', blocks: blocks(inside, depth + 1) });
   return i;
@@ -114,7 +114,7 @@ function list(lines, i, depth, found) {
     if (!match || (match[4] ?? match[2]) !== kind || rule.test(lines[i].text)) break;
     const space = match[5]?.length ?? 1;
     const width = match[1].length + match[2].length + space;
-    let line = cut(lines[i], Math.min(width, lines[i].text.length)), text = isLazy(line.text);
+    let line = cut(lines[i], Math.min(width, lines[i].text.length)), text = lastIsText(line.text);
     let fencedBy = fence.exec(line.text)?.[2] ?? '';
     const box = task.exec(line.text), at = line.at + 1;
     if (box) line = cut(line, box[0].length);

@@ -68,7 +68,7 @@ def normal(text):
 
 
 def test_oracle():
-    rng = random.Random(99)
+    rng = random.Random(20261)
     texts = ["\n\n".join(block(rng) for _ in range(rng.randint(1, 3))) for _ in range(4000)]
     # The dialects differ in more than two tildes; a link to a relative address stays text here.
     texts = [t for t in texts if "~~~" not in t and "](x)" not in t]
