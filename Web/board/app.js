@@ -60,7 +60,7 @@ export class App {
     surface.held = () => /** @type {string[]} */ ([...[...this.selection].slice(0, 400), this.focused, this.editing, ...surface.dragged.keys()].filter(Boolean));
     surface.isShown = (note) => this.#passes(note);
     surface.onpaint = () => { this.bars.paint(), this.placeFrame(), this.people.send({}); };
-    surface.onviews = () => { this.bars.mark(), this.#markStates(); };
+    surface.onviews = () => { this.board?.look?.(surface.visible()); this.bars.mark(), this.#markStates(); };
     surface.ontick = (id, at, done) => this.#tick(id, at, done);
     byID('overlay').append(this.#frame);
     for (const edges of ['n', 'e', 's', 'w', 'ne', 'se', 'sw', 'nw', 'link']) this.#frame.append(h('div', { class: 'handle ' + edges, 'data-edges': edges }));
@@ -74,6 +74,7 @@ export class App {
     session.addEventListener('status', () => { this.bars.refresh(), this.#showHint(); });
     session.addEventListener('boards', () => this.#boardsChanged());
     session.addEventListener('conflicts', () => this.bars.refresh());
+    session.addEventListener('notice', (event) => this.report(/** @type {CustomEvent} */ (event).detail.message));
     document.addEventListener('keydown', (event) => this.#key(event));
     document.addEventListener('paste', (event) => this.#paste(event));
     document.addEventListener('copy', (event) => this.#copy(event));
@@ -82,7 +83,7 @@ export class App {
       const item = /** @type {Element} */ (event.target).closest('.note');
       if (item instanceof HTMLElement && item.dataset.id) this.#setFocused(item.dataset.id);
     });
-    addEventListener('hashchange', () => { const id = location.hash.slice(1); if (id !== this.board?.id && session.boards.some((b) => b.id === id)) this.openBoard(id); });
+    addEventListener('hashchange', () => { const id = boardOfAddress(); if (id !== this.board?.id && session.boards.some((b) => b.id === id)) this.openBoard(id); });
     tinyScreen.addEventListener('change', () => this.showList(tinyScreen.matches));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.surface.refreshFar());
     addEventListener('beforeprint', () => this.#preparePrint());
@@ -97,7 +98,7 @@ export class App {
   }
 
   #boardsChanged() {
-    const { session } = this, wanted = session.boardID ?? location.hash.slice(1);
+    const { session } = this, wanted = session.boardID ?? boardOfAddress();
     if (this.board && !session.boards.some((b) => b.id === this.board?.id) && session.status.kind === 'live') this.#leaveBoard();
     if (!this.board && session.boards.length) this.openBoard(session.boards.find((b) => b.id === wanted)?.id ?? session.boards[0].id);
     this.bars.refresh(), this.#setTitle(), this.#showHint();
@@ -110,7 +111,7 @@ export class App {
     this.#leaveBoard();
     const board = this.session.openBoard(id), { signal } = this.#listeners = new AbortController();
     this.board = board, this.#needsFit = true;
-    if (location.hash.slice(1) !== id) history.replaceState(null, '', '#' + id);
+    if (boardOfAddress() !== id) history.replaceState(null, '', '#board=' + encodeURIComponent(id));
     board.addEventListener('change', (event) => this.#changed(/** @type {CustomEvent} */ (event).detail), { signal });
     board.addEventListener('presence', () => this.people.refresh(), { signal });
     board.addEventListener('ready', () => this.#ready(), { signal });
@@ -148,10 +149,13 @@ export class App {
     if (!board) return;
     if (this.#needsFit) return this.#ready();
     if (this.past) return this.bars.refresh();
+    for (const { from, to } of change.renamed ?? []) this.#rename(from, to);
+    const isLost = this.editing !== null && change.removed.includes(this.editing);
+    if (isLost) this.editing = null;
     surface.apply(change);
     for (const u of change.updated) if (u.id === this.editing) surface.views.get(u.id)?.editor?.receive(u.splices);
     this.list.receive(change.updated);
-    if (this.editing && change.removed.includes(this.editing)) this.editing = null, this.report('The note that you wrote in was deleted', 'Undo', () => this.undo());
+    if (isLost) this.report('The note that you wrote in was deleted', 'Undo', () => this.undo());
     for (const id of change.removed) this.selection.delete(id);
     if (this.focused && change.removed.includes(this.focused)) this.#setRoving();
     const others = change.inserted.length + change.updated.length + change.removed.length;
@@ -160,6 +164,16 @@ export class App {
       if (others) announce(`Others changed ${others} ${others === 1 ? 'note' : 'notes'}`);
     }
     this.bars.refresh(), this.bars.refreshSearch(), this.list.refresh(), this.people.refresh(), this.#showHint();
+  }
+
+  /** @param {string} from @param {string} to */
+  #rename(from, to) {
+    this.surface.rename(from, to), this.list.rename(from, to);
+    if (this.selection.delete(from)) this.selection.add(to);
+    if (this.focused === from) this.focused = to;
+    if (this.editing === from) this.editing = to;
+    if (this.armed === from) this.armed = to;
+    if (this.#fresh === from) this.#fresh = to;
   }
 
   // MARK: - Keyboard and clipboard
@@ -384,8 +398,8 @@ export class App {
     this.editing = id, this.#setFocused(id), this.select([id], true);
     if (surface.camera.scale < 0.5) surface.fit([id]);
     view.edit(board, {
-      oncaret: (caret) => this.people.send({ note: id, caret }), oninput: () => this.#grow(id),
-      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, id),
+      oncaret: (caret) => this.people.send({ note: view.id, caret }), oninput: () => this.#grow(view.id),
+      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, view.id),
     });
     this.people.send({ note: id, caret: note.text.length });
     this.placeFrame(), this.bars.refresh();
@@ -676,6 +690,9 @@ export class App {
       h('div', { class: 'text', dir: 'auto' }, content(n)), h('footer', null, [String(n.number), ...n.tags.map((t) => t.name)].join(' · '))))));
   }
 }
+
+/** The board that the address names. */
+const boardOfAddress = () => new URLSearchParams(location.hash.slice(1)).get('board') ?? '';
 
 /** The notes on the clipboard; anything else is ignored.
  * @param {string} json */

@@ -105,7 +105,9 @@ export class Editor {
   /** @param {{start: number, end: number, text: string}} s */
   #apply({ start, end, text }) {
     const { field } = this, { selectionStart, selectionEnd, selectionDirection } = field;
-    const moved = (/** @type {number} */ at, /** @type {boolean} */ isStart) => at < start || (at === start && !(isStart && end > start)) ? at
+    // An insertion at the edge of a selection stays outside of it.
+    const pushes = (/** @type {boolean} */ isStart) => isStart && selectionStart < selectionEnd;
+    const moved = (/** @type {number} */ at, /** @type {boolean} */ isStart) => at < start || (at === start && !pushes(isStart)) ? at
       : at >= end ? at + text.length - (end - start) : start + text.length;
     field.setRangeText(text, start, end, 'preserve');
     field.setSelectionRange(moved(selectionStart, true), moved(selectionEnd, false), selectionDirection);

@@ -64,7 +64,7 @@ export class List {
 
   /** @param {HTMLElement|undefined} known @param {Note} note @param {number} i */
   #row(known, note, i) {
-    const row = known ?? h('li', { 'data-id': note.id, onclick: (/** @type {MouseEvent} */ e) => this.#click(e, note.id), ondblclick: () => this.edit(note.id) });
+    const row = known ?? h('li', { 'data-id': note.id, onclick: (/** @type {MouseEvent} */ e) => this.#click(e), ondblclick: () => this.edit(note.id) });
     row.tabIndex = i === this.#current ? 0 : -1;
     row.setAttribute('aria-setsize', String(this.#notes.length)), row.setAttribute('aria-posinset', String(i + 1));
     row.setAttribute('aria-label', spokenName(note)), row.setAttribute('data-color', note.color);
@@ -82,10 +82,10 @@ export class List {
     return row;
   }
 
-  /** @param {MouseEvent} event @param {string} id */
-  #click(event, id) {
+  /** @param {MouseEvent} event */
+  #click(event) {
     if (/** @type {Element} */ (event.target).closest('textarea')) return;
-    const { app } = this;
+    const { app } = this, id = /** @type {HTMLElement} */ (event.currentTarget).dataset.id ?? '';
     if (event.ctrlKey || event.metaKey || event.shiftKey) app.select(app.selection.has(id) ? [...app.selection].filter((i) => i !== id) : [...app.selection, id]);
     else app.select([id]);
     this.#go(this.#notes.findIndex((n) => n.id === id));
@@ -138,6 +138,14 @@ export class List {
   /** @param {{id: string, splices?: {start: number, end: number, text: string}[]}[]} updated */
   receive(updated) {
     for (const u of updated) if (u.id === this.#edited) this.#editor?.receive(u.splices);
+  }
+
+  /** @param {string} from @param {string} to */
+  rename(from, to) {
+    if (this.#edited === from) this.#edited = to;
+    if (this.#editor?.id === from) this.#editor.id = to;
+    const row = /** @type {HTMLElement|undefined} */ ([...this.spacer.children].find((n) => /** @type {HTMLElement} */ (n).dataset.id === from));
+    if (row) row.dataset.id = to;
   }
 
   endEditing() {

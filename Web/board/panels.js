@@ -23,7 +23,9 @@ export class Panels {
 
   /** Lists the boards; boards can be opened, made, renamed and deleted. */
   boards() {
-    const { app } = this, { session } = app, rows = h('ul', { class: 'boards' });
+    const { app } = this, { session } = app;
+    session.refreshBoards?.();
+    const rows = h('ul', { class: 'boards' });
     const input = h('input', { type: 'search', placeholder: 'Find a board, or name a new one', 'aria-label': 'Find a board, or name a new one', dir: 'auto', maxLength: 200, autocomplete: 'off' });
     const fill = () => {
       const query = input.value.trim().toLocaleLowerCase();
@@ -245,7 +247,7 @@ export class Panels {
     dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
       h('div', { class: 'actions' },
         status.unsent > 0 && h('button', { type: 'button', onclick: () => app.attempt(async () => save('unsent-edits.jsonl', await app.session.exportUnsent())) }, 'Export unsent edits'),
-        status.kind === 'outdated' && h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Reload'),
+        (status.update || status.kind === 'outdated') && h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Reload'),
         app.session.signOut && h('button', { type: 'button', onclick: () => app.attempt(async () => app.session.signOut?.()) }, 'Sign out')));
   }
 

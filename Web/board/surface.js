@@ -106,6 +106,19 @@ export class Surface {
     this.#culled = null, this.#far.clear(), this.invalidate();
   }
 
+  /** A note that was made here has its permanent id now.
+   * @param {string} from @param {string} to */
+  rename(from, to) {
+    const view = this.views.get(from), frame = this.index.get(from), dragged = this.dragged.get(from);
+    if (frame) this.index.delete(from), this.index.set(to, frame);
+    if (dragged) this.dragged.delete(from), this.dragged.set(to, dragged);
+    this.#spares.delete(from);
+    if (!view) return;
+    this.views.delete(from), this.views.set(to, view);
+    view.id = to, view.element.dataset.id = to;
+    if (view.editor) view.editor.id = to;
+  }
+
   /** The notes that pass the filter. */
   shown() { return [...this.notes.values()].filter((note) => this.index.get(note.id)); }
 
@@ -256,7 +269,8 @@ export class Surface {
   /** Adds the element of a note at its place in the order of reading.
    * @param {Note} note */
   #show(note) {
-    const view = this.#spares.get(note.id) ?? new NoteView(note, (at, done) => this.ontick(note.id, at, done));
+    /** @type {NoteView} */
+    const view = this.#spares.get(note.id) ?? new NoteView(note, (at, done) => this.ontick(view.id, at, done));
     this.#spares.delete(note.id);
     if (view.note !== note) view.update(note);
     const items = this.#list.children;

@@ -10,7 +10,7 @@ export interface Note {
 }
 export type Values = Partial<Note> & { board?: string };
 export interface Change {
-  inserted: string[]; removed: string[]; mine: boolean;
+  inserted: string[]; removed: string[]; mine: boolean; renamed?: { from: string; to: string }[];
   updated: { id: string; properties: string[]; splices?: { start: number; end: number; text: string }[] }[];
 }
 export interface Peer {
@@ -39,14 +39,14 @@ export interface Board extends EventTarget {
   setPresence(presence: Partial<Peer>): void;
   compose(id: string, composing: boolean): void;
   exportAs(form: 'markdown' | 'json'): string | Promise<string>;
-  close?(): void;
+  close?(): void; look?(view: { x: number; y: number; width: number; height: number }): void;
 }
 export interface Conflict {
   key: string; note: string; number: number | string; property: string; mine: unknown; theirs: unknown;
   author: string; when: Date; reason: string;
 }
 export interface Session extends EventTarget {
-  status: { kind: string; unsent: number; parked: number; message: string; keeps: string };
+  status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean };
   user: { name: string; role?: string; canWrite: boolean } | null;
   boards: { id: string; name: string; notes: number }[];
   boardID?: string | null;
@@ -57,5 +57,5 @@ export interface Session extends EventTarget {
   renameBoard(id: string, name: string): Promise<unknown>; deleteBoard(id: string): Promise<unknown>;
   retry(key: string): unknown; discard(key: string): unknown;
   exportUnsent(): Blob | Promise<Blob>; shareLink(board: string): Promise<string>;
-  signOut?(): Promise<unknown>;
+  signOut?(): Promise<unknown>; refreshBoards?(): unknown;
 }
