@@ -322,7 +322,8 @@ function readMessage(reader, type, end) {
  * @returns {Record<string, any>}
  */
 function emptyMessage(type) {
-  return type.name === 'ObjectID' ? { key: 'temporary 0', entity: 0 } : readMessage(new Reader(new Uint8Array(0)), type, 0);
+  if (type.name === 'ObjectID') return { key: 'temporary 0', entity: 0 };
+  return readMessage(new Reader(new Uint8Array(0)), type, 0);
 }
 
 /**
