@@ -45,7 +45,7 @@ public final class Simulation {
     var returns = 0
   }
 
-  /// What a run writes besides its store.
+  /// The receivers of a run's trace and transcripts.
   private struct Output {
     let trace: ((String) -> Void)?
     let replicas: ReplicaRecorder?

@@ -50,7 +50,7 @@ struct TableGenerator {
     if field.choice != nil { return "|" }
     if field.isRepeated { return "*" }
     if field.isOptional { return "?" }
-    // What is required or written under a condition of Swift is optional here.
+    // A field that Swift requires or writes under a condition is optional here.
     guard codec.proto.message(field.type) != nil, options.part == nil, options.condition == nil else { return "" }
     return options.required != nil ? "!" : options.isPresent ? "+" : ""
   }
