@@ -35,6 +35,23 @@ extension GraphClient {
     return try await outcome(of: id)
   }
 
+  /// Sends transactions under their own ids, in order, and calls `body` with each outcome as it arrives.
+  /// - Parameter body: must not use the client.
+  package func send(
+    _ events: [(id: TransactionID, event: ReplicaEvent)],
+    body: @escaping (TransactionID, Result<SaveResult, Refusal>) -> Void
+  ) {
+    guard state != .closed else {
+      for (id, _) in events { body(id, .failure(Self.nothingSent)) }
+      return
+    }
+    for (id, event) in events {
+      commits.add(for: id) { body(id, $0) }
+      context.handle(event)
+    }
+    perform()
+  }
+
   func outcome(of id: TransactionID) async throws -> SaveResult {
     guard state != .closed else { throw Self.nothingSent }
     return try await instruments.measure(.save, describe: Self.describe) {

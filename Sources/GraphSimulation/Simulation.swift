@@ -416,6 +416,7 @@ public final class Simulation {
     case .watch(let query, let number): node.store.watch(query, number: number)
     case .unwatch(let number): node.store.unwatch(number)
     case .recordReferences, .recordAccess: preconditionFailure("the simulation's clients have no accounts")
+    case .makeBrowserCode: preconditionFailure("the simulation's clients are no browsers")
     case .authenticate: preconditionFailure("the simulation's clients send no credentials")
     // Answered at once, from what the node has committed: a read would change when the store finishes its groups.
     case .findReplica(let replica, let session):

@@ -132,6 +132,7 @@ struct HubTranscript {
     case .findReplica(_, let session): ["find the replica of \(session)"]
     case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]
     case .statistics(let ticket): ["statistics #\(ticket.number)"]
+    case .makeBrowserCode(let ticket, let user): ["make a code #\(ticket.number) for \(user)"]
     case .pauseReading(let session): ["pause reading from \(session)"]
     case .resumeReading(let session): ["read on from \(session)"]
     case .close(let session): ["close \(session)"]

@@ -27,6 +27,8 @@ package final class HTTPCounters: @unchecked Sendable {
   private(set) var refusedConnections = 0
   /// Streams of events that are open.
   private(set) var streams = 0
+  /// WebSockets that are open.
+  private(set) var sockets = 0
   /// Bytes of events that were written.
   private(set) var streamedBytes = 0
 
@@ -54,6 +56,13 @@ package final class HTTPCounters: @unchecked Sendable {
   func streamEnded() {
     streams -= 1
     assert(streams >= 0, "a stream that began ends once")
+  }
+
+  func socketBegan() { sockets += 1 }
+
+  func socketEnded() {
+    sockets -= 1
+    assert(sockets >= 0, "a WebSocket that began ends once")
   }
 
   func streamed(_ bytes: Int) { streamedBytes += bytes }

@@ -1,4 +1,5 @@
 // Tests: RequestTests.swift, MetricsTests.swift
+import GraphServer
 import NIOCore
 import NIOHTTPTypes
 
@@ -25,20 +26,23 @@ final class ConnectionCounter: @unchecked Sendable {
   func closeAll() { for channel in channels.values { channel.close(promise: nil) } }
 }
 
-/// Counts a connection, or closes one above the limit at once.
+/// Counts a connection, or closes one above a limit at once.
 final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
 
   private let connections: ConnectionCounter
   private let counters: HTTPCounters?
+  private let sessions: HubSessions?
 
-  /// - Parameter counters: nil for an interface whose connections are not counted.
-  init(_ connections: ConnectionCounter, _ counters: HTTPCounters? = nil) {
-    (self.connections, self.counters) = (connections, counters)
+  /// - Parameters:
+  ///   - counters: nil for an interface whose connections are not counted.
+  ///   - sessions: counts the connections of each network; nil for an interface where they are not limited.
+  init(_ connections: ConnectionCounter, _ counters: HTTPCounters? = nil, _ sessions: HubSessions? = nil) {
+    (self.connections, self.counters, self.sessions) = (connections, counters, sessions)
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    guard connections.add(context.channel) else {
+    guard sessions?.admits(context.channel) != false, connections.add(context.channel) else {
       counters?.refusedConnection()
       return context.close(promise: nil)
     }

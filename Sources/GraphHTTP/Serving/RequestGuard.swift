@@ -22,9 +22,10 @@ struct RequestGuard: Sendable {
   /// The credential of a request; empty for none.
   /// - Throws: `Problem` for a request that must not be answered.
   func check(_ head: HTTPRequest, _ route: Route) throws(Problem) -> String {
-    // A page of another site cannot read the answer of a GET, because there is no CORS; a stream costs resources.
+    // A page of another site cannot read the answer of a GET, because there is no CORS; a stream costs resources,
+    // and a WebSocket can be read by any page.
     let isSafe = head.method == .get || head.method == .head
-    if !isSafe || route == .live { try checkOrigin(head) }
+    if !isSafe || route == .live || route == .socket { try checkOrigin(head) }
     guard head.headerFields[.contentEncoding] == nil else {
       throw Problem(.unsupportedMediaType, "malformed", "the body has a Content-Encoding; send it without compression")
     }
@@ -112,6 +113,8 @@ package struct PublicURL: Hashable, Sendable {
   let origin: String
   /// The host, in lower case.
   let host: String
+  /// The URL of the web application: the complete URL, with a slash at its end.
+  let page: String
 
   /// Nil for a text that is not such a URL.
   package init?(parsing text: String) {
@@ -123,5 +126,6 @@ package struct PublicURL: Hashable, Sendable {
     else { return nil }
     self.host = host
     origin = scheme + authority
+    page = text.hasSuffix("/") ? text : text + "/"
   }
 }

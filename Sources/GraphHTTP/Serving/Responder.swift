@@ -34,11 +34,10 @@ struct Responder: Sendable {
     let route = try Route(path: path)
     let method = try route.method(of: head, in: handler.model)
     let credential = try check.check(head, route)
-    let parameters = try QueryParameters(query, names: route.parameters(of: method))
+    let parameters = try QueryParameters(route.ignoresQuery ? "" : query, names: route.parameters(of: method))
     let body = try await body(request, method)
     return CheckedRequest(
-      route: route, method: method, isForHead: head.method == .head, parameters: parameters,
-      fields: head.headerFields, body: body, credential: credential, address: address)
+      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body, credential: credential, address: address)
   }
 
   /// The path and the query of a request's target.
@@ -123,10 +122,11 @@ struct Responder: Sendable {
     }
   }
 
-  /// Fields of every answer: it is of one principal, of this moment, and of the type that it says.
+  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type that
+  /// it says.
   static func addCommonFields(_ fields: inout HTTPFields) {
-    fields[.cacheControl] = "no-store"
-    fields[.vary] = "Authorization, Accept"
+    if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+    if fields[.vary] == nil { fields[.vary] = "Authorization, Accept" }
     fields[.xContentTypeOptions] = "nosniff"
   }
 }
