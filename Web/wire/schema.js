@@ -138,6 +138,7 @@ message ToServer !
 25 importGraph ImportGraph|
 26 moveWindow MoveWindow|
 27 cancel Cancel|
+28 browserLogin BrowserLogin|
 message Hello
 1 protocol uint32
 2 model id
@@ -207,6 +208,8 @@ message HistoryFilter
 message HistoryEntity
 1 number uint32
 message Status
+message BrowserLogin
+1 user string
 message Ping
 message Close
 1 code string
@@ -294,6 +297,7 @@ message ToClient !
 22 differences DifferenceChunk|
 24 exportHead ExportHead|
 25 windowMoved WindowMoved|
+26 browserCode BrowserCode|
 message ExportHead
 1 at Token+
 2 objects uint64
@@ -422,6 +426,11 @@ message StatusReply
 41 failure string
 42 commitLogSize uint64
 48 exposures string*
+49 web string
+message BrowserCode
+1 code string
+2 url string
+3 milliseconds uint64
 message Counter
 1 property uint32
 2 next int64
