@@ -83,7 +83,10 @@ export class Link {
     this.open();
   }
 
-  /** Ends the connection; unanswered commits are rejected as `unavailable`. */
+  /**
+   * Ends the connection; unanswered commits are rejected as `unavailable`. If it starts again, it sends them again under
+   * their ids, because they may have been committed.
+   */
   stop() {
     if (this.isStarted) this.end({ kind: 'closed' });
   }
