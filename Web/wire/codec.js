@@ -175,6 +175,7 @@ function unsigned(low, high) {
  * @param {number} high
  */
 function signed(low, high) {
+  if (high <= 0x1fffff) return high * 0x100000000 + low;
   return exact(BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)));
 }
 
@@ -183,7 +184,10 @@ function signed(low, high) {
  * @param {number} high
  */
 function zigzag(low, high) {
-  if (!high) return low & 1 ? -(low >>> 1) - 1 : low >>> 1;
+  if (high <= 0x3fffff) {
+    const magnitude = high * 0x80000000 + (low >>> 1);
+    if (magnitude < Number.MAX_SAFE_INTEGER) return low & 1 ? -magnitude - 1 : magnitude;
+  }
   const value = (BigInt(high) << 32n) | BigInt(low);
   return exact((value >> 1n) ^ -(value & 1n));
 }
@@ -210,7 +214,7 @@ function readValue(reader, field, end) {
     case 'uint32': return reader.small(end);
     case 'bool': reader.varint(end); return (reader.low | reader.high) !== 0;
     case 'uint64': reader.varint(end); return unsigned(reader.low, reader.high);
-    case 'int64': reader.varint(end); return reader.high ? signed(reader.low, reader.high) : reader.low;
+    case 'int64': reader.varint(end); return signed(reader.low, reader.high);
     case 'sint64': reader.varint(end); return zigzag(reader.low, reader.high);
     case 'fixed64': case 'double': {
       if (end - reader.at < 8) reader.fail('the message is cut short');
