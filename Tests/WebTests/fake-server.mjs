@@ -74,7 +74,7 @@ export class FakeServer {
 
   /** Accepts the current connection, and welcomes it. */
   welcome() {
-    this.socket.onopen({});
+    if (!this.socket.received.length) this.socket.onopen({});
     this.send('welcome', {
       protocol: 1, model: '1'.repeat(32), head: token(this.head), session: 1, entities, maximumFrame: this.maximumFrame,
       heartbeatMilliseconds: 15_000, lastSequence: this.lastSequence, author: 'ann', role: 'editor',

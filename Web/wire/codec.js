@@ -3,7 +3,8 @@
 // A message is an object with a property for each field, in camel case. The fields of a received message are complete:
 // an absent number is 0, an absent list is empty; only an absent message, and a field that excludes others, is missing.
 // A message to send can omit what is zero. The forms of values:
-//   64-bit numbers   Number, or BigInt where a Number would not be exact
+//   integer, date    Number, or BigInt where a Number would not be exact; so are times
+//   other integers   Number; a larger one is an error
 //   fixed64          16 hexadecimal digits (a fingerprint)
 //   enumerations     the name of the case: "storeTrump"
 //   ObjectID         {key, entity}; the key has the form that `stickies` prints, or is "temporary N"
@@ -213,8 +214,12 @@ function readValue(reader, field, end) {
   switch (field.type) {
     case 'uint32': return reader.small(end);
     case 'bool': reader.varint(end); return (reader.low | reader.high) !== 0;
-    case 'uint64': reader.varint(end); return unsigned(reader.low, reader.high);
-    case 'int64': reader.varint(end); return signed(reader.low, reader.high);
+    case 'uint64': reader.varint(end); return small(reader, unsigned(reader.low, reader.high));
+    case 'int64': {
+      reader.varint(end);
+      const value = signed(reader.low, reader.high);
+      return field.name === 'time' ? value : small(reader, value);
+    }
     case 'sint64': reader.varint(end); return zigzag(reader.low, reader.high);
     case 'fixed64': case 'double': {
       if (end - reader.at < 8) reader.fail('the message is cut short');
@@ -236,6 +241,15 @@ function readValue(reader, field, end) {
       return hex(bytes);
     }
   }
+}
+
+/**
+ * A revision, a count, or a number of a request: none is so large that it needs a BigInt.
+ * @param {Reader} reader
+ * @param {number|bigint} value
+ */
+function small(reader, value) {
+  return typeof value === 'number' ? value : reader.fail('a number is too large');
 }
 
 /**
