@@ -101,6 +101,8 @@ test('a newer build replaces the kept one', async () => {
 });
 
 test('a worker whose files are incomplete does not take over', async () => {
-  const { 'icon.svg': _, ...rest } = files;
-  await assert.rejects(start(rest).wait('install'), /icon.svg is missing/);
+  const { 'board/dom.js': _, ...rest } = files;
+  await assert.rejects(start(rest).wait('install'), /dom.js is missing/);
+  const { 'icon.svg': __, ...bare } = files;
+  await start(bare).wait('install');
 });
