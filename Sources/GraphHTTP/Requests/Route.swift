@@ -56,6 +56,9 @@ enum Route: Hashable {
     }
   }
 
+  /// The parameters that may be given several times; their order counts.
+  var repeatableParameters: [String] { self == .live ? ["entity", "where"] : [] }
+
   /// - Throws: `Problem` for a path without a resource.
   init(path: Substring) throws(Problem) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

@@ -28,6 +28,8 @@ package final class HTTPInterface: ServerInterface {
     package var publicURL: PublicURL?
     /// The application for browsers; nil for none.
     package var app: WebApp?
+    /// Connections at a time. Half of the descriptor limit applies where it is lower.
+    package var maximumConnections = HTTPLimits.maximumConnections
 
     package init(host: String, port: Int, author: String) { (self.host, self.port, self.author) = (host, port, author) }
   }
@@ -59,7 +61,8 @@ package final class HTTPInterface: ServerInterface {
 
   package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
     let pool = SessionPool(sessions, author: configuration.author)
-    let connections = ConnectionCounter(maximum: HTTPLimits.maximumConnections)
+    let connections = ConnectionCounter(
+      maximum: sessions.connections(atMost: configuration.maximumConnections), loop: sessions.loop)
     let check = RequestGuard(host: configuration.host, publicURL: configuration.publicURL)
     let counters = counters
     let sockets = WebSockets(sessions: sessions, check: check, counters: counters, author: configuration.author)
@@ -74,7 +77,7 @@ package final class HTTPInterface: ServerInterface {
       configuration: .init(
         additionalChannelHandlers: [
           RequestCountingHandler(counters), ConnectionEndHandler(), RequestDeadlineHandler(),
-          ConnectionLimitHandler(connections, counters, sessions), WebSocketUpgradeHandler(sockets),
+          ConnectionLimitHandler(sessions, connections, counters), WebSocketUpgradeHandler(sockets),
           LiveStreamHandler(live),
         ],
         httpDecoderConfiguration: HTTPListener.decoderConfiguration))

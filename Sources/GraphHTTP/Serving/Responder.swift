@@ -15,7 +15,7 @@ struct Responder: Sendable {
   func respond(to request: Request, _ writer: consuming ResponseWriter, address: String?) async throws {
     var reply: Reply
     do {
-      reply = try await handler.reply(to: try await checked(request, address))
+      reply = try await handler.reply(to: try await checked(request, writer, address))
     } catch let problem as Problem {
       reply = .problem(problem)
     } catch let refusal as Refusal {
@@ -36,18 +36,20 @@ struct Responder: Sendable {
     if let token = try? cookie.token(head.headerFields), !token.isEmpty { reply.fields.append(cookie.removal) }
   }
 
-  private func checked(_ request: Request, _ address: String?) async throws -> CheckedRequest {
+  private func checked(
+    _ request: Request, _ writer: borrowing ResponseWriter, _ address: String?
+  ) async throws -> CheckedRequest {
     let head = request.head
     let (path, query) = try Self.target(head)
     try check.checkHead(head)
     let route = try Route(path: path)
     let method = try route.method(of: head, in: handler.model)
     let credential = try check.check(head, route)
-    let parameters = try QueryParameters(route.ignoresQuery ? "" : query, names: route.parameters(of: method))
-    let body = try await body(request, method, route)
+    let parameters = try QueryParameters(route.ignoresQuery ? "" : query, of: route, method)
+    let body = try await body(request, method, route, writer)
     return CheckedRequest(
-      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body, credential: credential,
-      cookie: check.cookie(of: head), address: address)
+      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body,
+      credential: credential, cookie: check.cookie(of: head), address: address)
   }
 
   /// The path and the query of a request's target.
@@ -59,7 +61,9 @@ struct Responder: Sendable {
     return (path, target.dropFirst(path.count + 1))
   }
 
-  private func body(_ request: Request, _ method: HTTPRequest.Method, _ route: Route) async throws -> [UInt8] {
+  private func body(
+    _ request: Request, _ method: HTTPRequest.Method, _ route: Route, _ writer: borrowing ResponseWriter
+  ) async throws -> [UInt8] {
     let tooLarge = Problem(
       .contentTooLarge, "limit", "the body has more than \(HTTPLimits.maximumBodySize) bytes")
     if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > HTTPLimits.maximumBodySize {
@@ -72,6 +76,10 @@ struct Responder: Sendable {
       return []
     }
     try Self.checkType(request.headers[.contentType], method)
+    // The client sends the body only when the head is accepted.
+    if let expected = request.headers[.expect], expected.lowercased() == "100-continue" {
+      try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+    }
     guard let buffer = try await collected(request, upTo: HTTPLimits.maximumBodySize) else { throw tooLarge }
     return Array(buffer.readableBytesView)
   }

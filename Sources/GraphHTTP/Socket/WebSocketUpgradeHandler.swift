@@ -24,7 +24,7 @@ struct WebSockets: Sendable {
     try check.checkHead(head)
     _ = try Route.socket.method(of: head, in: sessions.model)
     let credential = try check.check(head, .socket)
-    _ = try QueryParameters(query, names: [])
+    _ = try QueryParameters(query, of: .socket, .get)
     guard head.headerFields[.authorization] == nil else {
       throw .malformed("a WebSocket has its token in the hello, not in Authorization")
     }
