@@ -58,6 +58,13 @@ struct NoteFinder {
     }
   }
 
+  /// The existing tags with these names.
+  func tags(_ names: [String]) async throws -> [ObjectImage] {
+    if names.isEmpty { return [] }
+    return try await shell.images(
+      of: TagProperties.entity, where: .in(TagProperties.name, names.map(Value.string)))
+  }
+
   /// The refusal has no advice about a past state, because the present one is searched too.
   private func noNote(_ digits: String) -> Refusal {
     let advice =
