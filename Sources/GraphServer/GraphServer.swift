@@ -34,6 +34,8 @@ public struct GraphServer: Service {
     public var pruningPeriod = Duration.seconds(3_600)
     /// Verifies the credentials of clients. Without it, each client of the network is one of the owner.
     public var authenticator: (any Authenticating)?
+    /// Logs browsers in; nil if no browser needs it.
+    public var browserLogins: (any BrowserLogins)?
     /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
     /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
@@ -104,6 +106,8 @@ public struct GraphServer: Service {
       try internalReaders.start()
       try await listen(group, runner, &listeners)
       for interface in interfaces { try await interface.start(HubSessions(runner), on: group) }
+      let web = interfaces.lazy.compactMap(\.webAddress).first
+      try await loop.submit { runner.accounts.webAddress = web }.get()
     } catch {
       await close(listeners)
       // A promise of the runner must not outlive its loop unfulfilled.
@@ -157,6 +161,7 @@ public struct GraphServer: Service {
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits, conditions: conditions, log: log)
     runner.accounts.authenticator = configuration.authenticator
+    runner.accounts.browserLogins = configuration.browserLogins
     return runner
   }
 

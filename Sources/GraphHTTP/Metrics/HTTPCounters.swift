@@ -27,6 +27,8 @@ package final class HTTPCounters: Sendable {
     fileprivate(set) var refusedConnections = 0
     /// Streams of events that are open.
     fileprivate(set) var streams = 0
+    /// WebSockets that are open.
+    fileprivate(set) var sockets = 0
     /// Bytes of events that were written.
     fileprivate(set) var streamedBytes = 0
   }
@@ -65,6 +67,15 @@ package final class HTTPCounters: Sendable {
     state.withLock { counts in
       counts.streams -= 1
       assert(counts.streams >= 0, "a stream that began ends once")
+    }
+  }
+
+  func socketBegan() { state.withLock { $0.sockets += 1 } }
+
+  func socketEnded() {
+    state.withLock { counts in
+      counts.sockets -= 1
+      assert(counts.sockets >= 0, "a WebSocket that began ends once")
     }
   }
 

@@ -35,6 +35,8 @@ package final class MetricsInterface: ServerInterface {
     check = RequestGuard(host: host, publicURL: publicURL)
   }
 
+  package var webAddress: String? { nil }
+
   package var addresses: [ServerAddress] { [.tcp(host: host, port: port)] }
 
   package var address: String? { running.withLock { $0.map { "\($0.listener.address)/metrics" } } }

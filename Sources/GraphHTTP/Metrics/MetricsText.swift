@@ -52,6 +52,7 @@ struct MetricsText {
       "http_refused_connections_total", "Connections not served, because there were too many.", .counter,
       Int64(counters.refusedConnections))
     add("http_streams", "Open streams of events.", .gauge, Int64(counters.streams))
+    add("http_sockets", "Open WebSockets.", .gauge, Int64(counters.sockets))
     add("http_streamed_bytes_total", "Bytes of events that were written.", .counter, Int64(counters.streamedBytes))
   }
 

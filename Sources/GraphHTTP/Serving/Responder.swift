@@ -25,7 +25,16 @@ struct Responder: Sendable {
       log.critical("an invariant is broken: a request fails", metadata: ["invariant": "\(failure)"])
       reply = .problem(Problem(.internalServerError, "failed", "\(failure)"))
     }
+    if reply.status == .unauthorized { removeCookie(of: request.head, &reply) }
     try await Self.write(reply, of: request, writer, on: channel)
+  }
+
+  /// Takes a cookie away that is not valid, or no longer.
+  private func removeCookie(of head: HTTPRequest, _ reply: inout Reply) {
+    // A wrong code says nothing about the cookie.
+    if let (path, _) = try? Self.target(head), let route = try? Route(path: path), route == .login { return }
+    let cookie = check.cookie(of: head)
+    if let token = try? cookie.token(head.headerFields), !token.isEmpty { reply.fields.append(cookie.removal) }
   }
 
   private func checked(
@@ -37,11 +46,11 @@ struct Responder: Sendable {
     let route = try Route(path: path)
     let method = try route.method(of: head, in: handler.model)
     let credential = try check.check(head, route)
-    let parameters = try QueryParameters(query, of: route, method)
-    let body = try await body(request, method, writer)
+    let parameters = try QueryParameters(route.ignoresQuery ? "" : query, of: route, method)
+    let body = try await body(request, method, route, writer)
     return CheckedRequest(
-      route: route, method: method, isForHead: head.method == .head, parameters: parameters,
-      fields: head.headerFields, body: body, credential: credential, address: address)
+      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body,
+      credential: credential, cookie: check.cookie(of: head), address: address)
   }
 
   /// The path and the query of a request's target.
@@ -54,14 +63,14 @@ struct Responder: Sendable {
   }
 
   private func body(
-    _ request: Request, _ method: HTTPRequest.Method, _ writer: borrowing ResponseWriter
+    _ request: Request, _ method: HTTPRequest.Method, _ route: Route, _ writer: borrowing ResponseWriter
   ) async throws -> [UInt8] {
     let tooLarge = Problem(
       .contentTooLarge, "limit", "the body has more than \(HTTPLimits.maximumBodySize) bytes")
     if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > HTTPLimits.maximumBodySize {
       throw tooLarge
     }
-    guard method == .post || method == .patch else {
+    guard method == .post || method == .patch, route != .logout else {
       // A body without a meaning is refused: a proxy could take it for the next request.
       let buffer = try await collected(request, upTo: 0)
       guard buffer?.readableBytes == 0 else { throw Problem.malformed("a \(method.rawValue) request has no body") }
@@ -151,10 +160,11 @@ struct Responder: Sendable {
     }
   }
 
-  /// Fields of every answer: it is of one principal, of this moment, and of the type that it says.
+  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type that
+  /// it says.
   static func addCommonFields(_ fields: inout HTTPFields) {
-    fields[.cacheControl] = "no-store"
-    fields[.vary] = "Authorization, Accept"
+    if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+    if fields[.vary] == nil { fields[.vary] = "Authorization, Accept" }
     fields[.xContentTypeOptions] = "nosniff"
   }
 }

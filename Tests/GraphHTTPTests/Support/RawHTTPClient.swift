@@ -40,8 +40,10 @@ final class RawHTTPClient: @unchecked Sendable {  // Used by one test at a time.
   }
 
   /// Sends bytes; what the server does not take is lost, as it has closed the connection.
-  func send(_ text: String) {
-    var rest = Array(text.utf8)[...]
+  func send(_ text: String) { send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) {
+    var rest = bytes[...]
     while !rest.isEmpty, let count = PlainSocket.send(rest, to: descriptor) { rest = rest.dropFirst(count) }
   }
 
@@ -55,6 +57,13 @@ final class RawHTTPClient: @unchecked Sendable {  // Used by one test at a time.
         try await waitForBytes()
       }
     }
+  }
+
+  /// Waits for this number of bytes, and removes them from what has arrived.
+  func take(_ count: Int) async throws -> [UInt8] {
+    try await wait { $0.count >= count }
+    defer { received.removeSubrange(..<count) }
+    return Array(received[..<count])
   }
 
   /// Waits until the system has bytes, or the end of the connection; on a thread that may block.
@@ -93,7 +102,7 @@ final class RawHTTPClient: @unchecked Sendable {  // Used by one test at a time.
       fields[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
     }
     received.removeSubrange(..<end.upperBound)
-    if isForHead || status == 304 { return Answer(status: status, fields: fields, body: []) }
+    if isForHead || status == 304 || status == 101 { return Answer(status: status, fields: fields, body: []) }
     if fields["transfer-encoding"] == "chunked" {
       return Answer(status: status, fields: fields, body: try await chunks())
     }
