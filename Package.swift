@@ -22,7 +22,6 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 // Its product for servers, without the router.
-let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHTTPCodec: Target.Dependency = .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
@@ -109,8 +108,8 @@ let package = Package(
       name: "GraphHTTP",
       dependencies: [
         "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
-        nioHTTPCodec, httpCodec, nioCore, crypto,
-      ]),
+        nioHTTPCodec, httpCodec, crypto,
+      ] + nio),
     // The files of the web board in `Web`, embedded.
     .target(name: "StickiesWeb", plugins: ["WebFilesPlugin"]),
     .target(

@@ -61,7 +61,7 @@ package final class MetricsInterface: ServerInterface {
           ConnectionEndHandler(), RequestDeadlineHandler(), ConnectionLimitHandler(sessions, connections),
         ], httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(
-      channel, host: host, port: port, option: "--metrics", isRequired: true, on: group, log: log)
+      channel, connections, host: host, port: port, option: "--metrics", isRequired: true, on: group, log: log)
     guard let listener else { preconditionFailure("a required address listens, or throws") }
     running.withLock { $0 = Running(listener: listener, connections: connections, loop: sessions.loop) }
   }

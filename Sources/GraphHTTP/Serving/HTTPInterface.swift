@@ -82,7 +82,7 @@ package final class HTTPInterface: ServerInterface {
         ],
         httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(
-      channel, host: configuration.host, port: configuration.port, option: "--http",
+      channel, connections, host: configuration.host, port: configuration.port, option: "--http",
       isRequired: configuration.isRequired, on: group, log: log)
     if let listener {
       running.withLock {
