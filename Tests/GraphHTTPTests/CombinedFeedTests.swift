@@ -90,7 +90,7 @@ import Testing
   @Test func idComesWhenAllQueriesAreComplete() {
     var feed = feed()
     #expect(feed.receive(welcome, nextRequest: 2) == queries.map { .send(.subscribe($0)) })
-    // The answer begins when no query can be refused any more.
+    // The answer begins when the server has accepted all queries.
     #expect(events(&feed, subscribed(7), chunk(2, at: nil)).isEmpty)
     #expect(events(&feed, subscribed(9)) == ["<begin>", #"snapshot {"query":0,"snapshot":[],"more":true}"#])
     // The parts of two snapshots can alternate.
