@@ -318,7 +318,7 @@ class StreamTests(unittest.TestCase):
 
         def follow():
             nonlocal last
-            parameters = [("entity", "Note"), ("where", "pinned == true"), ("entity", "Board")]
+            parameters = {"query": ["Note where pinned == true", "Board"]}
             while not done.is_set():
                 try:
                     with httpx.Client(timeout=PATIENCE) as client, httpx_sse.connect_sse(

@@ -17,7 +17,9 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
   private let log: Logger
 
   /// - Parameter served: receives the connections that Hummingbird serves.
-  init(_ served: AsyncStream<HTTP1Channel.Value>.Continuation, _ log: Logger) { (self.served, self.log) = (served, log) }
+  init(_ served: AsyncStream<HTTP1Channel.Value>.Continuation, _ log: Logger) {
+    (self.served, self.log) = (served, log)
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let pipeline = context.pipeline.syncOperations

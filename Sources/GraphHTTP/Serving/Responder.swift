@@ -160,8 +160,8 @@ struct Responder: Sendable {
     }
   }
 
-  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type that
-  /// it says.
+  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type
+  /// that it says.
   static func addCommonFields(_ fields: inout HTTPFields) {
     if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
     if fields[.vary] == nil { fields[.vary] = "Authorization, Accept" }

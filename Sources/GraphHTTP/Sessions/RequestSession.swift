@@ -77,7 +77,9 @@ final class RequestSession: Sendable {
 
   /// The answer to the hello of a session that was opened.
   func welcome() async throws -> Welcome {
-    try await loop.submit { [self] in try invariant(state.value.welcome, "a session that was opened has a welcome") }.get()
+    try await loop.submit { [self] in
+      try invariant(state.value.welcome, "a session that was opened has a welcome")
+    }.get()
   }
 
   // MARK: - On the loop
