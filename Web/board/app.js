@@ -81,7 +81,7 @@ export class App {
     document.addEventListener('cut', (event) => { if (this.#copy(event)) this.remove(); });
     byID('notes').addEventListener('focusin', (event) => {
       const item = /** @type {Element} */ (event.target).closest('.note');
-      if (item instanceof HTMLElement && item.dataset.id) this.#setFocused(item.dataset.id);
+      if (item instanceof HTMLElement && item.dataset.id) this.setFocused(item.dataset.id);
     });
     addEventListener('hashchange', () => { const id = boardOfAddress(); if (id !== this.board?.id && session.boards.some((b) => b.id === id)) this.openBoard(id); });
     tinyScreen.addEventListener('change', () => this.showList(tinyScreen.matches));
@@ -291,13 +291,13 @@ export class App {
    * @param {string} id @param {boolean} [shows] whether the view moves to it */
   focusNote(id, shows = true) {
     const view = this.surface.viewOf(id);
-    this.#setFocused(id);
+    this.setFocused(id);
     if (shows) this.surface.reveal(id);
     view?.element.focus({ preventScroll: true });
   }
 
   /** @param {string} id */
-  #setFocused(id) {
+  setFocused(id) {
     if (this.focused === id) return;
     const old = this.focused === null ? undefined : this.surface.views.get(this.focused);
     if (old) old.element.tabIndex = -1;
@@ -311,7 +311,7 @@ export class App {
     if (this.focused && this.surface.notes.has(this.focused)) return;
     this.focused = null;
     const first = this.surface.shown().sort(readingOrder)[0];
-    if (first) this.#setFocused(first.id);
+    if (first) this.setFocused(first.id);
   }
 
   focusSurface() {
@@ -395,7 +395,7 @@ export class App {
     if (note.collapsed) board.update([id], { collapsed: false });
     const view = surface.viewOf(id);
     if (!view) return;
-    this.editing = id, this.#setFocused(id), this.select([id], true);
+    this.editing = id, this.setFocused(id), this.select([id], true);
     if (surface.camera.scale < 0.5) surface.fit([id]);
     view.edit(board, {
       oncaret: (caret) => this.people.send({ note: view.id, caret }), oninput: () => this.#grow(view.id),

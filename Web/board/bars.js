@@ -227,7 +227,7 @@ export class Bars {
     this.#match = (this.#match + by + matches.length) % matches.length;
     if (this.#match < 0) this.#match = matches.length - 1;
     const id = matches[this.#match];
-    app.select([id]), app.surface.reveal(id), this.#count();
+    app.select([id]), app.setFocused(id), app.surface.reveal(id), this.#count();
     announce(`Match ${this.#match + 1} of ${matches.length}`);
   }
 }

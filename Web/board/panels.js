@@ -33,7 +33,7 @@ export class Panels {
       rows.replaceChildren(...found.map((b) => h('li', null,
         h('button', { type: 'button', class: 'row', 'aria-current': b.id === app.board?.id ? 'true' : null, onclick: () => { node.close(), app.openBoard(b.id); } },
           icon('board'), h('span', { class: 'name', dir: 'auto' }, b.name), h('span', { class: 'count' }, `${b.notes} ${b.notes === 1 ? 'note' : 'notes'}`)),
-        session.user?.canWrite !== false && iconButton('more', `More for ${b.name}`, (event) => this.#boardMenu(b, /** @type {Element} */ (event.currentTarget), node), { 'aria-haspopup': 'menu' }))));
+        session.user?.canWrite !== false && iconButton('more', `More for ${b.name}`, (event) => this.#boardMenu(b, /** @type {Element} */ (event.currentTarget)), { 'aria-haspopup': 'menu' }))));
       create.hidden = !query || session.boards.some((b) => b.name.toLocaleLowerCase() === query) || session.user?.canWrite === false;
       create.lastChild?.replaceWith(` Make “${input.value.trim()}”`);
     };
@@ -64,10 +64,10 @@ export class Panels {
     });
   }
 
-  /** @param {{id: string, name: string, notes: number}} board @param {Element} place @param {HTMLDialogElement} panel */
-  #boardMenu(board, place, panel) {
+  /** @param {{id: string, name: string, notes: number}} board @param {Element} place */
+  #boardMenu(board, place) {
     const { app } = this, { session } = app;
-    const node = menu(board.name, [
+    menu(board.name, [
       { name: 'Rename …', icon: 'edit', run: async () => {
         const name = await ask('Rename board', 'Name', board.name, 'Rename');
         if (name && name !== board.name) app.attempt(() => session.renameBoard(board.id, name));
@@ -76,7 +76,6 @@ export class Panels {
         const text = `“${board.name}” and its ${board.notes} ${board.notes === 1 ? 'note' : 'notes'} are deleted for all.`;
         if (await confirmed('Delete board', text, 'Delete')) app.attempt(() => session.deleteBoard(board.id));
       } }], place);
-    panel.append(node);
   }
 
   // MARK: - Filter
