@@ -219,8 +219,10 @@ export class App {
     if (copied) {
       const notes = readCopied(copied);
       const at = this.#place(), least = { x: Math.min(...notes.map((n) => n.x)), y: Math.min(...notes.map((n) => n.y)) };
-      const ids = this.board.insertMany(notes.map(({ tags, ...n }, i) => ({ ...n, x: at.x + n.x - least.x, y: at.y + n.y - least.y, z: z + i })));
-      for (const [i, { tags }] of notes.entries()) for (const tag of tags) this.board.tag([ids[i]], tag);
+      const step = this.board.gesture('Paste');
+      const ids = this.board.insertMany(notes.map(({ tags, ...n }, i) => ({ ...n, x: at.x + n.x - least.x, y: at.y + n.y - least.y, z: z + i })), step);
+      for (const [i, { tags }] of notes.entries()) for (const tag of tags) this.board.tag([ids[i]], tag, step);
+      this.board.end(step);
       return this.#added(ids);
     }
     const lines = text.split(/\r?\n/).map((l) => l.trim()).filter(Boolean).slice(0, 1000);
@@ -355,8 +357,10 @@ export class App {
 
   /** A free place for a note in the middle of the view. */
   #place() {
-    const { camera, size, index } = this.surface, p = toBoard(camera, { x: size.width / 2, y: size.height / 2 });
-    return freePlace({ x: Math.round(p.x - newSize.width / 2), y: Math.round(p.y - newSize.height / 2), ...newSize }, index);
+    const { camera, size, index, inset } = this.surface, p = toBoard(camera, { x: size.width / 2, y: size.height / 2 });
+    const corner = toBoard(camera, { x: inset.left, y: inset.top }), { scale } = camera;
+    const view = { ...corner, width: (size.width - inset.left - inset.right) / scale, height: (size.height - inset.top - inset.bottom) / scale };
+    return freePlace({ x: Math.round(p.x - newSize.width / 2), y: Math.round(p.y - newSize.height / 2), ...newSize }, index, view);
   }
 
   /** Makes a note and begins to edit it.
@@ -435,7 +439,7 @@ export class App {
     this.surface.views.get(id)?.endEditing();
     const note = this.board?.notes.get(id);
     // A new note that stayed empty was never wanted.
-    if (note && !note.text && note.unsent !== undefined && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.delete([id]);
+    if (note && !note.text && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.delete([id]);
     this.people.send({ note: null, caret: null });
     this.placeFrame(), this.bars.refresh(), this.#showHint();
   }
@@ -447,7 +451,7 @@ export class App {
     if (!view || !note) return;
     view.element.classList.remove('born');
     const needed = Math.min(highest, view.neededHeight());
-    if (needed > note.height + 1) this.board?.update([id], { height: needed });
+    if (needed > note.height + 1) this.board?.update([id], { height: needed }, view.editor?.gesture ?? undefined);
   }
 
   /** Gives the selected notes the height of their text. */
@@ -517,9 +521,10 @@ export class App {
   duplicate(by = { x: 24, y: 24 }) {
     const notes = this.selected();
     if (!this.board || !notes.length) return;
-    const z = this.#top() + 1;
-    const ids = this.board.insertMany(notes.map(({ text, color, x, y, width, height, collapsed }, i) => ({ text, color, x: x + by.x, y: y + by.y, width, height, collapsed, z: z + i })));
-    notes.forEach((n, i) => n.tags.forEach((t) => this.board?.tag([ids[i]], t.name)));
+    const z = this.#top() + 1, step = this.board.gesture('Duplicate');
+    const ids = this.board.insertMany(notes.map(({ text, color, x, y, width, height, collapsed }, i) => ({ text, color, x: x + by.x, y: y + by.y, width, height, collapsed, z: z + i })), step);
+    notes.forEach((n, i) => n.tags.forEach((t) => this.board?.tag([ids[i]], t.name, step)));
+    this.board.end(step);
     this.surface.apply({ inserted: ids, updated: [], removed: [] });
     this.select(ids), this.focusNote(ids[0], by.x !== 0);
   }

@@ -23,12 +23,12 @@ export interface Board extends EventTarget {
   id: string; name: string; ready: boolean | Promise<unknown>; canWrite: boolean;
   notes: Map<string, Note>; presence: Peer[]; canUndo: boolean; canRedo: boolean;
   insert(values: Values, gesture?: Gesture): string;
-  insertMany(values: Values[]): string[];
+  insertMany(values: Values[], gesture?: Gesture): string[];
   update(ids: string[], values: Values | Map<string, Values>, gesture?: Gesture): void;
   edit(id: string, splice: { start: number; end: number; text: string }, gesture?: Gesture): void;
   delete(ids: string[]): void;
   link(from: string, to: string): void; unlink(link: string): void; label(link: string, text: string): void;
-  tag(ids: string[], name: string): void; untag(ids: string[], name: string): void;
+  tag(ids: string[], name: string, gesture?: Gesture): void; untag(ids: string[], name: string, gesture?: Gesture): void;
   gesture(name: string): Gesture; end(gesture: Gesture): void;
   undo(): Promise<string>; redo(): Promise<string>;
   history(range: { limit: number; before?: number }): Promise<Entry[]>;
