@@ -23,6 +23,7 @@ const highest = 640;
 /** The type of copied notes on the clipboard. */
 const clipboardType = 'application/x-stickies+json';
 /** On a screen as small as a page at 400 % zoom, the list replaces the surface. */
+const coarse = matchMedia('(pointer: coarse)');
 const tinyScreen = matchMedia('(max-width: 330px), (max-height: 270px)');
 
 export class App {
@@ -276,6 +277,7 @@ export class App {
     if (this.selection.size > before.size) this.surface.invalidate();
     byID('notes').classList.toggle('several', this.selection.size > 1);
     this.#markStates(), this.placeFrame(), this.bars.refresh();
+    this.panels.selectionChanged();
     if (this.listShown) this.list.refresh();
     if (!quiet && this.selection.size > 1) announce(`${this.selection.size} notes selected`);
   }
@@ -643,7 +645,7 @@ export class App {
     const hint = byID('hint'), { board, session } = this;
     const isEmpty = board !== null && board.notes.size === 0 && !this.past && board.ready !== false;
     hint.hidden = !isEmpty && board !== null;
-    hint.textContent = isEmpty ? (this.canWrite ? 'Double-click anywhere, or press N, and start to write.' : 'This board is empty.')
+    hint.textContent = isEmpty ? (this.canWrite ? (coarse.matches ? 'Tap the plus and start to write.' : 'Double-click anywhere, or press N, and start to write.') : 'This board is empty.')
       : board ? '' : session.status.kind === 'live' ? 'Press B to make the first board.' : session.status.message;
   }
 

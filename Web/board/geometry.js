@@ -119,9 +119,10 @@ function guides(at, others) {
   for (const o of others) {
     for (const [axis, size, cross, crossSize] of /** @type {const} */ ([
       ['x', 'width', 'y', 'height'], ['y', 'height', 'x', 'width']])) {
-      for (const part of [0, 0.5, 1]) {
+      const meets = (/** @type {number} */ part) => Math.abs(at[axis] + at[size] * part - (o[axis] + o[size] * part)) < 0.01;
+      for (const part of meets(0) || meets(1) ? [0, 1] : [0.5]) {
+        if (!meets(part)) continue;
         const line = at[axis] + at[size] * part;
-        if (Math.abs(line - (o[axis] + o[size] * part)) > 0.01) continue;
         const from = Math.min(at[cross], o[cross]);
         const to = Math.max(at[cross] + at[crossSize], o[cross] + o[crossSize]);
         const key = axis + Math.round(line * 8), known = found.get(key);

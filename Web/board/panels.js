@@ -158,7 +158,7 @@ export class Panels {
     let entries = [];
     let shown = -1, complete = false;
     const slider = h('input', { type: 'range', min: '0', 'aria-label': 'Revision', oninput: () => show(Number(slider.value)) });
-    const what = h('p', { class: 'what' }), restoreNotes = h('button', { type: 'button', onclick: () => this.#restore(entries[shown], [...app.selection]) }, 'Restore note');
+    const what = h('p', { class: 'what' }), restoreNotes = h('button', { type: 'button', class: 'restore-notes', onclick: () => this.#restore(entries[shown], [...app.selection]) }, 'Restore note');
     const restoreBoard = h('button', { type: 'button', class: 'primary', onclick: () => this.#restore(entries[shown], null) }, 'Restore board');
     const bar = h('section', { class: 'bar history', 'aria-label': 'History' },
       h('div', { class: 'line' }, iconButton('left', 'Previous revision', () => show(shown - 1)), slider, iconButton('right', 'Next revision', () => show(shown + 1))),
@@ -180,6 +180,7 @@ export class Panels {
       what.replaceChildren(h('b', null, entry.author || 'Unknown'), ' ', entry.summary, h('span', null, entry.at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })));
       slider.setAttribute('aria-valuetext', sentence);
       const isNow = shown === entries.length - 1;
+      restoreNotes.hidden = !app.selection.size;
       restoreBoard.disabled = restoreNotes.disabled = isNow || !board.canWrite || app.session.user?.canWrite === false;
       const notes = await board.at(entry.revision);
       if (mine === turn && this.historyBar === bar) app.showPast(notes, entry);
@@ -202,6 +203,12 @@ export class Panels {
       await (ids ? board.restore(ids, entry.revision) : board.restoreBoard(entry.revision));
       app.report(ids ? 'Notes restored' : 'Board restored', 'Undo', () => app.undo());
     });
+  }
+
+  /** Notes can be restored while some are selected. */
+  selectionChanged() {
+    const button = /** @type {HTMLElement|null|undefined} */ (this.historyBar?.querySelector('.restore-notes'));
+    if (button) button.hidden = !this.app.selection.size;
   }
 
   closeHistory() {
