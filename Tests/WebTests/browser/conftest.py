@@ -56,7 +56,7 @@ class Board:
             "window.violations = []; addEventListener('securitypolicyviolation', "
             "e => violations.push(`${e.violatedDirective} ${e.blockedURI}`));")
         self.page.goto(address + query)
-        self.page.wait_for_selector("#notes li, #hint:not([hidden])", state="attached")
+        self.until("document.querySelector('#notes li') || /Double|Tap|is empty/.test(document.getElementById('hint').textContent)")
 
     def close(self):
         violations = self.page.evaluate("window.violations")
