@@ -4,7 +4,7 @@
 import { Session } from '../control/session.js';
 import { Bars } from './bars.js';
 import { allCommands, keyName, mayChange, menuItem } from './commands.js';
-import { announce, ask, byID, confirmed, h, menu, toast } from './dom.js';
+import { announce, ask, byID, confirmed, h, menu, perFrame, toast } from './dom.js';
 import { freePlace, neighbor, readingOrder, toBoard, toScreen } from './geometry.js';
 import { List } from './list.js';
 import { content, frameOf } from './note.js';
@@ -46,6 +46,7 @@ export class App {
   listShown = false; handTool = false;
   #cameras = /** @type {Map<string, import('./geometry.js').Camera>} */ (new Map()); #needsFit = false;
   #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #color = 'yellow'; #listeners = new AbortController();
+  #refresh;
 
   /** @param {import('./types').Session} session */
   constructor(session) {
@@ -65,6 +66,7 @@ export class App {
     surface.ontick = (id, at, done) => this.#tick(id, at, done);
     byID('overlay').append(this.#frame);
     for (const edges of ['n', 'e', 's', 'w', 'ne', 'se', 'sw', 'nw', 'link']) this.#frame.append(h('div', { class: 'handle ' + edges, 'data-edges': edges }));
+    this.#refresh = perFrame(() => { this.bars.refresh(), this.bars.refreshSearch(), this.list.refresh(), this.people.refresh(), this.#showHint(); });
     this.#listen();
   }
 
@@ -164,7 +166,7 @@ export class App {
       for (const id of change.inserted) surface.views.get(id)?.element.classList.add('arrived');
       if (others) announce(`Others changed ${others} ${others === 1 ? 'note' : 'notes'}`);
     }
-    this.bars.refresh(), this.bars.refreshSearch(), this.list.refresh(), this.people.refresh(), this.#showHint();
+    this.#refresh();
   }
 
   /** @param {string} from @param {string} to */

@@ -211,7 +211,7 @@ export class Surface {
       this.#dots.style.backgroundSize = `${step}px ${step}px`;
     }
     const rest = (/** @type {number} */ v) => -(((v * camera.scale) % step) + step) % step;
-    this.#dots.hidden = camera.scale < 0.1;
+    this.#dots.hidden = camera.scale < 0.1 || this.#isFar;
     this.#dots.style.transform = `translate(${rest(camera.x)}px, ${rest(camera.y)}px)`;
     this.#cull();
     this.onpaint();
@@ -224,6 +224,7 @@ export class Surface {
   /** The view rests: text is drawn sharply, and what needs a layout is measured. */
   #settled() {
     this.#world.classList.remove('moving');
+    if (this.#isFar && this.#far.isBlurred(this.camera.scale)) return this.refreshFar();
     const cut = [...this.views.values()].map((view) => view.isCut());
     [...this.views.values()].forEach((view, i) => view.element.classList.toggle('cut', cut[i]));
   }

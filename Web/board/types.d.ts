@@ -35,7 +35,7 @@ export interface Board extends EventTarget {
   at(revision: number): Promise<Map<string, Note>>;
   why(id: string, property: string): Promise<{ value: unknown; revision: number; at: Date; author: string }>;
   restore(ids: string[], revision: number): Promise<unknown>; restoreBoard(revision: number): Promise<unknown>;
-  search(text: string): Promise<{ id: string }[]>;
+  search(text: string): Promise<{ id: string }[]>; searchHere?(text: string): { id: string }[];
   setPresence(presence: Partial<Peer>): void;
   compose(id: string, composing: boolean): void;
   exportAs(form: 'markdown' | 'json'): string | Promise<string>;
