@@ -48,7 +48,7 @@ class FakeBrowser {
         if (!this.isOnline) throw new TypeError('fetch failed');
         const path = new URL(url).pathname;
         if (path === '/prefix/v1/session') return answer(200, { user: this.user, role: this.role, build: this.build, store: 'a-b', accounts: this.user === null });
-        this.posts.push([path, JSON.parse(options.body)]);
+        this.posts.push([path, options.body === undefined ? null : JSON.parse(options.body)]);
         return this.post?.(path, answer) ?? answer(404, {});
       },
       replaceFragment: (hash) => { this.location.hash = hash; },
@@ -61,7 +61,7 @@ class FakeBrowser {
       openStorage: async () => memoryStorage(this.entries),
       openTabs: () => ({ hold: () => {}, ended: (_, body) => { this.ended.push(body); }, close: () => {} }),
       isPersistent: async () => false, persist: async () => true, keepShell: async () => true,
-      onhide: (body) => this.hidden.push(body), onshow: () => {}, isOnline: () => this.isOnline, reload: () => { this.reloads += 1; },
+      onhide: (body) => this.hidden.push(body), onshow: () => {}, isOnline: () => this.isOnline, reload: () => { this.reloads += 1; return this.reloads < 2; },
     };
   }
 }

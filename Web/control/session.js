@@ -24,8 +24,9 @@ import { Steps } from './steps.js';
 /** @typedef {import('../keep/intents.js').Change} Change */
 /** @typedef {import('./browser.js').Environment} Environment */
 
-/** The time after a change until the copies are stored, and between looks at the account, in milliseconds. */
-const [copyDelay, accountPause] = [5000, 5000];
+/** The time after a change until the copies are stored, between looks at the account, and without a connection until the
+ * copies are shown, in milliseconds. */
+const [copyDelay, accountPause, copyPatience] = [5000, 5000, 1500];
 
 export class Session extends EventTarget {
   user = { name: '', role: '', canWrite: false };
@@ -117,38 +118,45 @@ export class Session extends EventTarget {
       const failure = await this.#server.login(secret);
       if (failure) this.notice(failure);
     }
-    try {
-      this.#storage = await environment.openStorage();
-      this.#keeps = await environment.isPersistent() ? 'durable' : 'evictable';
-    } catch {
-      this.#keeps = 'none';
-    }
-    this.#reloadsOffline = await environment.keepShell();
+    const [account] = await Promise.all([this.#server.account(), this.#openStorage()]);
     environment.onhide(() => { this.#saveCopies(); });
     environment.onshow(() => { this.unsent?.follow(); });
     this.later(() => this.announce(), patience);
-    await this.#enter();
+    await this.#enter(account);
+    // Behind what the user waits for.
+    this.#reloadsOffline = await environment.keepShell();
+    this.announce();
   }
 
-  /** Finds the account, from the server or as it was last, and opens the session with it. */
-  async #enter() {
-    const found = await this.#server.account();
+  async #openStorage() {
+    try {
+      this.#storage = await this.#environment.openStorage();
+      this.#keeps = await this.#environment.isPersistent() ? 'durable' : 'evictable';
+    } catch {
+      this.#keeps = 'none';
+    }
+  }
+
+  /** Opens the session with the account that the server names; without the server, with the last one.
+   * @param {Account | null} found */
+  async #enter(found) {
     const key = ['account', this.#environment.root.href];
     if (found) {
       this.#update = this.#environment.build !== '' && found.build !== '' && found.build !== this.#environment.build;
       if (found.user === null && found.accounts) return this.#signedOut();
       const account = { ...found, user: found.user ?? 'browser' };
       this.#storage.change({ put: [[key, account]] }).catch(() => {});
-      return this.#openAccount(account);
+      return this.#openAccount(account, true);
     }
     const [remembered] = await this.#storage.list(key).catch(() => []);
-    if (remembered) return this.#openAccount(remembered[1]);
+    if (remembered) return this.#openAccount(remembered[1], false);
     this.announce();
-    this.later(() => { if (!this.#account && !this.#isSignedOut) this.#enter(); }, 1000);
+    this.later(async () => { if (!this.#account && !this.#isSignedOut) this.#enter(await this.#server.account()); }, 1000);
   }
 
-  /** @param {Account & {user: string}} account */
-  async #openAccount(account) {
+  /** @param {Account & {user: string}} account
+   * @param {boolean} isReachable whether the server has just answered: then its objects come sooner than the copies */
+  async #openAccount(account, isReachable) {
     const environment = this.#environment;
     this.#account = account;
     this.#setUser(account.user, account.role);
@@ -156,7 +164,7 @@ export class Session extends EventTarget {
     const connection = this.#makeConnection(this.connection.identity.replica, 0, account.user);
     this.connection = connection;
     this.copies = new Copies(this.#storage, owner);
-    await this.copies.load();
+    if (!isReachable) await this.copies.load();
     const replica = idText(connection.identity.replica);
     const unsent = new Unsent({
       storage: this.#storage, owner: { ...owner, replica }, author: account.user, clock: environment.clock,
@@ -184,12 +192,19 @@ export class Session extends EventTarget {
       this.refreshBoards();
       this.#emit('boards');
     }, (refusal) => this.notice(`the boards can’t be listed: ${refusal.message}`));
+    connection.start();
+    this.#showCopies();
+    if (isReachable) this.later(() => { if (!this.boardsAreKnown) this.copies.load().then(() => this.#showCopies()); }, copyPatience);
+    await unsent.start();
+    this.announce();
+  }
+
+  /** Shows the copies, until the server's objects arrive. */
+  #showCopies() {
+    if (this.boardsAreKnown) return this.copies.forget();
     this.objects.readTags(new Set(this.copies.tags));
     for (const board of this.#open) board.load();
-    await unsent.start();
-    connection.start();
     this.#emit('boards');
-    this.announce();
   }
 
   /** @param {string} name @param {string} role */
@@ -228,7 +243,7 @@ export class Session extends EventTarget {
       // The cookie is another user's by now, or the store another one: nothing of this page is for them.
       if (welcome.author !== account.user || (store && account.store && store !== account.store)) {
         if (unsent) unsent.isLive = false;
-        return this.#environment.reload();
+        return this.#reload();
       }
       this.#isVerified = true;
       this.#wasLive = true;
@@ -252,6 +267,16 @@ export class Session extends EventTarget {
     this.announce();
   }
 
+  /** Loads the page again for another user. */
+  #reload() {
+    if (this.#environment.reload()) return;
+    // It was loaded just now, so that another time would not help.
+    this.#refused = 'notAllowed';
+    this.#refusal = 'the server names another user on each connection; sign out and in again';
+    this.connection.stop();
+    this.announce();
+  }
+
   /** @param {import('../net/connection.js').State} state */
   #refuse({ code, message = '' }) {
     this.#refused = code === 'malformed' || /protocol|model/.test(message) ? 'outdated' : 'notAllowed';
@@ -270,7 +295,7 @@ export class Session extends EventTarget {
     this.#update = build !== '' && found.build !== '' && found.build !== build;
     if (this.#refused && this.#update) this.#refused = 'outdated';
     if (found.user === null && found.accounts) return this.#signedOut();
-    if (found.user !== null && found.user !== this.#account.user) return this.#environment.reload();
+    if (found.user !== null && found.user !== this.#account.user) return this.#reload();
     this.announce();
   }
 
@@ -413,12 +438,11 @@ export class Session extends EventTarget {
   #saveCopies() {
     this.#copyTimer = false;
     if (!this.isLive || !this.boardsAreKnown) return;
-    const at = this.#environment.clock.date().getTime();
-    const objects = (/** @type {Iterable<string>} */ ids) => [...ids].flatMap((id) => this.graph.get(id) ?? []);
-    this.copies.save('', objects([...this.#boardIDs, ...this.objects.tags.keys()]), at);
-    for (const board of this.#open) {
-      if (board.ready && !board.isPart && !board.isGone) this.copies.save(board.id, objects([...board.notes.keys(), ...board.links.keys()]), at);
-    }
+    const of = (/** @type {Iterable<string>} */ ids) => [...ids].flatMap((id) => this.graph.get(id) ?? []);
+    const shown = [...this.#open].filter((each) => each.ready && !each.isPart && !each.isGone);
+    const all = new Map(shown.map((each) => [each.id, of([...each.notes.keys(), ...each.links.keys()])]));
+    all.set('', of([...this.#boardIDs, ...this.objects.tags.keys()]));
+    for (const [board, objects] of all) this.copies.save(board, objects, this.#environment.clock.date().getTime());
   }
 
   // ---- Status
