@@ -259,6 +259,8 @@ export class FakeConnection {
     });
   }
 
+  async modelFile() { return { name: 'Stickies', version: 1 }; }
+
   presence(state) { this.presences.push(state); }
 }
 

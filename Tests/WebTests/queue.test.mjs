@@ -19,7 +19,7 @@ function tab(server, entries, replica, { clock = new FakeClock(), isLive = true,
   let sequence = 0;
   const made = new Unsent({
     storage, owner: { store: 's', user, replica: idText(replica.repeat(32)) }, author: user, clock,
-    commit: async (transaction, from) => server.commit(transaction, from, user),
+    model: { name: 'Stickies', version: 1, hash: 'ab'.repeat(16) }, commit: async (transaction, from) => server.commit(transaction, from, user),
     nextSequence: () => (sequence += 1),
     tabs: { hold: () => {}, ended: (name, body) => { ended.push(body); }, close: () => {} },
   });

@@ -89,7 +89,7 @@ export class Session extends EventTarget {
     this.#lostAt = environment.clock.now();
     const replica = environment.randomHex();
     this.connection = this.#makeConnection(replica, 0, 'browser');
-    this.#presence = new Presence((state) => this.connection.presence(state), environment.clock);
+    this.#presence = new Presence((state) => { if (this.user.canWrite) this.connection.presence(state); }, environment.clock);
     this.#ended = new EndedReplicas((other, sequence) => this.#makeConnection(idHex(other), sequence, this.user.name));
     this.copies = new Copies(this.#storage, { store: '', user: '' });
     this.overlay = new Overlay({ entries: [] }, (id) => this.stored(id));
@@ -140,18 +140,37 @@ export class Session extends EventTarget {
   /** Opens the session with the account that the server names; without the server, with the last one.
    * @param {Account | null} found */
   async #enter(found) {
-    const key = ['account', this.#environment.root.href];
     if (found) {
       this.#update = this.#environment.build !== '' && found.build !== '' && found.build !== this.#environment.build;
       if (found.user === null && found.accounts) return this.#signedOut();
       const account = { ...found, user: found.user ?? 'browser' };
-      this.#storage.change({ put: [[key, account]] }).catch(() => {});
+      this.#remember(account);
       return this.#openAccount(account, true);
     }
-    const [remembered] = await this.#storage.list(key).catch(() => []);
+    const [remembered] = await this.#storage.list(this.#accountKey).catch(() => []);
     if (remembered) return this.#openAccount(remembered[1], false);
     this.announce();
     this.later(async () => { if (!this.#account && !this.#isSignedOut) this.#enter(await this.#server.account()); }, 1000);
+  }
+
+  get #accountKey() { return ['account', this.#environment.root.href]; }
+
+  /** Keeps the account for a start without the server.
+   * @param {Account} account */
+  #remember(account) { this.#storage.change({ put: [[this.#accountKey, account]] }).catch(() => {}); }
+
+  /** Asks for the version of the model, which the form of unsent edits names.
+   * @param {Account} account @param {string} hash */
+  async #nameModel(account, hash) {
+    if (!this.unsent || account.model?.hash === hash) return;
+    this.unsent.model = { ...this.unsent.model, hash };
+    try {
+      const { name, version } = await this.connection.modelFile();
+      account.model = this.unsent.model = { name, version, hash };
+      this.#remember(account);
+    } catch {
+      // The connection was lost; the next one asks again.
+    }
   }
 
   /** @param {Account & {user: string}} account
@@ -168,6 +187,7 @@ export class Session extends EventTarget {
     const replica = idText(connection.identity.replica);
     const unsent = new Unsent({
       storage: this.#storage, owner: { ...owner, replica }, author: account.user, clock: environment.clock,
+      model: account.model ?? { name: 'Stickies', version: 1, hash: '0'.repeat(32) },
       commit: (transaction, from) => from === replica ? connection.commit(transaction) : this.#ended.commit(from, transaction),
       nextSequence: () => connection.transactionID().sequence, tabs: environment.openTabs(),
     });
@@ -224,7 +244,7 @@ export class Session extends EventTarget {
   async signOut() {
     await this.#server.logout();
     await this.copies.clear();
-    await this.#storage.change({ remove: [['account', this.#environment.root.href]] }).catch(() => {});
+    await this.#storage.change({ remove: [this.#accountKey] }).catch(() => {});
     this.#signedOut();
   }
 
@@ -248,11 +268,13 @@ export class Session extends EventTarget {
       this.#isVerified = true;
       this.#wasLive = true;
       this.#setUser(welcome.author, state.role ?? '');
+      this.#nameModel(account, welcome.model);
       this.#refused = null;
       this.#connect();
       if (unsent) {
         unsent.isLive = true;
         unsent.pump();
+        unsent.follow();
       }
       this.steps.refresh();
       this.#presence.reset(welcome.author);

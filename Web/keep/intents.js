@@ -1,5 +1,5 @@
 // Unsent edits. An intent is one transaction of the user: what it changes, by names, under the id with which it is sent.
-// docs/offline-form.md describes its JSON form, which the shell's replica reads and writes too. In memory, an intent has
+// docs/guides/offline.md describes its JSON form, which the shell's replica reads and writes too. In memory, an intent has
 // one change for each object, and texts are edited by splices in UTF-16; the form counts bytes.
 
 import * as splices from '../control/splices.js';
@@ -29,6 +29,15 @@ const relationships = {
 function relationship(object, property) {
   const entity = /** @type {Record<string, Record<string, {to: string, many: boolean}>>} */ (relationships)[entityOf(object)];
   return entity && Object.hasOwn(entity, property) ? entity[property] : undefined;
+}
+
+/** A value of a property as the form has it: references with their entities.
+ * @param {string} object @param {string | null | undefined} property @param {unknown} value @returns {unknown} */
+export function formValue(object, property, value) {
+  const found = property ? relationship(object, property) : undefined;
+  if (value === undefined || value === null) return null;
+  if (!found) return value;
+  return Array.isArray(value) ? value.map((each) => `${found.to}/${each}`) : `${found.to}/${value}`;
 }
 
 /** The entity of an `Entity/ID`.
