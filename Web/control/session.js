@@ -12,6 +12,7 @@ import { Board } from './board.js';
 import { Boards } from './boards.js';
 import { browser } from './browser.js';
 import { retry } from './conflicts.js';
+import { Login } from './login.js';
 import { Objects } from './objects.js';
 import { Overlay } from './overlay.js';
 import { Presence } from './people.js';
@@ -19,14 +20,12 @@ import { patience, statusOf } from './status.js';
 import { Steps } from './steps.js';
 
 /** @typedef {import('../net/connection.js').Connection} Connection */
-/** @typedef {import('./account.js').Account} Account */
 /** @typedef {import('./board.js').Gesture} Gesture */
 /** @typedef {import('../keep/intents.js').Change} Change */
 /** @typedef {import('./browser.js').Environment} Environment */
 
-/** The time after a change until the copies are stored, between looks at the account, and without a connection until the
- * copies are shown, in milliseconds. */
-const [copyDelay, accountPause, copyPatience] = [5000, 5000, 1500];
+/** The time after a change until the copies are stored, and without a connection until they are shown, in milliseconds. */
+const [copyDelay, copyPatience] = [5000, 1500];
 
 export class Session extends EventTarget {
   user = { name: '', role: '', canWrite: false };
@@ -51,17 +50,11 @@ export class Session extends EventTarget {
   connected;
   #environment;
   #server;
+  #login;
   #storage = memoryStorage();
   /** @type {import('./status.js').Keeps} */
   #keeps = 'none';
-  /** @type {Account | null} */
-  #account = null;
   #isVerified = false;
-  #isSignedOut = false;
-  /** @type {'notAllowed' | 'outdated' | null} */
-  #refused = null;
-  #refusal = '';
-  #update = false;
   #reloadsOffline = false;
   #wasLive = false;
   #lostAt = 0;
@@ -71,7 +64,6 @@ export class Session extends EventTarget {
   #isMine = false;
   #hasAsked = false;
   #copyTimer = false;
-  #accountDue = 0;
   /** @type {() => void} */
   #connect = () => {};
   /** @type {import('../net/connection.js').Query | null} */
@@ -85,6 +77,9 @@ export class Session extends EventTarget {
     super();
     this.#environment = environment;
     this.#server = new Server(environment.fetch, environment.root);
+    this.#login = new Login(this.#server, environment, this.#storage);
+    this.#login.onend = () => this.#end();
+    this.#login.onchange = () => this.announce();
     this.connected = new Promise((resolve) => { this.#connect = resolve; });
     this.#lostAt = environment.clock.now();
     const replica = environment.randomHex();
@@ -130,7 +125,7 @@ export class Session extends EventTarget {
 
   async #openStorage() {
     try {
-      this.#storage = await this.#environment.openStorage();
+      this.#storage = this.#login.storage = await this.#environment.openStorage();
       this.#keeps = await this.#environment.isPersistent() ? 'durable' : 'evictable';
     } catch {
       this.#keeps = 'none';
@@ -138,46 +133,18 @@ export class Session extends EventTarget {
   }
 
   /** Opens the session with the account that the server names; without the server, with the last one.
-   * @param {Account | null} found */
+   * @param {import('./account.js').Account | null} found */
   async #enter(found) {
-    if (found) {
-      this.#update = this.#environment.build !== '' && found.build !== '' && found.build !== this.#environment.build;
-      if (found.user === null && found.accounts) return this.#signedOut();
-      const account = { ...found, user: found.user ?? 'browser' };
-      this.#remember(account);
-      return this.#openAccount(account, true);
-    }
-    const [remembered] = await this.#storage.list(this.#accountKey).catch(() => []);
-    if (remembered) return this.#openAccount(remembered[1], false);
+    const account = await this.#login.find(found);
+    if (account) return this.#openAccount(account, found !== null);
     this.announce();
-    this.later(async () => { if (!this.#account && !this.#isSignedOut) this.#enter(await this.#server.account()); }, 1000);
+    if (!this.#login.isSignedOut) this.later(async () => this.#enter(await this.#server.account()), 1000);
   }
 
-  get #accountKey() { return ['account', this.#environment.root.href]; }
-
-  /** Keeps the account for a start without the server.
-   * @param {Account} account */
-  #remember(account) { this.#storage.change({ put: [[this.#accountKey, account]] }).catch(() => {}); }
-
-  /** Asks for the version of the model, which the form of unsent edits names.
-   * @param {Account} account @param {string} hash */
-  async #nameModel(account, hash) {
-    if (!this.unsent || account.model?.hash === hash) return;
-    this.unsent.model = { ...this.unsent.model, hash };
-    try {
-      const { name, version } = await this.connection.modelFile();
-      account.model = this.unsent.model = { name, version, hash };
-      this.#remember(account);
-    } catch {
-      // The connection was lost; the next one asks again.
-    }
-  }
-
-  /** @param {Account & {user: string}} account
+  /** @param {import('./login.js').Known} account
    * @param {boolean} isReachable whether the server has just answered: then its objects come sooner than the copies */
   async #openAccount(account, isReachable) {
     const environment = this.#environment;
-    this.#account = account;
     this.#setUser(account.user, account.role);
     const owner = { store: account.store, user: account.user };
     const connection = this.#makeConnection(this.connection.identity.replica, 0, account.user);
@@ -233,8 +200,8 @@ export class Session extends EventTarget {
     this.user = { name, role: role || 'owner', canWrite: role !== 'reader' };
   }
 
-  #signedOut() {
-    this.#isSignedOut = true;
+  /** Ends the connection: the login is over. */
+  #end() {
     if (this.unsent) this.unsent.isLive = false;
     this.connection.stop();
     this.announce();
@@ -242,10 +209,8 @@ export class Session extends EventTarget {
 
   /** Ends the login of this browser. Unsent edits stay in it, for this user's next login. */
   async signOut() {
-    await this.#server.logout();
     await this.copies.clear();
-    await this.#storage.change({ remove: [this.#accountKey] }).catch(() => {});
-    this.#signedOut();
+    await this.#login.leave();
   }
 
   // ---- The connection
@@ -258,21 +223,15 @@ export class Session extends EventTarget {
     const { unsent } = this;
     if (state.kind === 'live') {
       const { welcome } = this.connection;
-      const store = String(welcome.head?.store ?? '').replace(/-/g, '');
-      const account = /** @type {Account} */ (this.#account);
-      // The cookie is another user's by now, or the store another one: nothing of this page is for them.
-      if (welcome.author !== account.user || (store && account.store && store !== account.store)) {
-        if (unsent) unsent.isLive = false;
-        return this.#reload();
-      }
+      if (unsent) unsent.isLive = false;
+      if (!this.#login.verify(welcome)) return;
       this.#isVerified = true;
       this.#wasLive = true;
       this.#setUser(welcome.author, state.role ?? '');
-      this.#nameModel(account, welcome.model);
-      this.#refused = null;
       this.#connect();
       if (unsent) {
         unsent.isLive = true;
+        this.#login.modelVersion(welcome.model, () => this.connection.modelFile()).then((model) => { if (model) unsent.model = model; }, () => {});
         unsent.pump();
         unsent.follow();
       }
@@ -282,42 +241,10 @@ export class Session extends EventTarget {
       if (this.#isVerified) this.#lostAt = this.#environment.clock.now();
       this.#isVerified = false;
       if (unsent) unsent.isLive = false;
-      if (state.kind === 'refused') this.#refuse(state);
-      else this.#lookAtAccount();
+      if (state.kind === 'refused') this.#login.refuse(state);
+      else this.#login.look();
       this.later(() => this.announce(), patience);
     }
-    this.announce();
-  }
-
-  /** Loads the page again for another user. */
-  #reload() {
-    if (this.#environment.reload()) return;
-    // It was loaded just now, so that another time would not help.
-    this.#refused = 'notAllowed';
-    this.#refusal = 'the server names another user on each connection; sign out and in again';
-    this.connection.stop();
-    this.announce();
-  }
-
-  /** @param {import('../net/connection.js').State} state */
-  #refuse({ code, message = '' }) {
-    this.#refused = code === 'malformed' || /protocol|model/.test(message) ? 'outdated' : 'notAllowed';
-    this.#refusal = message;
-    this.#accountDue = 0;
-    this.#lookAtAccount();
-  }
-
-  /** A browser does not say why a WebSocket failed: asks whether the login ended, or the server has a newer page. */
-  async #lookAtAccount() {
-    const { clock, build } = this.#environment;
-    if (clock.now() < this.#accountDue) return;
-    this.#accountDue = clock.now() + accountPause;
-    const found = await this.#server.account();
-    if (!found || !this.#account) return;
-    this.#update = build !== '' && found.build !== '' && found.build !== build;
-    if (this.#refused && this.#update) this.#refused = 'outdated';
-    if (found.user === null && found.accounts) return this.#signedOut();
-    if (found.user !== null && found.user !== this.#account.user) return this.#reload();
     this.announce();
   }
 
@@ -471,11 +398,12 @@ export class Session extends EventTarget {
 
   get status() {
     const { clock, isOnline } = this.#environment;
+    const { isSignedOut, refused, refusal, update } = this.#login;
     return statusOf({
-      connection: this.isLive ? 'live' : this.connection.state.kind, isRefused: this.#refused, refusal: this.#refusal,
-      isSignedOut: this.#isSignedOut, canWrite: this.user.canWrite, wasLive: this.#wasLive, lostFor: clock.now() - this.#lostAt,
+      connection: this.isLive ? 'live' : this.connection.state.kind, isRefused: refused, refusal,
+      isSignedOut, canWrite: this.user.canWrite, wasLive: this.#wasLive, lostFor: clock.now() - this.#lostAt,
       isOnline: isOnline(), unsent: this.unsent?.queue.unsent ?? 0, parked: this.unsent?.queue.parked.size ?? 0,
-      keeps: this.unsent?.isFull ? 'none' : this.#keeps, update: this.#update, reloadsOffline: this.#reloadsOffline,
+      keeps: this.unsent?.isFull ? 'none' : this.#keeps, update, reloadsOffline: this.#reloadsOffline,
     });
   }
 
