@@ -53,7 +53,7 @@ class FakeBrowser {
       },
       replaceFragment: (hash) => { this.location.hash = hash; },
       connect: ({ identity }) => {
-        const made = new FakeConnection(this.server, { replica: identity.replica, author: this.user, role: this.role, isOnline: this.isOnline });
+        const made = new FakeConnection(this.server, { ...identity, author: this.user, role: this.role, isOnline: this.isOnline });
         this.connections.push(made);
         return made;
       },
@@ -475,4 +475,22 @@ test('a deleted board ends the page of others', async () => {
   assert.equal(board.canWrite, false);
   assert.equal(board.insert({ text: 'x' }), '');
   assert.deepEqual(session.boards, []);
+});
+
+test('edits whose answers are lost with the page arrive once', async () => {
+  const { browser, server, board, note } = await shown('milk');
+  browser.connection.isHeld = true;
+  const other = board.insert({ text: 'eggs' });
+  board.edit(note, { start: 4, end: 4, text: '!' });
+  board.edit(other, { start: 4, end: 4, text: '?' });
+  await browser.clock.pass(500);
+  assert.deepEqual(server.texts(), ['eggs', 'milk!']);
+  browser.connection.stop();
+  const page = await browser.open();
+  for (const body of browser.ended.splice(0)) await body();
+  const again = page.openBoard(board.id);
+  await browser.clock.pass(10_000);
+  assert.deepEqual(server.texts(), ['eggs?', 'milk!']);
+  assert.deepEqual([...again.notes.values()].map((each) => each.text).sort(), ['eggs?', 'milk!']);
+  assert.equal(page.status.unsent + page.status.parked, 0);
 });

@@ -191,6 +191,24 @@ test('an edit made offline loses to a newer value, and both are shown', async ()
   assert.equal(entries.size, 0);
 });
 
+test('two lost moves of a note are one conflict', async () => {
+  const server = new FakeServer();
+  const id = server.insert('Note', { x: 0, y: 0 });
+  const clock = new FakeClock();
+  const entries = new Map();
+  const ann = tab(server, entries, '1', { clock, isLive: false });
+  ann.add([set(`Note/${id}`, 1, { x: 5, y: 5 })], undo(1));
+  ann.add([set(`Note/${id}`, 1, { color: 'red' })], undo(2));
+  ann.add([set(`Note/${id}`, 1, { x: 7, y: 7 })], undo(3));
+  server.commit({ sequence: 1, policy: 'error', changes: [{ kind: 'update', id, entity: 'Note', base: 1, values: { x: 9, y: 9, color: 'blue' } }] }, 'bob', 'bob');
+  ann.isLive = true;
+  ann.pump();
+  await clock.pass(5000);
+  assert.deepEqual(ann.conflicts(() => 1).map((each) => [each.property, each.mine, each.theirs]),
+    [['color', 'red', 'blue'], ['place', { x: 7, y: 7 }, { x: 9, y: 9 }]]);
+  assert.equal(entries.size, 2);
+});
+
 test('an edit of a deleted note is kept with its text', async () => {
   const server = new FakeServer();
   const id = server.insert('Note', { text: 'milk' });

@@ -85,7 +85,7 @@ export class Session extends EventTarget {
     const replica = environment.randomHex();
     this.connection = this.#makeConnection(replica, 0, 'browser');
     this.#presence = new Presence((state) => { if (this.user.canWrite) this.connection.presence(state); }, environment.clock);
-    this.#ended = new EndedReplicas((other, sequence) => this.#makeConnection(idHex(other), sequence, this.user.name));
+    this.#ended = new EndedReplicas((other) => this.#makeConnection(idHex(other), Number.MAX_SAFE_INTEGER, this.user.name));
     this.copies = new Copies(this.#storage, { store: '', user: '' });
     this.overlay = new Overlay({ entries: [] }, (id) => this.stored(id));
     const [scope, group] = environment.undoScope();

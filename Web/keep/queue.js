@@ -247,8 +247,20 @@ export class Queue {
         stored.push(other);
       }
     }
+    const removed = [number, ...lost.flatMap((each) => this.#superseded(each))];
+    for (const each of removed) this.parked.delete(each);
     for (const each of lost) this.parked.set(each.number, each);
-    return [{ do: 'settle', removed: [number], stored }];
+    return [{ do: 'settle', removed, stored: stored.filter((each) => !removed.includes(each.number)) }];
+  }
+
+  /** The parked intents whose values a later one of the user replaces: a note that was dragged twice has one conflict.
+   * @param {Intent} intent */
+  #superseded(intent) {
+    const [change] = intent.changes;
+    const covers = (/** @type {Change} */ other) => other.kind === change.kind && other.object === change.object
+      && Object.keys(other.texts).length + Object.keys(other.members).length === 0
+      && Object.keys(other.set).every((name) => name in change.set);
+    return [...this.parked.values()].filter((each) => each.parked?.code === 'conflict' && each.changes.every(covers)).map((each) => each.number);
   }
 
   /** Parked intents for the changes that lost a conflict, one for each object.
