@@ -129,6 +129,25 @@ test('an edit of a note that is being made waits for its id', async () => {
   assert.equal(renamed.length, 1);
 });
 
+test('of two edits of a text that is being made, the first is based on its commit', async () => {
+  const server = new FakeServer();
+  const waiting = [];
+  const ann = tab(server, new Map(), '1');
+  const commit = server.commit.bind(server);
+  server.commit = (...given) => new Promise((resolve) => waiting.push(() => resolve(commit(...given))));
+  ann.isReady = () => false;
+  ann.isLive = true;
+  ann.add([insert('Note/new:1.1', { text: 'a' })], undo(1));
+  ann.isReady = (intent) => intent.changes.every((each) => each.kind === 'insert');
+  ann.pump();
+  ann.add([type('Note/new:1.1', undefined, 'a', 1, 'b')], undo(2));
+  ann.add([type('Note/new:1.1', undefined, 'ab', 2, 'c')], undo(3));
+  await settle();
+  waiting.shift()();
+  await settle();
+  assert.deepEqual(ann.queue.entries.slice(-2).map((each) => each.changes[0].texts.text.base), [1, undefined]);
+});
+
 test('a refused edit is parked and holds up only what needs it', async () => {
   const server = new FakeServer();
   const entries = new Map();

@@ -145,8 +145,9 @@ export function subjects(intent) {
 /** Replaces names of objects, when the server has given them ids or the intent moves to another replica.
  * @param {Intent} intent @param {Map<string, string>} names
  * @param {number} [revision] the commit that made the objects: their later changes are based on it
+ * @param {Set<string>} [texts] the texts that an earlier intent edits; the others are those of the commit
  * @returns {boolean} whether it had any of them */
-export function rename(intent, names, revision) {
+export function rename(intent, names, revision, texts = new Set()) {
   let isChanged = false;
   /** @param {unknown} value @returns {any} */
   const renamed = (value) => {
@@ -159,7 +160,11 @@ export function rename(intent, names, revision) {
   for (const each of intent.changes) {
     if (revision !== undefined && each.kind !== 'insert' && names.has(each.object)) {
       each.base = revision;
-      for (const name of Object.keys(each.texts)) each.texts[name] = { ...each.texts[name], base: revision };
+      for (const name of Object.keys(each.texts)) {
+        const text = `${each.object}.${name}`;
+        if (!texts.has(text)) each.texts[name] = { ...each.texts[name], base: revision };
+        texts.add(text);
+      }
     }
     each.object = renamed(each.object);
     for (const name of Object.keys(each.set)) if (relationship(each.object, name)) each.set[name] = renamed(each.set[name]);

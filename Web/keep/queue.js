@@ -241,8 +241,9 @@ export class Queue {
     const lost = this.#lost(intent, conflicts, at);
     const stored = lost.map((each) => each);
     rename(intent, ids);
+    const texts = new Set();
     for (const other of [...this.entries, ...this.parked.values(), ...lost]) {
-      if (other !== intent && rename(other, ids, revision) && !stored.includes(other)) {
+      if (other !== intent && rename(other, ids, revision, texts) && !stored.includes(other)) {
         other.version += 1;
         stored.push(other);
       }
