@@ -9,7 +9,7 @@ extension ToServer.Body {
     switch self {
     case .commit, .undo, .restore, .batchRows, .batch, .importGraph, .presence: .commenter
     case .hello, .model, .fetch, .subscribe, .unsubscribe, .more, .log, .status, .ping, .close, .undoState, .revisionAt,
-      .why, .changes, .exportGraph, .moveWindow, .cancel:
+      .why, .changes, .exportGraph, .moveWindow, .cancel, .browserLogin:
       .reader
     }
   }

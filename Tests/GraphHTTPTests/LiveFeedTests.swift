@@ -17,7 +17,9 @@ import Testing
   }
 
   private func feed(_ lastEventID: String? = nil, limit: Int64? = nil) -> LiveFeed {
-    LiveFeed(entity: entity, predicate: "", lastEventID: lastEventID, limit: limit, model: model)
+    LiveFeed(
+      Subscribe(entity: entity.number, predicate: "", wholeObjects: true), lastEventID: lastEventID, limit: limit,
+      model: model)
   }
 
   private var welcome: ToClient {
@@ -29,7 +31,7 @@ import Testing
           heartbeatMilliseconds: 1, principal: Principal(author: "ann"), role: .owner)))
   }
 
-  private func text(_ actions: [LiveFeed.Action]) -> String {
+  private func text(_ actions: [FeedAction]) -> String {
     actions.map { action in
       if case .write(let bytes, _) = action { String(decoding: bytes, as: UTF8.self) } else { "<\(action)>" }
     }.joined()

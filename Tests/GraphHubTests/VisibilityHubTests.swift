@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: SeedSweep.seeds(5))
   func deltasAddUpToTheReducedGraph(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let store = try TestStore(try ScopedGraph.model())
+    let store = try TestStore(try ScopedGraph.model(sharesTags: seed % 2 == 1))
     store.store.recordReferences(true)
     for _ in 0..<40 { _ = try ScopedGraph.step(store, &random) }
     let boards = try store.all("Board").map(\.id)

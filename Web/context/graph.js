@@ -5,10 +5,12 @@ import { Model } from './model.js';
 /**
  * @typedef {import('./model.js').GraphObject} GraphObject
  * @typedef {{ wire: any, object: GraphObject|undefined, queries: Set<number> }} Entry
- * @typedef {{ property: string, value?: any, splices?: import('./model.js').Splice[], added?: string[], removed?: string[] }} NamedEdit
+ * @typedef {{ property: string, value?: any, splices?: import('./model.js').Splice[], added?: string[],
+ *   removed?: string[] }} NamedEdit
  * @typedef {{ revision: number, time: number, author: string, inserted: Set<string>, changed: Set<string>,
- *   removed: Set<string>, deleted: Set<string>, edits: Map<string, NamedEdit[]>, previous: Map<string, GraphObject>, queries: Set<number>
- * }} GraphChange what one revision changed: `edits` where a delta named them, `previous` the objects before it, `deleted`
+ *   removed: Set<string>, deleted: Set<string>, edits: Map<string, NamedEdit[]>, previous: Map<string, GraphObject>,
+ *   queries: Set<number> }} GraphChange what one revision changed: `edits` where a delta named them, `previous` the
+ *   objects before it, `deleted`
  *   those of `removed` that no longer exist, `queries` whose results or rows changed. A new result has no author.
  */
 
@@ -217,9 +219,10 @@ export class Graph {
  * @param {any[]} changes
  */
 function movedRows(rows, changes) {
-  const gone = new Set(changes.filter((each) => each.kind === 'delete' || each.index).map((each) => changeID(each).key));
+  const lifted = changes.filter((each) => each.kind === 'delete' || each.index);
+  const gone = new Set(lifted.map((each) => changeID(each).key));
   const result = rows.filter((id) => !gone.has(id));
-  const placed = changes.filter((each) => each.index && each.kind !== 'delete').sort((a, b) => a.index.count - b.index.count);
+  const placed = lifted.filter((each) => each.kind !== 'delete').sort((a, b) => a.index.count - b.index.count);
   for (const each of placed) result.splice(Math.min(each.index.count, result.length), 0, changeID(each).key);
   return result;
 }

@@ -7,11 +7,13 @@
 /**
  * @typedef {{ name: string, number: number, type: string, slot: number }} Property
  *   `slot` is the place in the values of the wire; -1 for a to-many that is stored at the other end
- * @typedef {{ name: string, number: number, properties: Map<string, Property>, byNumber: Map<number, Property> }} Entity
+ * @typedef {{ name: string, number: number, properties: Map<string, Property>, byNumber: Map<number, Property>
+ * }} Entity
  * @typedef {{ id: string, entity: string, revision: number, values: Record<string, any> }} GraphObject
  * @typedef {{ offset: number, length: number, insertion: string, leftAffinity?: boolean }} Splice
- * @typedef {{ kind: 'insert'|'update'|'delete', id: string, entity: string, base?: number, values?: Record<string, any>,
- *   splices?: Record<string, Splice[]>, members?: Record<string, { added?: string[], removed?: string[] }>,
+ * @typedef {{ kind: 'insert'|'update'|'delete', id: string, entity: string, base?: number,
+ *   values?: Record<string, any>, splices?: Record<string, Splice[]>,
+ *   members?: Record<string, { added?: string[], removed?: string[] }>,
  *   ifRevision?: number }} Change
  */
 
@@ -119,7 +121,9 @@ export class Model {
     /** @type {Record<string, any>} */
     const values = {};
     if (entity && wire.values.length) {
-      for (const { name, slot } of entity.properties.values()) if (slot >= 0) values[name] = this.value(wire.values[slot]);
+      for (const { name, slot } of entity.properties.values()) {
+        if (slot >= 0) values[name] = this.value(wire.values[slot]);
+      }
     }
     return { id: wire.id.key, entity: entity?.name ?? '', revision: wire.revision, values };
   }

@@ -26,7 +26,8 @@ export function byteLength(text, start = 0, end = text.length) {
 }
 
 /**
- * The code unit at which `bytes` bytes of UTF-8 after `start` end; -1 if they end within a character, or after the text.
+ * The code unit at which `bytes` bytes of UTF-8 after `start` end; -1 if they end within a character, or after the
+ * text.
  * @param {string} text
  * @param {number} bytes
  * @param {number} [start]
@@ -103,7 +104,7 @@ export function applySplices(splices, text) {
  */
 export function splice(text, start, end, insertion) {
   /** @param {number} index */
-  const splits = (index) => index > 0 && index < text.length && isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index));
+  const splits = (index) => isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index));
   let inserted = insertion;
   let [first, last] = [start, end];
   // What the range keeps of a split pair remains, as half of another pair or alone.

@@ -1,5 +1,5 @@
-// Live queries: first results, deltas, windows, and the rule that all queries of a session advance to a revision together.
-// Replica+Queries.swift and Replica+Windows.swift.
+// Live queries: first results, deltas, windows, and the rule that all queries of a session advance to a revision
+// together. Replica+Queries.swift and Replica+Windows.swift.
 import { isUndamaged } from './query.js';
 import { finishResumeValidation, sortedKeys } from './receiving.js';
 
@@ -257,7 +257,8 @@ function publishResult(replica, query) {
   // published twice. A window's result is never older than the published revision.
   if (!followed.visiblePlace) {
     /** @param {any} delta */
-    const isPublished = (delta) => replica.numbers.get(delta.query) === query && delta.revision <= replica.publishedRevision;
+    const isPublished = (delta) =>
+      replica.numbers.get(delta.query) === query && delta.revision <= replica.publishedRevision;
     const published = replica.staged.filter(isPublished).sort((a, b) => a.revision - b.revision);
     replica.staged = replica.staged.filter((delta) => !isPublished(delta));
     incoming.fold(published, replica.store, replica.slots);
@@ -295,7 +296,8 @@ function takeUpdates(replica, revision) {
       continue;
     }
     if (updates.at(-1)?.revision !== delta.revision) {
-      updates.push({ revision: delta.revision, time: delta.time, author: delta.author, changes: [], totals: new Map() });
+      const { time, author } = delta;
+      updates.push({ revision: delta.revision, time, author, changes: [], totals: new Map() });
     }
     const update = updates[updates.length - 1];
     update.changes.push({ query, changes: delta.changes });
@@ -379,8 +381,8 @@ function answerMove(replica, request, query) {
 }
 
 /**
- * Drops an answered move when the rows of its place are reloaded. The rows that the move brought are older, and must not
- * replace them.
+ * Drops an answered move when the rows of its place are reloaded. The rows that the move brought are older, and must
+ * not replace them.
  * @param {Replica} replica
  * @param {number} query
  */

@@ -183,8 +183,10 @@ export class FollowedQuery {
     this.held = undefined;
   }
 
-  /** Resets the query after the connection was lost. The next subscription resumes from the result that the owner holds.
-   * A result that lacks damaged objects is loaded again: they may have been repaired, which is no commit. */
+  /**
+   * Resets the query after the connection was lost. The next subscription resumes from the result that the owner holds.
+   * A result that lacks damaged objects is loaded again: they may have been repaired, which is no commit.
+   */
   resetAfterDisconnect() {
     if (!isUndamaged(this.damage)) this.held = undefined;
     this.state = 'waiting';
@@ -249,7 +251,8 @@ export class FollowedQuery {
    * @param {Token} token
    */
   advance(token) {
-    if (this.isFollowed && this.result === 'current' && this.held && this.held.revision <= token.revision) this.held = token;
+    if (!this.isFollowed || this.result !== 'current' || !this.held) return;
+    if (this.held.revision <= token.revision) this.held = token;
   }
 
   // ---- Windows
@@ -260,7 +263,8 @@ export class FollowedQuery {
    * @param {number} limit
    */
   setPlace(offset, limit) {
-    if (this.subscribe.window) this.subscribe = { ...this.subscribe, window: { ...this.subscribe.window, offset, limit } };
+    const { window } = this.subscribe;
+    if (window) this.subscribe = { ...this.subscribe, window: { ...window, offset, limit } };
   }
 
   /** Begins to move to the place that the owner wants, if it differs from the last one sent and those rows are visible;

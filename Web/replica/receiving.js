@@ -196,8 +196,8 @@ export function finishResumeValidation(replica) {
 }
 
 /**
- * Handles a store that is not the one of this side's newest state, or was restored to an earlier one. Held objects can't
- * be distinguished from those of states that the store never reached, so all queries are reloaded.
+ * Handles a store that is not the one of this side's newest state, or was restored to an earlier one. Held objects
+ * can't be distinguished from those of states that the store never reached, so all queries are reloaded.
  * @param {Replica} replica
  */
 function diverge(replica) {

@@ -29,7 +29,8 @@ import * as following from './following.js';
  *   precedes each message, and is due at `deadline`.
  *
  * @typedef {{ query: number, changes: any[] }} QueryChanges
- * @typedef {{ revision: number, time: number, author: string, changes: QueryChanges[], totals: Map<number, number> }} CommitUpdate
+ * @typedef {{ revision: number, time: number, author: string, changes: QueryChanges[], totals: Map<number, number> }}
+ *   CommitUpdate
  * @typedef {{ rows: any[], objects: any[], total: number, offset: number, limit: number }} WindowRows
  *
  * @typedef {{ type: 'send', message: WireMessage } | { type: 'disconnect', refusal: Refusal }
@@ -44,7 +45,8 @@ import * as following from './following.js';
  *   | { type: 'silence', isSilent: boolean }
  * } ReplicaAction an output, to perform in this order.
  *
- * @typedef {{ kind: 'commit'|'undo'|'restore', body: any, id: TransactionID, sentID?: TransactionID, isOutdated: boolean }} PendingSave
+ * @typedef {{ kind: 'commit'|'undo'|'restore', body: any, id: TransactionID, sentID?: TransactionID, isOutdated:
+ *   boolean }} PendingSave
  */
 
 const noStore = '0'.repeat(32);
@@ -292,7 +294,8 @@ export class Replica {
     const index = this.heldRequests.findIndex((held) => held.request === request);
     if (index >= 0) {
       this.heldRequests.splice(index, 1);
-      this.actions.push({ type: 'refused', request, refusal: { code: 'cancelled', message: 'the request was cancelled' } });
+      const refusal = { code: 'cancelled', message: 'the request was cancelled' };
+      this.actions.push({ type: 'refused', request, refusal });
       return;
     }
     const unused = this.unusedRows?.request === request ? this.unusedRows.number : undefined;
@@ -324,7 +327,9 @@ export class Replica {
   get newestOfQueries() {
     /** @type {Token|undefined} */
     let newest;
-    for (const { token } of this.queries.values()) if (token && (!newest || newest.revision < token.revision)) newest = token;
+    for (const { token } of this.queries.values()) {
+      if (token && (!newest || newest.revision < token.revision)) newest = token;
+    }
     return newest;
   }
 
@@ -344,8 +349,8 @@ export class Replica {
       query.requireReload(this.publishedRevision);
     }
     // A transaction is kept and sent again; repeating a request is up to the owner.
+    requests.push(...this.heldRequests.map(({ request }) => request));
     for (const request of requests) this.actions.push({ type: 'refused', request, refusal: lostConnection });
-    for (const { request } of this.heldRequests) this.actions.push({ type: 'refused', request, refusal: lostConnection });
     this.heldRequests = [];
   }
 
@@ -384,7 +389,7 @@ export class Replica {
   }
 
   /**
-   * Whether two ids name the same save.
+   * Removes a save that was answered.
    * @param {TransactionID} id
    */
   forget(id) { this.pending = this.pending.filter((save) => !isSameID(save.id, id)); }

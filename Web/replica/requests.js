@@ -84,8 +84,10 @@ export class SubscriptionQueue {
     this.unsent = [];
   }
 
-  /** Until the server has answered all of them, nothing is published: a query that resumes may still deliver its part of
-   * a revision that the others have. */
+  /**
+   * Until the server has answered all of them, nothing is published: a query that resumes may still deliver its part of
+   * a revision that the others have.
+   */
   get areAnswered() { return this.unanswered === 0; }
 
   /**

@@ -1,7 +1,7 @@
 // Whether the server still has the states that this side holds: ResumeState.swift and ResumeValidation.swift.
 //
-// States follow from each other: a server that knows a newer one has had the older. The store may be another one, or may
-// have been restored from a backup.
+// States follow from each other: a server that knows a newer one has had the older. The store may be another one, or
+// may have been restored from a backup.
 
 /** @typedef {{ store: string, revision: number, fingerprint: string }} Token a state of the store */
 

@@ -1,5 +1,5 @@
-// The times of a connection, in milliseconds of a monotonic clock: when to ping, when the server is silent, and when the
-// connection counts as lost. It corresponds to ConnectionTimer.swift.
+// The times of a connection, in milliseconds of a monotonic clock: when to ping, when the server is silent, and when
+// the connection counts as lost. It corresponds to ConnectionTimer.swift.
 
 /** How long the server may owe an answer, and send nothing else, before the owner is notified. */
 export const silenceMilliseconds = 5_000;

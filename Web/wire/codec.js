@@ -3,7 +3,8 @@
 // A message is an object with a property for each field, in camel case. The fields of a received message are complete:
 // an absent number is 0, an absent list is empty; only an absent message, and a field that excludes others, is missing.
 // A message to send can omit what is zero. The forms of values:
-//   64-bit numbers   Number, or BigInt where a Number would not be exact
+//   integer, date    Number, or BigInt where a Number would not be exact; so are times
+//   other integers   Number; a larger one is an error
 //   fixed64          16 hexadecimal digits (a fingerprint)
 //   enumerations     the name of the case: "storeTrump"
 //   ObjectID         {key, entity}; the key has the form that `stickies` prints, or is "temporary N"
@@ -175,6 +176,7 @@ function unsigned(low, high) {
  * @param {number} high
  */
 function signed(low, high) {
+  if (high <= 0x1fffff) return high * 0x100000000 + low;
   return exact(BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)));
 }
 
@@ -183,7 +185,10 @@ function signed(low, high) {
  * @param {number} high
  */
 function zigzag(low, high) {
-  if (!high) return low & 1 ? -(low >>> 1) - 1 : low >>> 1;
+  if (high <= 0x3fffff) {
+    const magnitude = high * 0x80000000 + (low >>> 1);
+    if (magnitude < Number.MAX_SAFE_INTEGER) return low & 1 ? -magnitude - 1 : magnitude;
+  }
   const value = (BigInt(high) << 32n) | BigInt(low);
   return exact((value >> 1n) ^ -(value & 1n));
 }
@@ -209,8 +214,12 @@ function readValue(reader, field, end) {
   switch (field.type) {
     case 'uint32': return reader.small(end);
     case 'bool': reader.varint(end); return (reader.low | reader.high) !== 0;
-    case 'uint64': reader.varint(end); return unsigned(reader.low, reader.high);
-    case 'int64': reader.varint(end); return reader.high ? signed(reader.low, reader.high) : reader.low;
+    case 'uint64': reader.varint(end); return small(reader, unsigned(reader.low, reader.high));
+    case 'int64': {
+      reader.varint(end);
+      const value = signed(reader.low, reader.high);
+      return field.name === 'time' ? value : small(reader, value);
+    }
     case 'sint64': reader.varint(end); return zigzag(reader.low, reader.high);
     case 'fixed64': case 'double': {
       if (end - reader.at < 8) reader.fail('the message is cut short');
@@ -232,6 +241,15 @@ function readValue(reader, field, end) {
       return hex(bytes);
     }
   }
+}
+
+/**
+ * A revision, a count, or a number of a request: none is so large that it needs a BigInt.
+ * @param {Reader} reader
+ * @param {number|bigint} value
+ */
+function small(reader, value) {
+  return typeof value === 'number' ? value : reader.fail('a number is too large');
 }
 
 /**
@@ -322,7 +340,8 @@ function readMessage(reader, type, end) {
  * @returns {Record<string, any>}
  */
 function emptyMessage(type) {
-  return type.name === 'ObjectID' ? { key: 'temporary 0', entity: 0 } : readMessage(new Reader(new Uint8Array(0)), type, 0);
+  if (type.name === 'ObjectID') return { key: 'temporary 0', entity: 0 };
+  return readMessage(new Reader(new Uint8Array(0)), type, 0);
 }
 
 /**

@@ -80,6 +80,7 @@ extension ToClient: BinaryCodable {
       }
     case .exportHead(let value): writer.field(24, value)
     case .windowMoved(let value): writer.field(25, value)
+    case .browserCode(let value): writer.field(26, value)
     }
   }
 
@@ -112,6 +113,7 @@ extension ToClient: BinaryCodable {
       case 22: body = try Self.differences(field)
       case 24: body = .exportHead(try field.form())
       case 25: body = .windowMoved(try field.form())
+      case 26: body = .browserCode(try field.form())
       default: break
       }
     }

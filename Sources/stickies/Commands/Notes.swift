@@ -30,7 +30,7 @@ struct Add: AsyncParsableCommand {
       var changes = [Change]()
       let boardID = try await board(shell, &changes)
       let note = ObjectID.temporary(1, entity: NoteProperties.entity.number)
-      let tags = TagInserts(tag, first: 10)
+      let tags = TagInserts(tag, known: try await NoteFinder(shell).tags(tag), first: 10)
       changes += tags.changes
       var edits: [Edit] = [.set(NoteProperties.text, .string(text)), .set(NoteProperties.board, .object(boardID))]
       if let color { edits.append(.set(NoteProperties.color, .string(color.rawValue))) }
