@@ -84,8 +84,8 @@ export class Link {
   }
 
   /**
-   * Ends the connection; unanswered commits are rejected as `unavailable`. If it starts again, it sends them again under
-   * their ids, because they may have been committed.
+   * Ends the connection; unanswered commits are rejected as `unavailable`. If it starts again, it sends them again
+   * under their ids, because they may have been committed.
    */
   stop() {
     if (this.isStarted) this.end({ kind: 'closed' });
@@ -163,7 +163,7 @@ export class Link {
     this.setState({ kind: 'reconnecting', message, retryAt: this.clock.now() + pause });
   }
 
-  /** Connects at once, because the page is visible again or the network is back, or sees whether the server answers. */
+  /** Connects at once, because the page is visible again or the network is back, or asks whether the server answers. */
   reconnectNow() {
     if (!this.isStarted || this.page?.visibilityState === 'hidden') return;
     if (!this.socket) {
