@@ -176,8 +176,8 @@ let package = Package(
     .executableTarget(
       name: "stickies",
       dependencies: [
-        "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphShell",
-        "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+        "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphReplicaStore",
+        "GraphOffline", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
         "FreedMemory", arguments,
       ]),
     // The README's program, as it stands there.

@@ -49,6 +49,8 @@ public final class GraphClient {
     package var localServer: LocalServer?
     /// The id of the replica for which the client acts, which keeps its own transactions; nil for a new one.
     package var keptReplica: UniqueID?
+    /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
+    package var unsentAfter: Revision?
 
     /// Options for an author of 1 to 256 bytes of UTF-8. It counts if the server takes the client for one of the
     /// machine's owner; otherwise the author is the user who has logged in.

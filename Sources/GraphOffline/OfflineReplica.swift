@@ -16,8 +16,8 @@ import Logging
 public struct OfflineReplica: Sendable {
   /// Where the server's replicas are.
   package let folder: ReplicaFolder
-  /// Connects to the server with options.
-  private let now: @Sendable () -> Timestamp
+  /// Returns the present time.
+  let now: @Sendable () -> Timestamp
 
   /// A replica in a folder.
   /// - Parameters:
@@ -57,6 +57,7 @@ public struct OfflineReplica: Sendable {
     let server = try await EmbeddedServer.serve(store, configuration, log: options.logger)
     var options = options
     options.localServer = ServedReplica(server).local
+    options.unsentAfter = store.unsentAfter
     do {
       return try await GraphClient.connect(
         to: .unix(path: current), model: model, classes: classes, options: options)
@@ -95,7 +96,7 @@ public struct OfflineReplica: Sendable {
 
   /// Stops sending and receiving. The copy and the unsent edits stay.
   package func turnOff() throws {
-    guard let unsent = try unsentFile() else { throw Self.none }
+    let unsent = try openUnsent()
     defer { unsent.close() }
     try unsent.setState(.off)
   }
@@ -116,6 +117,7 @@ public struct OfflineReplica: Sendable {
     if replica.state == .off { throw Refusal(.conflict, "sync is off: run stickies sync on") }
     let client = try await connect(replica.id)
     do {
+      try await completeInterrupted(replica, unsent, client, current)
       let report = try await synchronize(client, replica, unsent, current, connect)
       await client.close()
       return report
@@ -169,8 +171,21 @@ public struct OfflineReplica: Sendable {
     return report
   }
 
+  /// Completes a reset that was interrupted. A delete of everything is never sent again without being asked for: if the
+  /// server has it, its commit is received like any other.
+  private func completeInterrupted(
+    _ replica: UnsentFile.Replica, _ unsent: UnsentFile, _ client: GraphClient, _ current: String
+  ) async throws {
+    switch replica.state {
+    case .on, .off: return
+    case .deleting: break
+    case .discarding: try await ReplicaSynchronizer.load(current, client, now: now())
+    }
+    try unsent.setState(.on)
+  }
+
   /// Opens the mirror, after a load if there is none of this version of the model.
-  private func openMirror(
+  func openMirror(
     _ folder: String, _ client: GraphClient
   ) async throws -> MirrorStore {
     let path = folder + "/" + ReplicaStore.mirrorName

@@ -15,7 +15,7 @@ public protocol BrowserLogins: Sendable {
   func logOut(_ token: String)
 }
 
-/// What a browser has for its first request.
+/// The secret of a browser's login.
 public enum BrowserSecret: Sendable {
   /// A code, which is used by it.
   case code(String)

@@ -128,6 +128,7 @@ struct Serve: AsyncParsableCommand {
     let accounts = try AccountAuthenticator(
       directory: settings.data, requiresFile: store.hasCommitsOfAccounts, log: log)
     configuration.authenticator = accounts
+    configuration.browserLogins = accounts
     configuration.hasAccounts = try accounts.hasUsers
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     configuration.history = settings.history

@@ -61,7 +61,7 @@ import Testing
       defer { socket.close() }
       let welcome = try await socket.welcome()
       #expect(welcome.model == served.model.hash)
-      // A page acts as the daemon's own user, whatever it says.
+      // A page acts as the daemon's own user, under any name in its hello.
       #expect(welcome.author == "ann")
       let entity = try #require(served.model.entities.first { $0.name == "Project" })
       let request = socket.send(.subscribe(Subscribe(entity: entity.number)))

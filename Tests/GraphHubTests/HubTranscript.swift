@@ -199,6 +199,7 @@ struct HubTranscript {
     case .reset(let query, _): "reset \(query)"
     case .pong(let head): "pong \(head.revision)"
     case .close(let code, _): "goodbye: \(code)"
+    case .browserCode(let code): "code \(code.code)"
     case .progress(let progress): "\(progress.done) of \(progress.total)"
     default: "\(body)"
     }

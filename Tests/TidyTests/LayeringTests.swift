@@ -58,8 +58,8 @@ import Testing
       "GraphHTTP", "StickiesWeb", "StickiesModel", "CommandLineIO", "FreedMemory",
     ],
     "stickies": [
-      "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphShell",
-      "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+      "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphReplicaStore",
+      "GraphOffline", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
       "FreedMemory",
     ],
     "graph-sim": ["GraphSimulation"],

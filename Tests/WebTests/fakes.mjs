@@ -207,11 +207,33 @@ export class FakeConnection {
   flush() { for (const act of this.#held.splice(0)) act(); }
 
   subscribe(wanted) {
-    const query = { wanted, ids: [], close: () => {}, move: () => {}, resolve: () => {}, total: 0 };
+    const { graph } = this;
+    const query = {
+      wanted, close: () => {}, move: () => {}, resolve: () => {}, total: 0,
+      get ids() { return [...graph.objects.values()].filter((each) => matches(wanted, each, graph.objects)).map((each) => each.id); },
+    };
     query.ready = new Promise((resolve) => { query.resolve = resolve; });
     this.queries.push(query);
     if (this.isOnline && this.welcome) query.resolve(query);
     return query;
+  }
+
+  async fetch(wanted) {
+    await settle();
+    if (!this.isOnline) throw Object.assign(new Error('no connection'), { code: 'unavailable' });
+    const objects = [...this.server.objects.values()].filter((each) => matches(wanted, each, this.server.objects));
+    if (wanted.result === 'count') return { count: objects.length };
+    if (wanted.result !== 'rows') return { objects };
+    const counts = new Map();
+    for (const { values } of objects) counts.set(values.board, (counts.get(values.board) ?? 0) + 1);
+    return { rows: [...counts] };
+  }
+
+  async undoState() { return this.undoSteps ?? {}; }
+
+  async undo(step) {
+    this.undone = [...this.undone ?? [], step];
+    return { revision: this.server.revision, conflicts: [] };
   }
 
   transactionID(sequence) {
@@ -240,6 +262,16 @@ export class FakeConnection {
   presence(state) { this.presences.push(state); }
 }
 
+/** The conditions that control uses. */
+function matches({ entity, where = '' }, object, objects) {
+  if (object.entity !== entity) return false;
+  const [, path, value] = /^(\S+) == "([^"]*)"/.exec(where) ?? [];
+  if (!path) return true;
+  if (path === 'id') return object.id === value;
+  if (path === 'from.board') return objects.get(object.values.from)?.values.board === value;
+  return object.values[path] === value;
+}
+
 /** A clock that stands until a test moves it. */
 export class FakeClock {
   time = 0;
@@ -261,6 +293,7 @@ export class FakeClock {
       await settle();
     }
     this.time = end;
+    for (let count = 0; count < 5; count += 1) await settle();
   }
 }
 

@@ -128,8 +128,9 @@ export class Overlay {
     const stored = this.#stored(idOf(object));
     const before = /** @type {string} */ (this.values(object)?.text ?? '');
     if (!stored || this.#hasText(object)) return { before, splices };
-    const base = this.#composed.get(object)?.base ?? stored.revision;
-    return { before, base, splices };
+    const composed = this.#composed.get(object);
+    const base = composed ? composed.base : stored.revision;
+    return { before, ...(base === undefined ? {} : { base }), splices };
   }
 
   /** @param {string} object */
@@ -160,7 +161,11 @@ export class Overlay {
    * @param {string} object @param {boolean} isOn */
   compose(object, isOn) {
     if (!isOn) this.#composed.delete(object);
-    else if (!this.#composed.has(object)) this.#composed.set(object, { text: this.values(object)?.text ?? '', base: this.base(object) });
+    else if (!this.#composed.has(object)) {
+      const text = /** @type {string} */ (this.values(object)?.text ?? '');
+      // With unsent edits below, the server does not have this text.
+      this.#composed.set(object, { text, ...(this.#hasText(object) ? {} : { base: this.base(object) }) });
+    }
   }
 
   /** Whether others' edits of an object's text wait.

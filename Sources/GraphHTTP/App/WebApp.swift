@@ -105,13 +105,13 @@ package struct WebApp: Sendable {
     reply.fields[.vary] = "Accept-Encoding"
     reply.fields[.cacheControl] = path == Self.worker ? "no-cache" : "public, max-age=31536000, immutable"
     for (name, value) in Self.safety { reply.fields[name] = value }
-    // The worker belongs to the root of the interface, under whatever prefix.
+    // The worker's scope is the root of the interface, also under a prefix.
     if path == Self.worker, let name = HTTPField.Name("Service-Worker-Allowed") { reply.fields[name] = "../../" }
     return reply
   }
 
-  /// What a page may do: run its own scripts and nothing else. Trusted Types make a text that would become markup an
-  /// error.
+  /// The content security policy: a page runs its own scripts and nothing else. Trusted Types make a text that would
+  /// become markup an error.
   static let policy = [
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' blob: data:",
     "manifest-src 'self'", "worker-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'",

@@ -16,6 +16,8 @@ struct CheckedRequest: Sendable {
   let body: [UInt8]
   /// The token of a user; empty for none.
   let credential: String
+  /// The cookie that a browser has for the request's host.
+  let cookie: BrowserCookie
   /// The network address of the client.
   let address: String?
 
@@ -60,6 +62,8 @@ struct RequestHandler: Sendable {
       guard let app else { throw Problem.notFound("this server has no web application") }
       return try app.reply(to: parts, request.fields)
     case .session: return try await session(request)
+    case .login: return try await logIn(request)
+    case .logout: return try await logOut(request)
     default: break
     }
     let session: RequestSession
@@ -106,7 +110,7 @@ struct RequestHandler: Sendable {
     case (.model, _): return modelFile(request)
     case (.readiness, _): return try await readiness(session)
     case (.description, _): return .json(.ok, APIDescription(model: model).json)
-    case (.health, _), (.live, _), (.session, _), (.socket, _), (.root, _), (.app, _):
+    case (.health, _), (.live, _), (.session, _), (.login, _), (.logout, _), (.socket, _), (.root, _), (.app, _):
       preconditionFailure("these resources need no session")
     }
   }

@@ -13,8 +13,10 @@ enum Route: Hashable {
   case health
   case readiness
   case description
-  /// Who the client is, for the web application.
+  /// The identity of the client, for the web application.
   case session
+  case login
+  case logout
   /// The WebSocket.
   case socket
   /// The entrance of browsers.
@@ -27,7 +29,7 @@ enum Route: Hashable {
     switch self {
     case .objects: [.get, .post]
     case .object: [.get, .patch, .delete]
-    case .commits: [.post]
+    case .commits, .login, .logout: [.post]
     case .live, .history, .model, .health, .readiness, .description, .session, .socket, .root, .app: [.get]
     }
   }
@@ -77,6 +79,8 @@ enum Route: Hashable {
       case "history": self = .history
       case "model": self = .model
       case "session": self = .session
+      case "login": self = .login
+      case "logout": self = .logout
       case "socket": self = .socket
       default: throw Self.unknown(path)
       }

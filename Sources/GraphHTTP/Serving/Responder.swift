@@ -24,7 +24,16 @@ struct Responder: Sendable {
       log.critical("an invariant is broken: a request fails", metadata: ["invariant": "\(failure)"])
       reply = .problem(Problem(.internalServerError, "failed", "\(failure)"))
     }
+    if reply.status == .unauthorized { removeCookie(of: request.head, &reply) }
     try await Self.write(reply, of: request, writer)
+  }
+
+  /// Takes a cookie away that is not valid, or no longer.
+  private func removeCookie(of head: HTTPRequest, _ reply: inout Reply) {
+    // A wrong code says nothing about the cookie.
+    if let (path, _) = try? Self.target(head), let route = try? Route(path: path), route == .login { return }
+    let cookie = check.cookie(of: head)
+    if let token = try? cookie.token(head.headerFields), !token.isEmpty { reply.fields.append(cookie.removal) }
   }
 
   private func checked(_ request: Request, _ address: String?) async throws -> CheckedRequest {
@@ -35,9 +44,10 @@ struct Responder: Sendable {
     let method = try route.method(of: head, in: handler.model)
     let credential = try check.check(head, route)
     let parameters = try QueryParameters(route.ignoresQuery ? "" : query, names: route.parameters(of: method))
-    let body = try await body(request, method)
+    let body = try await body(request, method, route)
     return CheckedRequest(
-      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body, credential: credential, address: address)
+      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body, credential: credential,
+      cookie: check.cookie(of: head), address: address)
   }
 
   /// The path and the query of a request's target.
@@ -49,13 +59,13 @@ struct Responder: Sendable {
     return (path, target.dropFirst(path.count + 1))
   }
 
-  private func body(_ request: Request, _ method: HTTPRequest.Method) async throws -> [UInt8] {
+  private func body(_ request: Request, _ method: HTTPRequest.Method, _ route: Route) async throws -> [UInt8] {
     let tooLarge = Problem(
       .contentTooLarge, "limit", "the body has more than \(HTTPLimits.maximumBodySize) bytes")
     if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > HTTPLimits.maximumBodySize {
       throw tooLarge
     }
-    guard method == .post || method == .patch else {
+    guard method == .post || method == .patch, route != .logout else {
       // A body without a meaning is refused: a proxy could take it for the next request.
       let buffer = try await collected(request, upTo: 0)
       guard buffer?.readableBytes == 0 else { throw Problem.malformed("a \(method.rawValue) request has no body") }

@@ -7,7 +7,7 @@ import NIOCore
 /// part of one message that it has sent, and the hub can count it. The decoder of NIOWebSocket hides an incomplete
 /// frame until it is complete; docs/decisions/0070 has the reasons for this one.
 struct WebSocketDecoder {
-  /// What the client has sent.
+  /// A message or a control frame of the client.
   enum Event: Equatable {
     /// A complete binary message, from all of its fragments.
     case message(ArraySlice<UInt8>)

@@ -1,7 +1,7 @@
 // Tests: WebSocketTests.swift
 import GraphWire
 
-/// Who a WebSocket's client is: what its upgrade says, and how its hello may differ.
+/// The identity of a WebSocket's client, from its upgrade; the hello must agree with it.
 ///
 /// A page is its cookie's user, or without accounts the daemon's own user; it cannot choose. A program says in its hello
 /// who it is, as on a socket. No connection can use both, so that a page never acts for a token that it was given by

@@ -9,7 +9,7 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// What the WebSockets of an interface share.
+/// The parts that the WebSockets of an interface share.
 struct WebSockets: Sendable {
   let sessions: HubSessions
   let check: RequestGuard
@@ -25,12 +25,11 @@ struct WebSockets: Sendable {
     _ = try Route.socket.method(of: head, in: sessions.model)
     let credential = try check.check(head, .socket)
     _ = try QueryParameters(query, names: [])
-    guard credential.isEmpty else {
+    guard head.headerFields[.authorization] == nil else {
       throw .malformed("a WebSocket has its token in the hello, not in Authorization")
     }
     return try WebSocketUpgrade(
-      head,
-      WebSocketLogin(cookie: "", isPage: head.headerFields[.origin] != nil, author: author))
+      head, WebSocketLogin(cookie: credential, isPage: head.headerFields[.origin] != nil, author: author))
   }
 }
 

@@ -24,6 +24,11 @@ extension UnsentFile {
   /// All intents, in order.
   package func entries(_ form: IntentForm) throws -> [Entry] { try read { try Self.entries($0, form) } }
 
+  /// The JSON forms of all intents, in order.
+  package func forms() throws -> [String] {
+    try read { try String.fetchAll($0, sql: "SELECT form FROM intent ORDER BY number") }
+  }
+
   /// The numbers of queued and of parked intents.
   package func counts() throws -> (unsent: Int, parked: Int) {
     try read { database in
@@ -240,6 +245,26 @@ extension UnsentFile {
       }
       return forms
     }
+  }
+
+  /// Replaces a parked intent by another form of it, and queues it under a new transaction id.
+  package func replace(_ number: Int64, by other: Intent, form: IntentForm) throws {
+    try write { database in
+      guard try Self.intent(number, database, form)?.isParked == true else { throw Self.notParked(number) }
+      var intent = other
+      try update(database) { replica in
+        replica.sequence += 1
+        intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
+        intent.number = number
+        intent.state = .queued
+        try Self.update(intent, database, form)
+      }
+    }
+  }
+
+  /// Removes all intents, in whatever state.
+  package func discardAll() throws {
+    try write { try $0.execute(sql: "DELETE FROM intent") }
   }
 
   static func intent(_ number: Int64, _ database: Database, _ form: IntentForm) throws -> Intent? {

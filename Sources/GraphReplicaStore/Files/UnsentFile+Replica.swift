@@ -118,6 +118,21 @@ extension UnsentFile {
     try write { database in try update(database) { $0.state = state } }
   }
 
+  /// Assigns the id of the transaction that deletes everything, and makes durable that it may be sent.
+  /// - Parameter revision: the revision that the user saw.
+  package func beginDelete(at revision: Revision) throws -> TransactionID {
+    try write { database in
+      var id: TransactionID?
+      try update(database) { replica in
+        replica.sequence += 1
+        replica.left = replica.sequence
+        replica.state = .deleting(sequence: replica.sequence, revision: revision)
+        id = TransactionID(replica: replica.id, sequence: replica.sequence)
+      }
+      return try invariant(id, "a delete of everything has an id")
+    }
+  }
+
   /// Whether the file is a copy of the replica's own one, or was restored.
   package var isCopy: Bool {
     get throws {

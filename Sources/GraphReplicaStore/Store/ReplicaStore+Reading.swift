@@ -48,7 +48,14 @@ extension ReplicaStore {
     _ request: LogRequest, seenBy visibility: Visibility?, maximumChanges: Int, while isWanted: () -> Bool,
     _ body: (CommitRecord) throws -> Void
   ) throws -> AnswerCompletion {
-    throw Self.needsServer("history")
+    let (base, records) = state.withLock { ($0.base, $0.records) }
+    // A program that has just made a commit may show it.
+    guard request.after >= base else { throw Self.needsServer("history") }
+    let through = request.through == 0 ? Revision.max : request.through
+    let known = records.filter { $0.revision > request.after && $0.revision <= through }
+    let limit = request.limit == 0 ? known.count : Int(clamping: request.limit)
+    for record in known.reversed().prefix(limit) { try body(record) }
+    return AnswerCompletion(at: head)
   }
 
   public func follow(_ request: FollowRequest, seenBy visibility: Visibility?) throws -> CommitPage {

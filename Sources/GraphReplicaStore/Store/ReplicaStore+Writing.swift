@@ -39,28 +39,8 @@ extension ReplicaStore {
       number: 0, transaction: transaction.id, model: model, author: author.name, made: now,
       policy: transaction.policy, undo: transaction.undo, content: .changes(changes))
     draft.texts = try followedTexts(of: changes, state)
-    var appended: PlannedEdit?
-    let intent: Intent
-    do {
-      intent = try unsent.append(draft, form: form) { intent, used in
-        let edit = try invariant(intent.edit(usedNumbers: used), "a save has changes")
-        let planned = try overlay.append(edit)
-        // Refused at once, as the server would.
-        _ = try planned.result.get()
-        appended = planned
-        return try planned.result.get().provisionalNumbers(model)
-      }
-    } catch {
-      // The file does not have it: a full disk, or a lock that another process holds.
-      if appended != nil { overlay.removeLast() }
-      throw error
-    }
-    let planned = try invariant(appended, "a save that was appended has a plan")
+    let planned = try enqueue(draft, &state).planned
     let plan = try planned.result.get()
-    state.queue.append(intent)
-    state.plans[intent.number] = planned
-    note(intent, &state)
-    state.head = planned.revision
     let identities = plan.identities.map { identity in
       CommitResult.IDAssignment(
         temporary: places[identity.temporary] ?? identity.temporary, permanent: identity.permanent)
@@ -73,7 +53,52 @@ extension ReplicaStore {
       revision: planned.revision, time: now, author: author.name, transaction: transaction.id,
       fingerprint: result.fingerprint, undo: transaction.undo, changes: plan.changes)
     if !state.related.isEmpty { record.related = try overlay.effects(of: plan.changes, on: state.related) }
+    state.records.append(record)
     return WriteResult(outcome: .committed(result), record: record)
+  }
+
+  /// Appends an intent, unless the rules do not allow it.
+  func enqueue(_ draft: Intent, _ state: inout State) throws -> (intent: Intent, planned: PlannedEdit) {
+    var appended: PlannedEdit?
+    let intent: Intent
+    do {
+      intent = try unsent.append(draft, form: form) { intent, used in
+        let edit = try invariant(intent.edit(usedNumbers: used), "a save has changes")
+        let planned = try overlay.append(edit)
+        // Refused at once, as the server would.
+        let plan = try planned.result.get()
+        appended = planned
+        return plan.provisionalNumbers(model)
+      }
+    } catch {
+      // The file does not have it: a full disk, or a lock that another process holds.
+      if appended != nil { overlay.removeLast() }
+      throw error
+    }
+    let planned = try invariant(appended, "a save that was appended has a plan")
+    state.queue.append(intent)
+    state.plans[intent.number] = planned
+    note(intent, &state)
+    state.head = planned.revision
+    return (intent, planned)
+  }
+
+  /// Takes an intent of another replica or of a file, under a number of its own.
+  /// - Parameter numbers: the numbers here of the file's intents in front of it.
+  package func take(_ other: Intent, numbers: [Int64: Int64]) throws -> Int64 {
+    guard case .changes = other.content else {
+      throw Refusal(.malformed, "edit \(other.number) is the undo of a step, which only its own replica can send")
+    }
+    var draft = other
+    draft.state = .queued
+    draft.model = IntentModel(model)
+    var ids = [ObjectID: ObjectID]()
+    for id in other.changes.flatMap(\.namedObjects) {
+      guard let parts = ProvisionalID.parts(of: id), let number = numbers[parts.number] else { continue }
+      ids[id] = ProvisionalID.make(number: number, place: parts.place, entity: id.entity)
+    }
+    draft.rename(ids)
+    return try state.withLock { try enqueue(draft, &$0).intent.number }
   }
 
   /// The changes with temporary ids from 1, and with bases that the server knows.
@@ -156,6 +181,7 @@ extension ReplicaStore {
       revision: revision, time: now, author: author.name, transaction: request.id, fingerprint: result.fingerprint,
       undoes: planned.revision, changes: changes)
     if !state.related.isEmpty { record.related = try overlay.effects(of: changes, on: state.related) }
+    state.records.append(record)
     return WriteResult(outcome: .committed(result), record: record)
   }
 }

@@ -38,6 +38,8 @@ public final class ReplicaStore: GraphStoring {
     var texts = [ObjectID: Set<PropertyNumber>]()
     /// The outcomes of this instance's commits, by the client's transaction id.
     var outcomes = [TransactionID: CommitResult]()
+    /// The commits of this instance, oldest first.
+    var records = [CommitRecord]()
     var related: PathQueryMatcher
   }
 
@@ -97,6 +99,9 @@ public final class ReplicaStore: GraphStoring {
   static func needsServer(_ what: String) -> Refusal {
     Refusal(.unavailable, "\(what) needs the server, which can't be reached")
   }
+
+  /// The revision above which objects have unsent edits.
+  package var unsentAfter: Revision { state.withLock { $0.base } }
 
   func token(_ revision: Revision) -> Token {
     Token(store: storeID, revision: revision, fingerprint: UInt64(bitPattern: revision).mixed)

@@ -32,6 +32,7 @@ struct Status: AsyncParsableCommand {
           .init("sessions", .integer(Int64(status.sessions))),
           .init("registrations", .integer(Int64(status.registrations))),
         ]
+        if !status.web.isEmpty { members.append(.init("web", .string(status.web))) }
         if !status.exposures.isEmpty { members.append(.init("exposures", .array(status.exposures.map(JSON.string)))) }
         if !status.failure.isEmpty { members.append(.init("failure", .string(status.failure))) }
         shell.output.print(JSON.object(members))
@@ -42,6 +43,7 @@ struct Status: AsyncParsableCommand {
           transport      \(TransportDescription.text(shell.client))
           user           \(shell.client.author) (\(Self.role(shell.client)))
           data           \(status.location)
+          \(status.web.isEmpty ? "" : "web board      \(status.web)\n")\
           \(Self.sizes(status))\
           revision       \(status.head.revision)
           oldest kept    \(status.oldest)\

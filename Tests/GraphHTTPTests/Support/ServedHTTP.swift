@@ -18,8 +18,9 @@ struct ServedHTTP: Sendable {
 
   /// Serves an empty graph of the company's model while `body` runs.
   static func serve(
-    authenticator: (any Authenticating)? = nil, publicURL: String? = nil, directory: TemporaryDirectory? = nil,
-    limits: HubLimits = HubLimits(), app: WebApp? = nil, _ body: (ServedHTTP) async throws -> Void
+    authenticator: (any Authenticating)? = nil, logins: (any BrowserLogins)? = nil, publicURL: String? = nil,
+    directory: TemporaryDirectory? = nil, limits: HubLimits = HubLimits(), app: WebApp? = nil,
+    _ body: (ServedHTTP) async throws -> Void
   ) async throws {
     let model = try Fixtures.company()
     let directory = try directory ?? TemporaryDirectory()
@@ -34,6 +35,7 @@ struct ServedHTTP: Sendable {
     var served = GraphServer.Configuration(addresses: [.unix(path: directory.path + "/socket")], name: "tests")
     served.authenticator = authenticator
     served.limits = limits
+    served.browserLogins = logins
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
     var server = GraphServer(
       store: store, configuration: served, log: log,
