@@ -20,6 +20,8 @@ import { decodeToClient, encodeToServer } from '../wire/codec.js';
 
 const firstPause = 200;
 const longestPause = 10_000;
+/** After a connection that was live for so long, the pauses begin with the shortest again. */
+const stableMilliseconds = 5_000;
 /** How long a socket may take to open. */
 const openingMilliseconds = 10_000;
 /** How long the server may take to answer after the page was hidden, or the network was gone. */
@@ -55,6 +57,11 @@ export class Link {
     this.events = [];
     this.isHandling = false;
     this.attempts = 0;
+    /**
+     * Since when the connection is live.
+     * @type {number|undefined}
+     */
+    this.liveSince = undefined;
     /**
      * The next attempt to connect, or the end of one.
      * @type {any}
@@ -156,6 +163,9 @@ export class Link {
   lose(message) {
     this.drop();
     if (!this.isStarted) return;
+    const { liveSince } = this;
+    this.liveSince = undefined;
+    if (liveSince !== undefined && this.clock.now() - liveSince >= stableMilliseconds) this.attempts = 0;
     const longest = Math.min(longestPause, firstPause * 2 ** Math.min(this.attempts++, 10));
     const pause = longest * (0.5 + 0.5 * this.random());
     this.clock.clearTimeout(this.retryTimer);
@@ -226,7 +236,7 @@ export class Link {
       }
     }
     if (this.replica.state === 'live' && !this.replica.timer.isSilent && this.state.kind !== 'live' && this.socket) {
-      this.attempts = 0;
+      this.liveSince ??= this.clock.now();
       const { head, author: user, role } = this.welcome;
       this.setState({ kind: 'live', head, user, role });
     }
