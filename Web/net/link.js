@@ -124,7 +124,7 @@ export class Link {
       this.handle({ type: 'tick', milliseconds: this.now }, { type: 'connected' });
     };
     socket.onmessage = (/** @type {any} */ event) => { if (isCurrent()) this.receive(event.data); };
-    socket.onclose = () => { if (isCurrent()) this.lose(); };
+    socket.onclose = (/** @type {any} */ event) => { if (isCurrent()) this.lose(event.reason || undefined); };
     socket.onerror = () => {};
   }
 
