@@ -275,7 +275,7 @@ let package = Package(
     .testTarget(
       name: "GraphOfflineTests",
       dependencies: [
-        "GraphModel", "GraphClient", "GraphReplica", "GraphReplicaStore", "GraphOffline", "GraphStore", "GraphServer",
+        "GraphModel", "GraphClient", "GraphEmbedded", "GraphReplicaStore", "GraphOffline", "GraphStore", "GraphServer",
         "GraphTesting", log,
       ]),
     .testTarget(

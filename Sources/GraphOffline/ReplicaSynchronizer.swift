@@ -22,13 +22,20 @@ final class ReplicaSynchronizer {
   private var queue = SendingQueue()
   private var intents = [Int64: Intent]()
   /// What the server has committed and the mirror may lack.
-  private var committed = [(number: Int64, revision: Revision, ids: [ObjectID: ObjectID])]()
+  private var committed = [CommittedIntent]()
   /// The permanent ids of this run's objects, by the provisional one.
   private var names = [ObjectID: ObjectID]()
   private let answers: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>
   private let answer: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>.Continuation
   private var numbers = [TransactionID: Int64]()
   private(set) var report = SyncReport()
+
+  private struct CommittedIntent {
+    let number: Int64
+    let revision: Revision
+    let ids: [ObjectID: ObjectID]
+    let conflicts: [Conflict]
+  }
 
   init(
     folder: String, client: GraphClient, unsent: UnsentFile, mirror: MirrorStore, now: @escaping () -> Timestamp
@@ -80,9 +87,7 @@ final class ReplicaSynchronizer {
       return []
     case .park(let number, let refusal):
       let intent = try invariant(intents[number], "an intent that was refused was sent")
-      var left: Timestamp?
-      if case .left(let time) = intent.state { left = time }
-      try unsent.park(number, Parking(refusal, at: now(), left: left), form: form)
+      try unsent.park(number, Parking(refusal, at: now(), left: intent.leftTime), form: form)
       report.parked += 1
       return []
     case .pause(let refusal): throw refusal
@@ -90,8 +95,7 @@ final class ReplicaSynchronizer {
   }
 
   private func send(_ number: Int64) async throws {
-    var intent = try invariant(intents[number], "an intent that is sent is in the queue")
-    intent.rename(names)
+    let intent = try invariant(intents[number], "an intent that is sent is in the queue").renamed(names)
     // Its splices refer to a text that is complete when the mirror has what was sent before.
     if !intent.texts.isEmpty { try await settle() }
     numbers[intent.transaction] = number
@@ -135,7 +139,9 @@ final class ReplicaSynchronizer {
         ids[provisional] = identity.permanent
       }
       names.merge(ids) { $1 }
-      committed.append((number, result.committed.revision, ids))
+      committed.append(
+        CommittedIntent(
+          number: number, revision: result.committed.revision, ids: ids, conflicts: result.committed.conflicts))
       report.sent += 1
       report.conflicts += result.committed.conflicts.count
       return queue.handle(.committed(number))
@@ -151,16 +157,18 @@ final class ReplicaSynchronizer {
     let head = try mirror.head.revision
     let known = committed.filter { $0.revision <= head }
     committed.removeAll { $0.revision <= head }
-    for (number, _, ids) in known {
+    for done in known {
       var assigned = [ObjectID: Int64]()
-      for (provisional, permanent) in ids {
+      for (provisional, permanent) in done.ids {
         guard let image = try mirror.image(of: permanent) else { continue }
         for property in sequences(of: permanent.entity) {
           if case .integer(let value) = image[property] { assigned[provisional] = value }
         }
       }
-      try unsent.finish(number, ids: ids, numbers: assigned, form: form)
-      intents[number] = nil
+      let intent = intents.removeValue(forKey: done.number).map { $0.renamed(names) }
+      let rest = intent.flatMap { $0.remainder(after: done.conflicts, at: now()) }
+      if rest != nil { report.parked += 1 }
+      try unsent.finish(done.number, ids: done.ids, numbers: assigned, rest: rest, form: form)
     }
   }
 

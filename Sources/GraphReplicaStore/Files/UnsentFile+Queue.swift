@@ -121,11 +121,18 @@ extension UnsentFile {
   /// - Parameters:
   ///   - ids: by provisional id.
   ///   - numbers: the numbers that the server has assigned, by the object's provisional id.
+  ///   - rest: what the server has not applied, parked; it stays in the intent's place.
   package func finish(
-    _ number: Int64, ids: [ObjectID: ObjectID], numbers: [ObjectID: Int64] = [:], form: IntentForm
+    _ number: Int64, ids: [ObjectID: ObjectID], numbers: [ObjectID: Int64] = [:], rest: Intent? = nil,
+    form: IntentForm
   ) throws {
     try write { database in
-      try database.execute(sql: "DELETE FROM intent WHERE number = ?", arguments: [number])
+      if let rest {
+        precondition(rest.number == number && rest.isParked, "what was not applied waits for the user")
+        try Self.update(rest, database, form)
+      } else {
+        try database.execute(sql: "DELETE FROM intent WHERE number = ?", arguments: [number])
+      }
       for (provisional, permanent) in ids {
         try database.execute(
           sql: "INSERT OR REPLACE INTO name (provisional, permanent, entity) VALUES (?, ?, ?)",

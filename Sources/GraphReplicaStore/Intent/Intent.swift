@@ -81,6 +81,41 @@ package struct Intent: Sendable, Equatable {
     return numbers
   }
 
+  /// What a merge policy has dropped from a committed intent, parked; nil for nothing.
+  ///
+  /// The server has committed the rest, so only the edits that lost are kept: those of a property with a conflict, and
+  /// all of an object that was deleted.
+  package func remainder(after conflicts: [Conflict], at time: Timestamp) -> Intent? {
+    let lost = conflicts.filter { !$0.mineWon && !$0.isCollateral }
+    var rest = self
+    let kept = changes.compactMap { change -> Change? in
+      let own = lost.filter { $0.id == change.id }
+      if change.kind == .insert || own.isEmpty { return nil }
+      if own.contains(where: { $0.property == 0 }) { return change }
+      let properties = Set(own.map(\.property))
+      var kept = change
+      kept.edits = change.edits.filter { properties.contains($0.property) }
+      return kept.edits.isEmpty ? nil : kept
+    }
+    if kept.isEmpty { return nil }
+    rest.content = .changes(kept)
+    var parking = Parking(
+      code: Refusal.Code.conflict.rawValue, message: "the value of somebody else was kept, or the object is deleted",
+      at: time, left: leftTime)
+    parking.conflicts = lost
+    rest.state = .parked(parking)
+    return rest
+  }
+
+  /// When it left; nil if it has not.
+  package var leftTime: Timestamp? {
+    switch state {
+    case .queued: nil
+    case .left(let time): time
+    case .parked(let parking): parking.left
+    }
+  }
+
   /// Replaces ids of objects, after the server has made them.
   package mutating func rename(_ ids: [ObjectID: ObjectID]) {
     if ids.isEmpty { return }
@@ -89,6 +124,13 @@ package struct Intent: Sendable, Equatable {
     for (old, new) in ids {
       if let known = texts.removeValue(forKey: old) { texts[new] = known }
     }
+  }
+
+  /// The intent with other ids for some objects.
+  package func renamed(_ ids: [ObjectID: ObjectID]) -> Intent {
+    var intent = self
+    intent.rename(ids)
+    return intent
   }
 }
 
