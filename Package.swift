@@ -41,6 +41,7 @@ let package = Package(
       targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient"]),
     .library(name: "GraphClientService", targets: ["GraphClientService"]),
     .library(name: "GraphEmbedded", targets: ["GraphEmbedded"]),
+    .library(name: "GraphOffline", targets: ["GraphOffline"]),
     .library(
       name: "GraphShell",
       targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell"]),
@@ -275,8 +276,8 @@ let package = Package(
     .testTarget(
       name: "GraphOfflineTests",
       dependencies: [
-        "GraphModel", "GraphClient", "GraphEmbedded", "GraphReplicaStore", "GraphOffline", "GraphStore", "GraphServer",
-        "GraphTesting", log,
+        "GraphModel", "GraphWire", "GraphClient", "GraphEmbedded", "GraphReplicaStore", "GraphOffline", "GraphStore",
+        "GraphServer", "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphReplicaTests",

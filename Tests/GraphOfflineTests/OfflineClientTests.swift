@@ -1,7 +1,9 @@
+import Foundation
 import GraphClient
 import GraphModel
 import GraphStore
 import GraphTesting
+import GraphWire
 import Testing
 
 @testable import GraphOffline
@@ -53,5 +55,36 @@ import Testing
     await #expect(throws: StoreFailure.self) { _ = try await fixture.offline() }
     #expect(throws: Refusal.self) { try fixture.replica.turnOff() }
     await fixture.stop()
+  }
+
+  @Test func statusAndConflictsAreValues() async throws {
+    let fixture = try await OfflineFixture()
+    #expect(try fixture.replica.status() == nil)
+    try await fixture.turnOn()
+    let ann = try await fixture.offline()
+    let seen = try #require(try await fixture.notes(ann).first).revision
+    _ = try await ann.commit(
+      [Change(.update, fixture.note, base: seen, edits: [fixture.edit("Note.color", .string("blue"))])],
+      policy: .error)
+    #expect(try fixture.replica.status() == OfflineReplica.Status(isOn: true, unsent: 1, parked: 0))
+    await ann.close()
+    try await fixture.other(
+      [Change(.update, fixture.note, base: .max, edits: [fixture.edit("Note.color", .string("green"))])])
+    try await fixture.synchronize()
+    #expect(try fixture.replica.status() == OfflineReplica.Status(isOn: true, unsent: 0, parked: 1))
+    let parked = try fixture.replica.conflicts(of: fixture.model)
+    #expect(parked.map(\.number) == [1] && parked.first?.conflicts.first?.theirs == .string("green"))
+    await fixture.stop()
+  }
+
+  @Test func copyIsOpenedWhenNoServerAnswers() async throws {
+    let directory = try TemporaryDirectory()
+    let address = ServerAddress.unix(path: directory.path + "/none")
+    let folder = OfflineMode.kept(at: URL(fileURLWithPath: directory.path + "/replicas"))
+    await #expect(throws: ConnectFailure.self) {
+      _ = try await GraphClient.connect(
+        to: address, model: try Fixtures.stickies(), options: GraphClient.Options(author: "ann"), offline: folder)
+    }
+    #expect(try OfflineReplica(of: address, folder).status() == nil)
   }
 }

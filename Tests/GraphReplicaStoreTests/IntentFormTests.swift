@@ -48,7 +48,8 @@ import Testing
     #expect(try form.intent(parsing: form.json(intent).text) == intent)
     let object = try #require(intent.changes[1].id as ObjectID?)
     let property = intent.changes[0].edits[0].property
-    var parking = Parking(code: "conflict", message: "1 conflict", at: 1_700_000_001_000_000, left: 1_700_000_000_000_000)
+    var parking = Parking(
+      code: "conflict", message: "1 conflict", at: 1_700_000_001_000_000, left: 1_700_000_000_000_000)
     parking.conflicts = [
       Conflict(
         kind: .changed, id: object, property: property, mine: .string("a"), theirs: .string("b"), author: "bob",
@@ -81,7 +82,8 @@ import Testing
     let text = form.json(try intent(model)).text
     let mistakes = [
       ("\"format\":1", "\"format\":2", "format 2"), ("\"policy\":\"objectTrump\"", "\"policy\":\"mine\"", "mine"),
-      ("\"kind\":\"delete\"", "\"kind\":\"remove\"", "changes[3]"), ("Note/new:41.1", "Note/new:41", "changes[0].object"),
+      ("\"kind\":\"delete\"", "\"kind\":\"remove\"", "changes[3]"),
+      ("Note/new:41.1", "Note/new:41", "changes[0].object"),
       ("\"property\":\"pinned\"", "\"property\":\"pined\"", "pined"),
       ("\"set\":true", "\"set\":\"yes\"", "changes[2].edits[0].set"),
       ("\"state\":\"queued\"", "\"state\":\"sent\"", "sent"), ("\"author\":", "\"autor\":", "autor"),

@@ -122,7 +122,8 @@ import Testing
       Edit(text, .splice([TextSplice(offset: offset, length: 0, insertion: insertion)]))
     }
     _ = try committed(commit(store, 1, [Change(.update, note, base: base, edits: [splice(8, ", bread")])]))
-    _ = try committed(commit(store, 2, [Change(.update, note, base: store.head.revision, edits: [splice(15, ", eggs")])]))
+    _ = try committed(
+      commit(store, 2, [Change(.update, note, base: store.head.revision, edits: [splice(15, ", eggs")])]))
     let intents = try store.unsent.entries(store.form).compactMap(\.intent)
     #expect(intents.map(\.texts) == [[:], [note: [text: "buy milk, bread"]]])
     #expect(try images(store, "Note").first?[fixture.server.property("Note.text")] == .string("buy milk, bread, eggs"))

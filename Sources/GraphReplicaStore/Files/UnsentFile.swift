@@ -29,8 +29,8 @@ package final class UnsentFile: Sendable {
   private static let version: Int32 = 1
   private static let lockSeconds = 5.0
 
-  /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those before
-  /// it. `name` has what became of provisional ids and numbers.
+  /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
+  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects.
   private static let creation = """
     CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,

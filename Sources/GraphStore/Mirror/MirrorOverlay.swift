@@ -20,7 +20,7 @@ package final class MirrorOverlay: @unchecked Sendable {
   private var shown: Shown?
   private var plans: Int = 0
 
-  /// What the TEMP tables show.
+  /// The state that the TEMP tables show.
   private struct Shown {
     var tables: OverlayTables
     /// The state of the mirror.
@@ -79,7 +79,7 @@ package final class MirrorOverlay: @unchecked Sendable {
     }
   }
 
-  /// What each edit does to the graph as the mirror has it now.
+  /// The plan of each edit over the mirror's present state.
   package func planned() throws -> [PlannedEdit] {
     try inTransaction { connection in
       try refresh(connection)
