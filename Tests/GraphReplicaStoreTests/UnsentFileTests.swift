@@ -139,7 +139,7 @@ import Testing
     try copy.renew(fresh, form: form)
     #expect(try !copy.isCopy)
     let intents = try copy.entries(form).compactMap(\.intent)
-    // What has left may have been committed under its old id.
+    // The server may have committed the first one under its old id.
     #expect(intents.map(\.transaction.replica) == [UniqueID(high: 1, low: 2), fresh])
     #expect(intents.last?.transaction.sequence == 1)
   }
