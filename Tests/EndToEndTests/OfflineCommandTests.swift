@@ -75,7 +75,7 @@ import Testing
     #expect(conflicts.count == 1 && conflicts[0]["state"] == .string("parked"))
     let number = try #require(conflicts[0]["number"]?.integerValue)
     #expect(try here("sync", "conflicts").output.contains("\(number)  ann@train"))
-    #expect(try here("sync", "export", "\(number)").output.contains("buy bread"))
+    #expect(try here("sync", "export", "\(number)").output.contains("bread"))
     #expect(try here("sync", "discard", "\(number)").status == 0)
     #expect(try here("sync", "conflicts", "--json").json().arrayValue?.isEmpty == true)
     #expect(daemon.stop() == 0)

@@ -325,8 +325,9 @@ extension Intent {
     guard case .changes(var changes) = content else { return }
     for index in changes.indices where changes[index].base > 0 {
       changes[index].base = max(changes[index].base, base)
-      if let condition = changes[index].onlyIf {
-        changes[index].onlyIf?.revision = max(condition.revision, base)
+      if var condition = changes[index].onlyIf {
+        condition.revision = max(condition.revision, base)
+        changes[index].onlyIf = condition
       }
     }
     content = .changes(changes)
