@@ -140,6 +140,8 @@ public struct ToClient: Hashable, Sendable {
     case exportHead(ExportHead)
     /// The answer to moving a window, with the rows of its new place.
     case windowMoved(WindowMoved)
+    /// The roles of the session's principal were changed; these replace those of the welcome.
+    case rights([Welcome.GrantEntry])
   }
 
   /// The request that the message answers; 0 for an unsolicited message.
@@ -172,7 +174,7 @@ extension ToClient.Body {
     switch self {
     case .refused, .model, .chunk, .committed, .log, .followed, .status, .differences, .windowMoved: true
     case .welcome, .subscribed, .unsubscribed, .delta, .advance, .reset, .pong, .close, .presence, .undoState,
-      .progress, .revisionAt, .why, .exportHead:
+      .progress, .revisionAt, .why, .exportHead, .rights:
       false
     }
   }

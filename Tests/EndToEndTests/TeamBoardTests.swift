@@ -131,6 +131,48 @@ import Testing
     }
   }
 
+  @Test func movedNoteIsNotThereAndDeletedOneIsDeleted() throws {
+    func id(_ number: Int) throws -> String {
+      try #require(try daemon.run("show", "\(number)", "--json").json()["id"]?.stringValue)
+    }
+    let (own, shared) = (try id(1), try id(3))
+    let boards = try daemon.run("board", "list", "--json").json()
+    let other = try #require(boards[1]?["id"]?.stringValue)
+    #expect(boards[1]?["name"] == .string("Ben"))
+    #expect(try self.as("ann", ["graph", "show", shared]).status == 0)
+    #expect(try daemon.run("graph", "update", "#3", "board=\(other)").status == 0)
+    #expect(try daemon.run("delete", "1").status == 0)
+    let number = try self.as("ann", ["show", "3"])
+    #expect(number.errors == "stickies: there is no note number 3 for you\n")
+    let moved = try self.as("ann", ["graph", "show", shared])
+    #expect(moved.errors.contains("this Note is not there for you since revision"), "\(moved.errors)")
+    for result in [number, moved, try self.as("ann", ["show", shared])] {
+      #expect(result.status != 0 && !result.errors.contains("deleted"), "\(result.errors)")
+    }
+    let deleted = try self.as("ann", ["graph", "show", own])
+    #expect(deleted.errors.contains("this Note is deleted"), "\(deleted.errors)")
+  }
+
+  @Test func statusShowsIdentityAndRights() throws {
+    let text = try self.as("ann", ["status"]).lines
+    #expect(text.contains("user           ann (editor)"))
+    #expect(text.contains("identity       by the token that you logged in with"))
+    let rights = text.filter { $0.hasPrefix("rights") }
+    #expect(rights == ["rights         editor on Board Ann", "rights         commenter on Board Shared"], "\(text)")
+    let json = try self.as("ann", ["status", "--json"]).json()
+    #expect(json["established"] == .string("token") && json["grants"]?.arrayValue?.count == 2)
+    #expect(json["grants"]?[0]?["name"] == .string("Ann") && json["grants"]?[0]?["role"] == .string("editor"))
+    for figure in ["size", "commitLogSize", "nextNumber", "sessions", "registrations"] {
+      #expect(json[figure] == nil, "\(figure)")
+    }
+    let whole = try self.as("cleo", ["status", "--json"]).json()
+    #expect(whole["grants"] == .array([.object([.init("role", .string("reader")), .init("scope", .null)])]))
+    #expect(whole["nextNumber"] == .integer(4) && whole["sessions"] != nil)
+    let owner = try daemon.run("status").lines
+    #expect(owner.contains { $0.hasPrefix("identity       as the daemon's own user") })
+    #expect(!owner.contains { $0.hasPrefix("rights") })
+  }
+
   // MARK: - Writing
 
   @Test func rolesDecideAboutEachBoard() throws {

@@ -80,6 +80,7 @@ extension ToClient: BinaryCodable {
       }
     case .exportHead(let value): writer.field(24, value)
     case .windowMoved(let value): writer.field(25, value)
+    case .rights(let grants): writer.message(26) { for element in grants { $0.field(1, element) } }
     }
   }
 
@@ -112,6 +113,7 @@ extension ToClient: BinaryCodable {
       case 22: body = try Self.differences(field)
       case 24: body = .exportHead(try field.form())
       case 25: body = .windowMoved(try field.form())
+      case 26: body = try Self.rights(field)
       default: break
       }
     }
@@ -308,5 +310,15 @@ extension ToClient: BinaryCodable {
       }
     }
     return .differences(differences, last: last, damage: damage)
+  }
+
+  /// `message Rights`
+  private static func rights(_ field: BinaryReader.Field) throws(MalformedMessage) -> Body {
+    var grants: [Welcome.GrantEntry] = []
+    var reader = try field.reader()
+    while let (number, field) = try reader.next() {
+      if number == 1 { grants.append(try field.form()) }
+    }
+    return .rights(grants)
   }
 }
