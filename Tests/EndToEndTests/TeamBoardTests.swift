@@ -49,6 +49,43 @@ import Testing
     try #require(try daemon.run("status", "--json").json()["revision"]?.integerValue)
   }
 
+  /// `stickies watch --json` of a user, and its output so far.
+  private final class UserWatch {
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private(set) var text = ""
+
+    init(_ daemon: Daemon, _ user: String) throws {
+      process.executableURL = Daemon.binary("stickies")
+      process.arguments = ["watch", "--json", "--server", daemon.tcp]
+      process.environment = ProcessInfo.processInfo.environment.merging(
+        ["XDG_STATE_HOME": daemon.home.path + "/" + user]
+      ) { $1 }
+      (process.standardOutput, process.standardError) = (output, errors)
+      process.standardInput = FileHandle.nullDevice
+      try process.run()
+    }
+
+    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+
+    /// Reads until the output has a part, behind the first `count` characters.
+    func readUntil(_ part: String, after count: Int = 0) {
+      while !text.dropFirst(count).contains(part) {
+        let bytes = output.fileHandleForReading.availableData
+        if bytes.isEmpty { return }
+        text += String(decoding: bytes, as: UTF8.self)
+      }
+    }
+
+    /// Everything on standard error; ends the program.
+    var errorText: String {
+      Foundation.kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      return String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+  }
+
   // MARK: - Reading
 
   @Test(arguments: [
@@ -91,33 +128,38 @@ import Testing
   }
 
   @Test func watchAndFollowShowVisibleBoardsOnly() throws {
-    let process = Process()
-    process.executableURL = Daemon.binary("stickies")
-    process.arguments = ["watch", "--json", "--server", daemon.tcp]
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["XDG_STATE_HOME": daemon.home.path + "/ann"]) { $1 }
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    defer { process.terminate() }
-    var text = ""
-    func readUntil(_ part: String) {
-      while !text.contains(part) {
-        let bytes = output.fileHandleForReading.availableData
-        if bytes.isEmpty { return }
-        text += String(decoding: bytes, as: UTF8.self)
-      }
-    }
-    readUntil("\"snapshot\"")
+    let watch = try UserWatch(daemon, "ann")
+    watch.readUntil("\"snapshot\"")
     let since = try revision()
     #expect(try self.as("ben", ["edit", "2", "--text", "secret of Ben"]).status == 0)
     #expect(try self.as("ben", ["edit", "3", "--text", "news of Shared"]).status == 0)
-    readUntil("news of Shared")
-    #expect(text.contains("note of Shared") && text.contains("news of Shared"))
-    #expect(!text.contains("note of Ben") && !text.contains("secret of Ben"), "\(text)")
+    watch.readUntil("news of Shared")
+    #expect(watch.text.contains("note of Shared") && watch.text.contains("news of Shared"))
+    #expect(!watch.text.contains("note of Ben") && !watch.text.contains("secret of Ben"), "\(watch.text)")
     let followed = try self.as("ann", ["follow", "--since", "\(since)", "--until-now"])
     #expect(followed.output.contains("news of Shared") && !followed.output.contains("secret"), "\(followed.errors)")
+  }
+
+  /// The program keeps its connection: what it sees changes like by commits.
+  @Test func changedRolesReachRunningPrograms() throws {
+    let watch = try UserWatch(daemon, "ann")
+    watch.readUntil("\"snapshot\"")
+    #expect(try daemon.stickiesd("grant", "ann", "reader", "--on", "Board:Ben").status == 0)
+    watch.readUntil("note of Ben")
+    #expect(try self.as("ben", ["edit", "2", "--text", "more of Ben"]).status == 0)
+    watch.readUntil("more of Ben")
+    #expect(watch.text.contains("note of Ben") && watch.text.contains("more of Ben"), "\(watch.text)")
+
+    let read = watch.text.count
+    #expect(try daemon.stickiesd("grant", "remove", "ann", "--on", "Board:Ben").status == 0)
+    // The new snapshot shows that the right has ended.
+    watch.readUntil("\"snapshot\"", after: read)
+    #expect(try self.as("ben", ["edit", "2", "--text", "secret of Ben"]).status == 0)
+    #expect(try self.as("ben", ["edit", "3", "--text", "news of Shared"]).status == 0)
+    watch.readUntil("news of Shared")
+    let later = watch.text.dropFirst(read)
+    #expect(later.contains("news of Shared") && !later.contains("secret"), "\(later)")
+    #expect(watch.errorText == "", "the connection was kept")
   }
 
   /// `open` finds its board in the same way.

@@ -199,6 +199,7 @@ struct HubTranscript {
     case .pong(let head): "pong \(head.revision)"
     case .close(let code, _): "goodbye: \(code)"
     case .progress(let progress): "\(progress.done) of \(progress.total)"
+    case .rights(let grants): "rights \(grants.map(\.role).joined(separator: ", "))"
     default: "\(body)"
     }
   }

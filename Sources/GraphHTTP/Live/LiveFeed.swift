@@ -42,6 +42,7 @@ struct LiveFeed {
   /// The events that may follow, without heartbeats; nil for any number.
   private var remaining: Int64?
   private var phase = Phase.greeting
+  private var welcome: Welcome?
   private var store = UniqueID.zero
   private var hash: UInt64 = 0
 
@@ -69,6 +70,13 @@ struct LiveFeed {
       if case .snapshot = phase { return end(.abort) }
       phase = .reset(reason: reason)
       return []
+    case .rights(let grants):
+      // A snapshot follows if the session sees other objects now.
+      if var welcome, let role = grants.compactMap({ Role(rawValue: $0.role) }).max() {
+        welcome.role = role.rawValue
+        (self.welcome, hash) = (welcome, EventID.hash(of: query, welcome))
+      }
+      return []
     case .pong(let token): return [.write(heartbeat(token))]
     case .refused(let refusal): return refused(refusal)
     case .close(let code, let message):
@@ -93,6 +101,7 @@ struct LiveFeed {
   // MARK: - The first result
 
   private mutating func subscribe(_ welcome: Welcome) -> [Action] {
+    self.welcome = welcome
     (store, hash) = (welcome.head.store, EventID.hash(of: query, welcome))
     var reason: String?
     if let text = lastEventID, !text.isEmpty {
