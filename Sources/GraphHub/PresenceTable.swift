@@ -88,7 +88,9 @@ struct PresenceTable {
     let frame = Frame.encode(
       ToClient(0, .presence(session: session.id, author: principal.name, state: state, left: left)))
     for other in sessions.values.inOrder()
-    where other !== session && Self.shows(session.visibility, to: other.visibility) && sender.fits(frame.count, for: other) {
+    where other !== session && Self.shows(session.visibility, to: other.visibility)
+      && sender.fits(frame.count, for: other)
+    {
       assert(other.isLive, "a session that ends has no presence")
       sender.sendFrame(frame, to: other, &actions)
     }
