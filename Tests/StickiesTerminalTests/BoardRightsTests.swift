@@ -1,5 +1,6 @@
 import GraphModel
 import StickiesKit
+import TerminalApplication
 import TerminalCells
 import Testing
 
