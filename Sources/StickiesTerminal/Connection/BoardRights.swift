@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// What the user may do on the boards, by the user's roles and the rules of the model. Commands that the server would
+/// Decides what the user may do on the boards, by its roles and the rules of the model. Commands that the server would
 /// refuse are disabled. The server judges each change anyway, also by what other users change meanwhile.
 final class BoardRights {
   private let model: Model
