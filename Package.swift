@@ -15,8 +15,7 @@ let embedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-// Of tests only: the wire's own encoder, and the daemon's own certificates, are held against them.
-let certificates: Target.Dependency = .product(name: "X509", package: "swift-certificates")
+// Of tests only: the wire's own encoder is held against it.
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -26,6 +25,7 @@ let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distr
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioHTTPCodec: Target.Dependency = .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
 let hummingbird: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
@@ -64,7 +64,6 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
@@ -97,6 +96,8 @@ let package = Package(
     .target(name: "GraphStore", dependencies: ["GraphModel", "GraphLog", grdb, sqlite, log, heap]),
     // Check, migration, backup and compaction of a store's files. The server knows a store by a protocol only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),
+    // A client's copy of what it sees on a server, and its unsent edits, for work without the server.
+    .target(name: "GraphReplicaStore", dependencies: ["GraphModel", "GraphStore", grdb]),
     // Users and tokens, in a file of their own beside a store.
     .target(name: "GraphAccess", dependencies: ["GraphModel", grdb, crypto]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
@@ -108,8 +109,10 @@ let package = Package(
       name: "GraphHTTP",
       dependencies: [
         "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
-        httpCodec, nioCore,
+        nioHTTPCodec, httpCodec, nioCore, crypto,
       ]),
+    // The files of the web board in `Web`, embedded.
+    .target(name: "StickiesWeb", plugins: ["WebFilesPlugin"]),
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "FreedMemory", log, lifecycle, tls, tlsEvents] + nio),
@@ -128,6 +131,14 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer", log,
       ]),
+    // A client that works without its server, which other clients need not link.
+    .target(
+      name: "GraphOffline",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphEmbedded",
+        "GraphReplicaStore", log,
+      ],
+      swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
     // Reads the stores of apps that use Core Data, through SQLite's C library.
@@ -159,14 +170,14 @@ let package = Package(
       name: "stickiesd",
       dependencies: [
         "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
-        "GraphHTTP",
+        "GraphHTTP", "StickiesWeb",
         "StickiesModel", "CommandLineIO", "FreedMemory", arguments, configuration, lifecycle, log, signals, crypto,
       ]),
     .executableTarget(
       name: "stickies",
       dependencies: [
-        "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphShell",
-        "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+        "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphReplicaStore",
+        "GraphOffline", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
         "FreedMemory", arguments,
       ]),
     // The README's program, as it stands there.
@@ -212,6 +223,7 @@ let package = Package(
     .executableTarget(name: "wire-generate"),
     .plugin(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-classes"]),
+    .plugin(name: "WebFilesPlugin", capability: .buildTool()),
     .target(
       name: "GraphTesting",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphStoreTools"]),
@@ -234,6 +246,8 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb,
       ]),
+    .testTarget(
+      name: "GraphReplicaStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphReplicaStore", "GraphTesting"]),
     .testTarget(name: "GraphAccessTests", dependencies: ["GraphModel", "GraphAccess", "GraphTesting", grdb]),
     .testTarget(
       name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),
@@ -252,13 +266,19 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore",
         "GraphServer", "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle, tls, tlsEvents,
-        certificates, crypto,
+        crypto,
       ] + nio),
     .testTarget(
       name: "GraphEmbeddedTests",
       dependencies: [
         "GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded", "GraphStore", "GraphServer", "GraphTesting",
         log,
+      ]),
+    .testTarget(
+      name: "GraphOfflineTests",
+      dependencies: [
+        "GraphModel", "GraphClient", "GraphReplica", "GraphReplicaStore", "GraphOffline", "GraphStore", "GraphServer",
+        "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphReplicaTests",
@@ -297,7 +317,7 @@ let package = Package(
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesModel", "StickiesKit",
         "stickiesd", "stickies", "first-program", "observed-list", "core-data-notes", "company-guides",
-        "company-shell", "company-worker", "company-embedded", grdb, certificates,
+        "company-shell", "company-worker", "company-embedded", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(
@@ -306,10 +326,12 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// A build of the two programs needs no tests and no plugin, for whose tool half of GraphModel would be compiled again.
+// A build of the two programs needs no tests and no plugin of models, for whose tool half of GraphModel would be
+// compiled again.
 if Context.environment["STICKIES_PROGRAMS_ONLY"] != nil {
   package.targets.removeAll { target in
-    target.type == .test || target.type == .plugin || target.plugins?.isEmpty == false
+    if ["StickiesWeb", "WebFilesPlugin"].contains(target.name) { return false }
+    return target.type == .test || target.type == .plugin || target.plugins?.isEmpty == false
   }
   package.products.removeAll { $0.name == "GraphModelPlugin" }
   package.dependencies.removeAll { $0.isOfTestsOnly }
@@ -319,6 +341,6 @@ extension Package.Dependency {
   /// Whether only tests need the package.
   fileprivate var isOfTestsOnly: Bool {
     guard case .sourceControl(_, let location, _) = kind else { return false }
-    return ["/swift-protobuf", "/swift-certificates"].contains { location.hasSuffix($0) }
+    return location.hasSuffix("/swift-protobuf")
   }
 }

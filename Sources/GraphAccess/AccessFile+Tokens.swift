@@ -9,7 +9,7 @@ extension AccessFile {
   private static let useInterval: Timestamp = 60_000_000
 
   private static let columns = """
-    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, \(userColumns) \
+    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, t.browser, \(userColumns) \
     FROM token AS t JOIN user AS u ON u.id = t.user
     """
 
@@ -52,6 +52,37 @@ extension AccessFile {
       try Self.log("token create", user: user.id, token.selector.description, now, database)
     }
     return token
+  }
+
+  /// Makes the token of a browser, which is a cookie there.
+  /// - Parameters:
+  ///   - user: the id of its user.
+  ///   - expires: the time at which it expires.
+  /// - Throws: `Refusal` if the user was removed.
+  public func createBrowserToken(
+    ofUser user: String, expires: Timestamp, now: Timestamp, random: () -> UInt64
+  ) throws -> AccessToken {
+    let token = AccessToken(random: random)
+    try write { database in
+      let found = try String.fetchOne(
+        database, sql: "SELECT id FROM user WHERE id = ? AND removed IS NULL", arguments: [user])
+      guard found != nil else { throw Refusal(.notAllowed, "the user of this login was removed") }
+      try database.execute(
+        sql: """
+          INSERT INTO token (selector, digest, user, label, created, expires, browser)
+          VALUES (?, ?, ?, 'browser', ?, ?, 1)
+          """,
+        arguments: [token.selector.description, Data(token.digest), user, now, expires])
+      try Self.log("token create", user: user, token.selector.description, now, database)
+    }
+    return token
+  }
+
+  /// Revokes the token of a browser that logs out. Another token is left: it belongs to a program.
+  /// - Throws: `Refusal` if it is not valid.
+  public func revokeBrowserToken(_ token: AccessToken, now: Timestamp) throws {
+    let record = try authenticate(token, now: now)
+    if record.isBrowser { _ = try revokeToken(token.selector, now: now) }
   }
 
   /// Revokes a token; sessions that use it end within a second.
@@ -124,7 +155,7 @@ extension AccessFile {
     }
     return TokenRecord(
       selector: selector, digest: Array(row[1] as Data),
-      user: try user(row, at: 7, database),
-      label: row[2], created: row[3], expires: row[4], lastUsed: row[5], revoked: row[6])
+      user: try user(row, at: 8, database),
+      label: row[2], isBrowser: row[7], created: row[3], expires: row[4], lastUsed: row[5], revoked: row[6])
   }
 }

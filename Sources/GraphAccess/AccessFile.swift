@@ -30,7 +30,7 @@ public final class AccessFile: Sendable {
   public static let name = "access.sqlite"
   /// "StkA", big-endian.
   private static let applicationID: Int32 = 0x5374_6B41
-  private static let version: Int32 = 3
+  private static let version: Int32 = 4
 
   struct FileIdentity: Hashable {
     let device: UInt64
@@ -49,7 +49,8 @@ public final class AccessFile: Sendable {
       since INTEGER);
     CREATE UNIQUE INDEX user_name ON user (name) WHERE removed IS NULL;
     CREATE TABLE token (selector TEXT PRIMARY KEY, digest BLOB NOT NULL, user TEXT NOT NULL REFERENCES user (id),
-      label TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, used INTEGER, revoked INTEGER);
+      label TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, used INTEGER, revoked INTEGER,
+      browser INTEGER NOT NULL DEFAULT 0);
     CREATE INDEX token_user ON token (user);
     \(grantTable);
     CREATE TABLE log (number INTEGER PRIMARY KEY, time INTEGER NOT NULL, action TEXT NOT NULL, user TEXT NOT NULL,
@@ -144,6 +145,16 @@ public final class AccessFile: Sendable {
     // The first version had no roles: each user could change everything.
     if version == 1 { try database.execute(sql: "ALTER TABLE user ADD COLUMN role TEXT NOT NULL DEFAULT 'editor'") }
     // The second one had no scopes.
+    if version <= 2 { try addScopes(database) }
+    // The third one had no tokens of browsers.
+    try database.execute(
+      sql: """
+        ALTER TABLE token ADD COLUMN browser INTEGER NOT NULL DEFAULT 0;
+        PRAGMA user_version = \(Self.version);
+        """)
+  }
+
+  private static func addScopes(_ database: Database) throws {
     try database.execute(
       sql: """
         \(grantTable);
@@ -153,7 +164,6 @@ public final class AccessFile: Sendable {
         ALTER TABLE user ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE user ADD COLUMN seen INTEGER;
         ALTER TABLE user ADD COLUMN since INTEGER;
-        PRAGMA user_version = \(Self.version);
         """)
   }
 

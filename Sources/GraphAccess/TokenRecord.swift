@@ -11,6 +11,8 @@ public struct TokenRecord: Hashable, Sendable {
   public var user: AccessUser
   /// The purpose of the token, as its user describes it.
   public var label: String
+  /// Whether a browser has the token as a cookie.
+  public var isBrowser: Bool
   /// When it was made.
   public var created: Timestamp
   /// The time at which it expires; nil for never.

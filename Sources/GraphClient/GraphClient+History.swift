@@ -42,6 +42,13 @@ extension GraphClient {
     try await reply(to: .status) { if case .status(let status) = $0 { status } else { nil } }
   }
 
+  /// A code with which a browser logs in as the user of this client.
+  /// - Parameter user: another user, whom only the machine's owner may name; empty for this client's own.
+  /// - Throws: `Refusal` if the server has no web board, or if the client acts for no account that could log in.
+  public func browserCode(user: String = "") async throws -> BrowserCode {
+    try await reply(to: .browserLogin(user: user)) { if case .browserCode(let code) = $0 { code } else { nil } }
+  }
+
   // MARK: - Restore
 
   /// Restores an object, or its earlier values, as a new commit. `committed.conflicts` of the answer lists what could

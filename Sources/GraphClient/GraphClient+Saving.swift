@@ -35,6 +35,29 @@ extension GraphClient {
     return try await outcome(of: id)
   }
 
+  /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
+  package var unsentAfter: Revision? { options.unsentAfter }
+
+  /// Whether the client has made edits that wait for the server.
+  package var hasUnsentCommits: Bool { options.unsentAfter != nil && commits.hasSucceeded }
+
+  /// Sends transactions under their own ids, in order, and calls `body` with each outcome as it arrives.
+  /// - Parameter body: must not use the client.
+  package func send(
+    _ events: [(id: TransactionID, event: ReplicaEvent)],
+    body: @escaping (TransactionID, Result<SaveResult, Refusal>) -> Void
+  ) {
+    guard state != .closed else {
+      for (id, _) in events { body(id, .failure(Self.nothingSent)) }
+      return
+    }
+    for (id, event) in events {
+      commits.add(for: id) { body(id, $0) }
+      context.handle(event)
+    }
+    perform()
+  }
+
   func outcome(of id: TransactionID) async throws -> SaveResult {
     guard state != .closed else { throw Self.nothingSent }
     return try await instruments.measure(.save, describe: Self.describe) {

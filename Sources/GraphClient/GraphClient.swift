@@ -47,6 +47,10 @@ public final class GraphClient {
 
     /// The server of this process to connect to; nil to connect to the address.
     package var localServer: LocalServer?
+    /// The id of the replica for which the client acts, which keeps its own transactions; nil for a new one.
+    package var keptReplica: UniqueID?
+    /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
+    package var unsentAfter: Revision?
 
     /// Options for an author of 1 to 256 bytes of UTF-8. It counts if the server takes the client for one of the
     /// machine's owner; otherwise the author is the user who has logged in.
@@ -236,6 +240,11 @@ public final class GraphClient {
   static func newReplicaID() -> UniqueID { UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)) }
 
   static func replica(_ options: Options, model: ModelHash?) -> Replica {
-    Replica(id: newReplicaID(), author: options.author, program: options.program, model: model)
+    guard let kept = options.keptReplica else {
+      return Replica(id: newReplicaID(), author: options.author, program: options.program, model: model)
+    }
+    // The keeper of the transactions recognizes a copy by its own numbers.
+    return Replica(
+      id: kept, author: options.author, program: options.program, model: model, lastSequence: .max)
   }
 }

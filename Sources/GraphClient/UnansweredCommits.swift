@@ -10,6 +10,8 @@ struct UnansweredCommits {
   /// The time until which a client that does not reconnect asks for the outcomes of sent commits; nil while it does
   /// not ask.
   private(set) var deadline: Int64?
+  /// Whether any commit of the client has succeeded.
+  private(set) var hasSucceeded = false
 
   /// Whether nothing is unanswered.
   var isEmpty: Bool { saves.isEmpty && batchCount == 0 }
@@ -27,6 +29,7 @@ struct UnansweredCommits {
   /// Resumes the caller of a transaction, if it has one.
   mutating func finish(_ id: TransactionID, _ result: Result<SaveResult, Refusal>) {
     let isRepeated = deadline != nil
+    if case .success = result { hasSucceeded = true }
     if let caller = saves.removeValue(forKey: id) { caller(isRepeated ? Self.afterLostAnswer(result) : result) }
     clearDeadlineIfEmpty()
   }

@@ -6,7 +6,7 @@ import GraphStoreTools
 import Logging
 
 /// A store and the server that a daemon would have for it, in this process and without addresses.
-struct EmbeddedServer: Sendable {
+package struct EmbeddedServer: Sendable {
   private let connections: LocalConnections
   private let running: Task<Void, any Error>
   private let log: Logger
@@ -30,6 +30,14 @@ struct EmbeddedServer: Sendable {
     var configuration = GraphServer.Configuration(addresses: [], name: "embedded")
     configuration.olderModels = options.earlierModels
     configuration.history = options.history
+    return try await serve(store, configuration, log: log)
+  }
+
+  /// Starts the server of an open store, which it closes at its end.
+  /// - Throws: `StoreFailure`; then the store is closed.
+  package static func serve(
+    _ store: any GraphStoring, _ configuration: GraphServer.Configuration, log: Logger
+  ) async throws -> EmbeddedServer {
     let (started, starts) = AsyncStream.makeStream(of: LocalConnections.self)
     var server = GraphServer(store: store, configuration: configuration, log: log)
     server.acceptsLocally = { starts.yield($0) }
@@ -50,7 +58,7 @@ struct EmbeddedServer: Sendable {
 
   /// Makes a connection to the server.
   /// - Returns: the descriptor of the client's end, which the caller closes.
-  func connect() async throws -> CInt {
+  package func connect() async throws -> CInt {
     let pair = try SocketPair()
     do {
       try await connections.adopt(pair.server)
@@ -62,7 +70,7 @@ struct EmbeddedServer: Sendable {
   }
 
   /// Finishes accepted requests and closes the store.
-  func stop() async {
+  package func stop() async {
     running.cancel()
     do {
       try await running.value

@@ -244,3 +244,49 @@ extension Refusal {
   /// The refusal for a user without a role.
   public static let noRole = Refusal(.notAllowed, "you have no role here: ask an owner of the store for one")
 }
+
+/// Codes with which a browser logs in as the user of a session.
+extension Hub {
+  /// Requests a code from the server's accounts.
+  /// - Parameter name: empty for the session's own user; only the machine's owner names another one.
+  /// - Throws: `Refusal` if the session must not name a user, or acts for no user that could have a code.
+  mutating func requestCode(
+    for name: String, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
+  ) throws(Refusal) {
+    let user: BrowserUser
+    if let token = session.access.token {
+      guard name.isEmpty else {
+        throw Refusal(.notAllowed, "you can only log a browser in as yourself; leave the user out")
+      }
+      user = .token(token)
+    } else {
+      switch session.peer {
+      case .owner: break
+      case .network where !name.isEmpty:
+        throw Refusal(.notAllowed, "only the machine's owner can name a user, over the Unix-domain socket")
+      case .network: break
+      case .user:
+        throw Refusal(.notAllowed, "you have no account: ask the owner of the store for a token, and log in with it")
+      }
+      guard name.utf8.count <= ProtocolLimits.maximumAuthorSize else {
+        throw Refusal(
+          .malformed,
+          "the user's name has \(name.utf8.count) bytes; at most \(ProtocolLimits.maximumAuthorSize) are allowed")
+      }
+      user = .named(name)
+    }
+    let ticket = startRead(.browserCode(session, request: request), session, request)
+    actions.append(.makeBrowserCode(ticket, user))
+  }
+
+  mutating func sendCode(
+    _ result: Result<BrowserCode, Refusal>, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
+  ) {
+    session.endRead(request)
+    defer { executeWaiting(session, &actions) }
+    switch result {
+    case .success(let code): sender.send(ToClient(request, .browserCode(code)), to: session, &actions)
+    case .failure(let refusal): sender.refuse(request, refusal, session, &actions)
+    }
+  }
+}

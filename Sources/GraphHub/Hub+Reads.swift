@@ -59,7 +59,7 @@ extension Hub {
       executeWaiting(session, &actions)
     // The read was cancelled.
     case nil: break
-    case .history?, .recognize?, .statistics?, .rows?, .order?:
+    case .history?, .recognize?, .statistics?, .browserCode?, .rows?, .order?:
       assertionFailure("only a read for a session ends with a last frame")
     }
   }

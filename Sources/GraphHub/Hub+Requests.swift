@@ -166,6 +166,7 @@ extension Hub {
       case .status:
         let ticket = startRead(.statistics(session, request: message.request), session, message.request)
         actions.append(.statistics(ticket))
+      case .browserLogin(let user): try requestCode(for: user, session, message.request, &actions)
       case .subscribe(let subscribe): try self.subscribe(subscribe, session, message.request, &actions)
       case .unsubscribe(let query):
         drop(session.presentNumber(of: query), session, &actions)

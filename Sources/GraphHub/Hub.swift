@@ -99,6 +99,8 @@ public struct Hub {
       }
     case .statistics(let ticket, let status):
       if let (session, request) = requests.removeStatistics(ticket) { sendStatus(status, session, request, &actions) }
+    case .browserCode(let ticket, let result):
+      if let (session, request) = requests.removeBrowserCode(ticket) { sendCode(result, session, request, &actions) }
     case .tick(let milliseconds): tick(milliseconds, &actions)
     case .shutdown: shutDown(&actions)
     }
@@ -122,7 +124,7 @@ public struct Hub {
   }
 
   /// The numbers of sessions and of registered live queries; tests check that both return to zero.
-  public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
+  public var counts: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
 
   /// The principal of a session; nil before its hello is accepted, and for a session that has ended.
   public func principal(of session: SessionID) -> Principal? { sessions[session]?.principal }

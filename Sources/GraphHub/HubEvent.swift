@@ -35,6 +35,15 @@ public enum ClientIdentity: Hashable, Sendable {
   case user(Principal, token: UInt64, access: GrantedAccess)
 }
 
+/// The user as whom a browser is to log in.
+public enum BrowserUser: Hashable, Sendable {
+  /// The user of the token with this number.
+  case token(UInt64)
+  /// The account of this name, which the machine's owner names. Empty: the owner itself, which a server with accounts
+  /// refuses, because a browser has no connection that shows it.
+  case named(String)
+}
+
 /// The rights of the user of a token, and the revision since which it has them.
 public struct GrantedAccess: Hashable, Sendable {
   /// The rights that the user's grants give.
@@ -112,6 +121,8 @@ public enum HubEvent: Sendable {
   case foundReplica(Result<KnownReplica?, Refusal>, session: SessionID)
   /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.
   case recognized(StoreRequestID, Bool)
+  /// A code with which a browser logs in, or why there is none.
+  case browserCode(StoreRequestID, Result<BrowserCode, Refusal>)
   /// The server's part of the status; the hub adds its own.
   case statistics(StoreRequestID, ServerStatus)
   /// The current time, in milliseconds of a monotonic clock.
@@ -171,6 +182,8 @@ public enum HubAction: Sendable {
   case recognize(StoreRequestID, Token)
   /// Keep the revision from which on no session of this principal has grants older than this generation.
   case recordAccess(principal: String, generation: Int64, at: Revision)
+  /// Make a code with which a browser logs in as this user.
+  case makeBrowserCode(StoreRequestID, BrowserUser)
   /// Collect the server's part of the status.
   case statistics(StoreRequestID)
   /// Stop reading from the session's socket: it reads too slowly, or has too many commits in flight.

@@ -14,7 +14,7 @@ extension ToServer.Body {
     switch self {
     case .presence, .batchRows, .restore, .batch, .importGraph: .commenter
     case .hello, .model, .fetch, .subscribe, .unsubscribe, .more, .log, .status, .ping, .close, .undoState, .revisionAt,
-      .why, .changes, .exportGraph, .moveWindow, .cancel, .commit, .undo:
+      .why, .changes, .exportGraph, .moveWindow, .cancel, .browserLogin, .commit, .undo:
       .reader
     }
   }

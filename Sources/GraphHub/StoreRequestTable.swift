@@ -14,6 +14,7 @@ struct StoreRequestTable {
     case history(Session)
     case recognize(Session, query: UInt64)
     case statistics(Session, request: UInt64)
+    case browserCode(Session, request: UInt64)
     case rows(Session)
     case order(UInt64)
   }
@@ -85,6 +86,15 @@ struct StoreRequestTable {
   mutating func removeStatistics(_ ticket: StoreRequestID) -> (session: Session, request: UInt64)? {
     switch remove(ticket) {
     case .statistics(let session, let request)?: return (session, request)
+    case nil: return nil
+    default: return mismatch()
+    }
+  }
+
+  /// Removes the request that waits for a browser's code; nil when its session has ended.
+  mutating func removeBrowserCode(_ ticket: StoreRequestID) -> (session: Session, request: UInt64)? {
+    switch remove(ticket) {
+    case .browserCode(let session, let request)?: return (session, request)
     case nil: return nil
     default: return mismatch()
     }

@@ -11,9 +11,19 @@ package enum ObjectJSON {
     ]
     // In the order of the model file.
     for property in entity.properties where property.slot != nil {
-      members.append(.init(property.name, image[property].json(kind: property.attribute?.kind)))
+      members.append(.init(property.name, json(image[property], of: property)))
     }
     return .object(members)
+  }
+
+  /// A number that the server has not assigned yet is a text, `+1`.
+  private static func json(_ value: Value, of property: Property) -> JSON {
+    if case .integer(let number) = value, property.attribute?.assignment == .sequence,
+      let text = ProvisionalNumber.text(number)
+    {
+      return .string(text)
+    }
+    return value.json(kind: property.attribute?.kind)
   }
 
   /// The name of an object's entity; null for one that the model does not have.

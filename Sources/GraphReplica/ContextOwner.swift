@@ -20,4 +20,6 @@ package protocol ContextOwner: AnyObject {
 struct OwnerLink {
   weak var owner: (any ContextOwner)?
   var isNotified = false
+  /// Called with each event of the replica, the actions and the next deadline. For recordings.
+  var replicaDidHandle: ((ReplicaEvent, [ReplicaAction], Int64?) -> Void)?
 }

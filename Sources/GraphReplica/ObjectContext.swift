@@ -194,6 +194,7 @@ public final class ObjectContext {
   private func process(_ event: ReplicaEvent) {
     var produced = [ReplicaAction]()
     replica.handle(event, into: &produced)
+    ownerLink.replicaDidHandle?(event, produced, replica.deadline)
     // Observers may send further requests, and the server requires ascending request numbers: queue these first.
     actions += produced.filter(\.isForTheConnection)
     depth += 1
@@ -216,7 +217,17 @@ public final class ObjectContext {
   /// itself.
   package var owner: (any ContextOwner)? {
     get { if let parent { parent.owner } else { ownerLink.owner } }
-    set { if let parent { parent.owner = newValue } else { ownerLink = OwnerLink(owner: newValue) } }
+    set {
+      if let parent { return parent.owner = newValue }
+      (ownerLink.owner, ownerLink.isNotified) = (newValue, false)
+    }
+  }
+
+  /// Called with each event that the replica has handled, its actions, and when its next tick is due. A simulation
+  /// records them.
+  package var replicaDidHandle: ((ReplicaEvent, [ReplicaAction], Int64?) -> Void)? {
+    get { ownerLink.replicaDidHandle }
+    set { ownerLink.replicaDidHandle = newValue }
   }
 
   /// Notifies the owner that there are actions or loads, unless it has been notified and has not taken any since.

@@ -19,7 +19,7 @@ import NIOSSL
 /// The channel closes its descriptor and becomes inactive in one step, on its loop and without calling out in between,
 /// so the descriptor is valid while the channel is active. Errors are left to the channel, which encounters them with
 /// the rest.
-final class DirectSocketWriter {
+package final class DirectSocketWriter {
   private let channel: any Channel
   /// Cached, because looking them up costs casts.
   private let options: any NIOSynchronousChannelOptions
@@ -29,7 +29,7 @@ final class DirectSocketWriter {
   private var mayHaveQueue = true
 
   /// - Returns: nil for a channel with a TLS handler, or without a socket.
-  init?(_ channel: any Channel) {
+  package init?(_ channel: any Channel) {
     let pipeline = channel.pipeline.syncOperations
     // `context` throws if there is no such handler.
     let isEncrypted = (try? pipeline.context(handlerType: NIOSSLServerHandler.self)) != nil
@@ -40,16 +40,38 @@ final class DirectSocketWriter {
   }
 
   /// Call it before each write to the channel.
-  func willQueue() { mayHaveQueue = true }
+  package func willQueue() { mayHaveQueue = true }
 
   /// Writes what the socket accepts now; the channel's queue sends what remains in the buffer.
-  func write(_ buffer: inout ByteBuffer) {
-    if mayHaveQueue, (try? options.getOption(.bufferedWritableBytes)) == 0 { mayHaveQueue = false }
-    // The channel's queue comes first, and a closed channel takes nothing.
-    if mayHaveQueue || !channel.isActive { return }
+  package func write(_ buffer: inout ByteBuffer) {
+    guard canWrite else { return }
     let sent = buffer.withUnsafeReadableBytes { bytes in
       send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
     }
     if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
+  }
+  /// Writes a header and a body with one call, without copying the body, which many connections may share.
+  /// - Returns: the number of bytes that the socket has accepted, of both.
+  package func write(_ header: UnsafeRawBufferPointer, _ body: ByteBuffer) -> Int {
+    guard canWrite else { return 0 }
+    return body.withUnsafeReadableBytes { body in
+      withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { parts in
+        // The system only reads from these addresses.
+        parts.initializeElement(
+          at: 0, to: iovec(iov_base: UnsafeMutableRawPointer(mutating: header.baseAddress), iov_len: header.count))
+        parts.initializeElement(
+          at: 1, to: iovec(iov_base: UnsafeMutableRawPointer(mutating: body.baseAddress), iov_len: body.count))
+        var message = msghdr()
+        message.msg_iov = parts.baseAddress
+        message.msg_iovlen = 2
+        return max(0, sendmsg(descriptor, &message, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)))
+      }
+    }
+  }
+
+  /// Whether the bytes are not overtaken by those in the channel's queue. A closed channel takes nothing.
+  private var canWrite: Bool {
+    if mayHaveQueue, (try? options.getOption(.bufferedWritableBytes)) == 0 { mayHaveQueue = false }
+    return !mayHaveQueue && channel.isActive
   }
 }

@@ -34,6 +34,8 @@ public struct GraphServer: Service {
     public var pruningPeriod = Duration.seconds(3_600)
     /// Verifies the credentials of clients. Without it, each client of the network is one of the owner.
     public var authenticator: (any Authenticating)?
+    /// Logs browsers in; nil if no browser needs it.
+    public var browserLogins: (any BrowserLogins)?
     /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
     /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
@@ -94,7 +96,7 @@ public struct GraphServer: Service {
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
     let writer = WriterThread(store: store, clock: Self.now)
-    let conditions = ServingConditions(configuration, others: others)
+    let conditions = ServingConditions(configuration, others: others, log: log)
     for exposure in conditions.exposures { log.warning("\(exposure)") }
     let runner = try runner(loop, conditions, writer, readers, internalReaders)
     var listeners = [Listener]()
@@ -104,6 +106,8 @@ public struct GraphServer: Service {
       try internalReaders.start()
       try await listen(group, runner, &listeners)
       for interface in interfaces { try await interface.start(HubSessions(runner), on: group) }
+      let web = interfaces.lazy.compactMap(\.webAddress).first
+      try await loop.submit { runner.accounts.webAddress = web }.get()
     } catch {
       await close(listeners)
       // A promise of the runner must not outlive its loop unfulfilled.
@@ -157,6 +161,7 @@ public struct GraphServer: Service {
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits, conditions: conditions, log: log)
     runner.accounts.authenticator = configuration.authenticator
+    runner.accounts.browserLogins = configuration.browserLogins
     return runner
   }
 
@@ -166,7 +171,6 @@ public struct GraphServer: Service {
     _ group: MultiThreadedEventLoopGroup, _ runner: HubRunner, _ listeners: inout [Listener]
   ) async throws {
     let accepting = AcceptBackoff(log: log)
-    let networks = NetworkLimiter(maximum: configuration.limits.networkConnections, log: log)
     let encryption = configuration.certificate.map {
       ServerEncryption(certificate: $0, regulator: HandshakeRegulator(loop: group.next(), log: log))
     }
@@ -174,7 +178,8 @@ public struct GraphServer: Service {
       do {
         return try await Listener(
           address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
-          accepting: accepting, encryption: address.isEncrypted ? encryption : nil, networks: networks, log: log)
+          accepting: accepting, encryption: address.isEncrypted ? encryption : nil,
+          networks: runner.conditions.networks, log: log)
       } catch let failure as StoreFailure where failure.code == .inUse {
         throw address.conflict(with: listeners.map(\.address)) ?? failure
       }

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The way of a session's frames to its client. `HubRunner` calls it on the hub's loop.
-protocol HubConnection: AnyObject {
+package protocol HubConnection: AnyObject {
   /// The network address of the client; nil for a client of this machine without one.
   var address: String? { get }
 

@@ -11,6 +11,10 @@ extension HubRunner {
   struct Accounts {
     /// Nil for a server without accounts.
     var authenticator: (any Authenticating)?
+    /// Nil if no browser needs to log in.
+    var browserLogins: (any BrowserLogins)?
+    /// The URL of the application for browsers; nil without one.
+    var webAddress: String?
     var throttle = LoginThrottle()
     var auditLimiter = AuditLimiter()
     /// Whether a check of the tokens in use is under way.
@@ -40,19 +44,21 @@ extension HubRunner {
 
   /// Refuses a credential, slowly if the address has failed before.
   private func refuse(_ refusal: Refusal, _ id: SessionID, _ address: String) {
+    delayed(refusal, address) { [self] in process(.authenticated(.failure($0), session: id)) }
+  }
+
+  /// Records a refused login, and passes the refusal on: slowly if the address has failed before.
+  func delayed(_ refusal: Refusal, _ address: String, _ then: @escaping @Sendable (Refusal) -> Void) {
     reportLogin(refusal, address)
     audit(AuditEvent(.refusedLogin, principal: nil, reason: refusal.message), from: address)
     // Only a wrong credential counts, not a file that can't be read.
-    guard refusal.code == .notAllowed else { return process(.authenticated(.failure(refusal), session: id)) }
+    guard refusal.code == .notAllowed else { return then(refusal) }
     let network = if let network = ClientNetwork(address) { network.description } else { address }
     guard let pause = accounts.throttle.recordFailure(network, now: Self.milliseconds) else {
-      let limit = Refusal(.limit, "too many logins from this address have failed; try again in a minute")
-      return process(.authenticated(.failure(limit), session: id))
+      return then(Refusal(.limit, "too many logins from this address have failed; try again in a minute"))
     }
-    if pause == 0 { return process(.authenticated(.failure(refusal), session: id)) }
-    loop.scheduleTask(in: .milliseconds(pause)) { [self] in
-      process(.authenticated(.failure(refusal), session: id))
-    }
+    if pause == 0 { return then(refusal) }
+    loop.scheduleTask(in: .milliseconds(pause)) { then(refusal) }
   }
 
   /// Ends the sessions whose tokens can no longer be used, gives others their new rights, and forgets erased names.

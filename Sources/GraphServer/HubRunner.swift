@@ -26,7 +26,7 @@ final class HubRunner: @unchecked Sendable {
   let internalReaders: ReaderPool
   let spoolDirectory: String
   let limits: HubLimits
-  private let conditions: ServingConditions
+  let conditions: ServingConditions
   private let log: Logger
   @exclusivity(unchecked) private var connections = [SessionID: any HubConnection]()
   @exclusivity(unchecked) private var turn = Turn()
@@ -45,7 +45,7 @@ final class HubRunner: @unchecked Sendable {
   private var reports = Reports()
   var accounts = Accounts()
   /// Tests that wait for the end of all work.
-  @exclusivity(unchecked) var idleWaiters = [EventLoopPromise<ServerProbe.Census>]()
+  @exclusivity(unchecked) var idleWaiters = [EventLoopPromise<ServerProbe.WorkInProgress>]()
   private let finished: EventLoopPromise<Void>
 
   /// The work for the end of a turn of the loop.
@@ -294,7 +294,8 @@ final class HubRunner: @unchecked Sendable {
         submit(.recognized(ticket, reads.recognizes(token)))
       }
     case .statistics(let ticket):
-      internalReaders.enqueue { [self] in submit(.statistics(ticket, status())) }
+      internalReaders.enqueue { [self, web = accounts.webAddress] in submit(.statistics(ticket, status(web))) }
+    case .makeBrowserCode(let ticket, let user): makeCode(for: user, ticket)
     case .pauseReading(let id): connections[id]?.setReading(false)
     case .resumeReading(let id): connections[id]?.setReading(true)
     case .close(let id): connections[id]?.close()
@@ -385,8 +386,9 @@ final class HubRunner: @unchecked Sendable {
     }
   }
 
-  private func status() -> ServerStatus {
+  private func status(_ web: String?) -> ServerStatus {
     var status = ServerStatus()
+    if let web { status.web = web }
     status.process = UInt64(getpid())
     status.exposures = conditions.exposures.map(\.description)
     guard let statistics = try? reads.store.statistics() else { return status }
@@ -409,10 +411,10 @@ final class HubRunner: @unchecked Sendable {
   }
 
   /// The work in progress for sessions.
-  var census: ServerProbe.Census {
+  var workInProgress: ServerProbe.WorkInProgress {
     loop.assertInEventLoop()
-    return ServerProbe.Census(
-      registrations: hub.census.registrations, openReads: hub.openReads, streams: streams.count,
+    return ServerProbe.WorkInProgress(
+      registrations: hub.counts.registrations, openReads: hub.openReads, streams: streams.count,
       scheduledReads: readers.scheduledReads, keptRows: spools.count, batches: batches.count)
   }
 

@@ -82,18 +82,18 @@ package final class InProcessSession: HubConnection {
 
   // MARK: - The hub's side
 
-  func write(_ buffer: ByteBuffer) -> Bool {
+  package func write(_ buffer: ByteBuffer) -> Bool {
     pending.append((buffer, true))
     defer { isDirty = true }
     return !isDirty
   }
 
-  func writeUncounted(_ buffer: ByteBuffer) {
+  package func writeUncounted(_ buffer: ByteBuffer) {
     pending.append((buffer, false))
     flush()
   }
 
-  func flush() {
+  package func flush() {
     isDirty = false
     let frames = pending
     pending.removeAll(keepingCapacity: true)
@@ -120,14 +120,14 @@ package final class InProcessSession: HubConnection {
     }
   }
 
-  func setReading(_ isReading: Bool) {
+  package func setReading(_ isReading: Bool) {
     // Within the hub's actions, of which further ones follow.
     runner.loop.assumeIsolated().execute { [self] in
       if session != nil { receiver(.reading(isReading)) }
     }
   }
 
-  func close() {
+  package func close() {
     isClosing = true
     // Within the hub's actions, of which further ones follow.
     runner.loop.assumeIsolated().execute { [self] in
@@ -144,7 +144,7 @@ package final class InProcessSession: HubConnection {
 
 /// Opens sessions of a running server for parts of the same process.
 package struct HubSessions: Sendable {
-  private let runner: HubRunner
+  let runner: HubRunner
 
   init(_ runner: HubRunner) { self.runner = runner }
 

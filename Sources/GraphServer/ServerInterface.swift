@@ -9,6 +9,9 @@ package protocol ServerInterface: Sendable {
   /// The URL at which the interface listens; nil if it does not.
   var address: String? { get }
 
+  /// The URL of the application for browsers; nil if the interface serves none.
+  var webAddress: String? { get }
+
   /// Listens, when the server can serve sessions.
   /// - Parameters:
   ///   - sessions: opens sessions until the server stops.

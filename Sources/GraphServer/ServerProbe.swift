@@ -4,7 +4,7 @@ import NIOCore
 /// Counts the work in progress of a running server, for tests.
 package struct ServerProbe: Sendable {
   /// The work in progress for all sessions. All numbers are zero when no client waits for anything or follows a query.
-  package struct Census: Sendable, Equatable {
+  package struct WorkInProgress: Sendable, Equatable {
     /// Live queries, counted for each session.
     package var registrations = 0
     /// Requests that the hub has passed to the store.
@@ -19,24 +19,26 @@ package struct ServerProbe: Sendable {
     package var batches = 0
 
     /// No work in progress.
-    package static var idle: Census { Census() }
+    package static var idle: WorkInProgress { WorkInProgress() }
   }
 
   let runner: HubRunner
 
   /// Counts the work in progress.
-  package func census() async throws -> Census { try await runner.loop.submit { runner.census }.get() }
+  package func workInProgress() async throws -> WorkInProgress {
+    try await runner.loop.submit { runner.workInProgress }.get()
+  }
 
   /// Returns when there is no work in progress, or after a time with the work that there is then.
-  package func censusWhenIdle(withinSeconds seconds: Int64) async throws -> Census {
+  package func workWhenIdle(withinSeconds seconds: Int64) async throws -> WorkInProgress {
     try await runner.loop.flatSubmit { runner.whenIdle(within: .seconds(seconds)) }.get()
   }
 }
 
 extension HubRunner {
-  fileprivate func whenIdle(within limit: TimeAmount) -> EventLoopFuture<ServerProbe.Census> {
+  fileprivate func whenIdle(within limit: TimeAmount) -> EventLoopFuture<ServerProbe.WorkInProgress> {
     loop.assertInEventLoop()
-    let promise = loop.makePromise(of: ServerProbe.Census.self)
+    let promise = loop.makePromise(of: ServerProbe.WorkInProgress.self)
     idleWaiters.append(promise)
     let deadline = loop.scheduleTask(in: limit) { self.endIdleWaiters() }
     promise.futureResult.whenComplete { _ in deadline.cancel() }
@@ -47,7 +49,7 @@ extension HubRunner {
   /// Answers the tests that wait, if there is no work in progress. Called after each event of the hub.
   func resumeIdleWaiters() {
     loop.assertInEventLoop()
-    var rest = census
+    var rest = workInProgress
     if rest == .idle { return endIdleWaiters() }
     // A thread ends its read after the loop has received the answer, which is no event of the hub.
     rest.scheduledReads = 0
@@ -55,8 +57,8 @@ extension HubRunner {
   }
 
   private func endIdleWaiters() {
-    let (waiters, census) = (idleWaiters, census)
+    let (waiters, workInProgress) = (idleWaiters, workInProgress)
     idleWaiters = []
-    for waiter in waiters { waiter.succeed(census) }
+    for waiter in waiters { waiter.succeed(workInProgress) }
   }
 }

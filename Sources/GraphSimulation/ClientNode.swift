@@ -53,7 +53,7 @@ final class ClientNode {
   func fail(_ reason: String) { failure = failure ?? reason }
 
   /// Kills and restarts the client: its unsaved edits and its replica are lost.
-  func restart(_ random: inout SeededRandom) {
+  func restart(_ random: inout SeededRandom, _ recorder: ReplicaRecorder?) {
     replicas += 1
     childEditor.restart()
     unsaved = UnsavedValues()
@@ -61,6 +61,7 @@ final class ClientNode {
       model: model,
       replica: Replica(
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
+    recorder?.begin(context, named: "client-\(number)-\(replicas)")
     observation = context.observe { [unowned self] change in
       guard !change.deleted.isEmpty else { return }
       let deleted = Set(change.deleted)

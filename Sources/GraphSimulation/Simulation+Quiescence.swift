@@ -88,7 +88,7 @@ extension Simulation {
     try checkRestores(revisions)
     try checkFollower(server)
     try check(
-      server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+      server.hub.counts.sessions == clients.count ? nil : "\(server.hub.counts.sessions) sessions are registered")
   }
 
   /// Checks the rules that all commits together keep.

@@ -45,6 +45,12 @@ public final class Simulation {
     var returns = 0
   }
 
+  /// The receivers of a run's trace and transcripts.
+  private struct Output {
+    let trace: ((String) -> Void)?
+    let replicas: ReplicaRecorder?
+  }
+
   /// The violation of an invariant, with what is needed to reproduce it.
   public struct Failure: Error, CustomStringConvertible {
     /// The seed of the run.
@@ -87,7 +93,7 @@ public final class Simulation {
   var undoneInPart = Set<TransactionID>()
   /// Whether all work is being finished, without failures.
   var isQuiescing = false
-  private let didTrace: ((String) -> Void)?
+  private let output: Output
 
   /// The seeded generator of the random part of new ids, shared with the store, which uses it on this thread.
   private final class IDSource: @unchecked Sendable {  // One thread runs a simulation.
@@ -101,15 +107,16 @@ public final class Simulation {
   ///   - directory: an empty directory for the store.
   ///   - acts: the kinds of acts that the run has besides the usual ones.
   ///   - trace: called with a line for each step.
+  ///   - recorder: records the clients' replicas.
   public init(
     seed: UInt64, directory: String, clients count: Int = 3, acts optional: Set<OptionalAction> = [],
-    bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil
+    bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil, recorder replicas: ReplicaRecorder? = nil
   ) throws {
     let acts = bug.map { optional.union($0.acts) } ?? optional
     self.seed = seed
     self.directory = directory
     self.bug = bug
-    didTrace = trace
+    output = Output(trace: trace, replicas: replicas)
     versions = try ClientVersionAssigner(seed: seed, bug: bug, clients: count, acts: acts)
     model = versions.served
     recorder = GraphRecorder(model: model)
@@ -127,7 +134,7 @@ public final class Simulation {
       let lens = versions.lens(of: number)
       let client = ClientNode(
         number: number, version: ClientVersion(model: lens?.old ?? model, lens: lens), bug: bug)
-      client.restart(&random)
+      client.restart(&random, replicas)
       clients.append(client)
     }
     try populate()
@@ -174,7 +181,7 @@ public final class Simulation {
   }
 
   func trace(_ line: @autoclosure () -> String) {
-    if let didTrace { didTrace("\(step) \(line())") }
+    if let trace = output.trace { trace("\(step) \(line())") }
   }
 
   // MARK: - Steps
@@ -220,7 +227,7 @@ public final class Simulation {
     case 990..<992:
       guard let client = random.pick(clients) else { return false }
       disconnect(client)
-      client.restart(&random)
+      client.restart(&random, output.replicas)
       trace("client \(client.number) dies")
     case 992..<996: try crashServer(checkSetbacks)
     default: handle(.tick(clock.monotonic))
@@ -409,6 +416,7 @@ public final class Simulation {
     case .watch(let query, let number): node.store.watch(query, number: number)
     case .unwatch(let number): node.store.unwatch(number)
     case .recordReferences, .recordAccess: preconditionFailure("the simulation's clients have no accounts")
+    case .makeBrowserCode: preconditionFailure("the simulation's clients are no browsers")
     case .authenticate: preconditionFailure("the simulation's clients send no credentials")
     // Answered at once, from what the node has committed: a read would change when the store finishes its groups.
     case .findReplica(let replica, let session):

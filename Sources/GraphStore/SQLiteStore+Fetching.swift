@@ -124,7 +124,7 @@ extension SQLiteStore {
   ) throws -> Result {
     do {
       try commitUnread()
-      return try pastReaders.read(at: revision, seenBy: visibility, body)
+      return try pastReaders.read(revision) { try $0.read(at: revision, seenBy: visibility, body) }
     } catch {
       throw readFailure(error)
     }

@@ -30,10 +30,12 @@ extension SQLiteStore {
     guard let visibility else { return try read(body) }
     do {
       try commitUnread()
-      return try visibleReaders.read(visibility) { objects, history in
-        let head = try history.head()
-        return try body(
-          objects, history, Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint))
+      return try visibleReaders.read(visibility) { reader in
+        try reader.read(visibility) { objects, history in
+          let head = try history.head()
+          return try body(
+            objects, history, Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint))
+        }
       }
     } catch {
       throw readFailure(error)

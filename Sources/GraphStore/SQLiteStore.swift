@@ -33,8 +33,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let reporter: StoreReporter
   let names = ShownNames()
   /// The connections that read past states.
-  let pastReaders: PastReaders
-  let visibleReaders: VisibleReaders
+  let pastReaders: KeyedReaders<Revision, PastReader>
+  let visibleReaders: KeyedReaders<Visibility, VisibleReader>
   var writer: StoreWriter?
   /// The commits that are in the commit log only; nil for a store without one. Guarded like `writer`.
   var gathered: GatheredCommits?
@@ -175,12 +175,12 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       }
       try StoreOpener.checkModel(pool, model, directory: directory)
       layout = try pool.read { try StoreVersions.layout($0, model: model) }
-      pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout, reporter] in
+      pastReaders = KeyedReaders(maximum: options.maximumPastReaders, waitsForKey: true) { [layout, reporter] in
         let queue = try DatabaseQueue(path: path, configuration: opener.pastConfiguration)
         let limits = PastLimits(objects: options.maximumPastObjects, bytes: options.maximumPastBytes)
         return PastReader(queue, layout: layout, limits: limits, damage: reporter.damage)
       }
-      visibleReaders = VisibleReaders(maximum: options.maximumVisibleReaders) { [layout, reporter] in
+      visibleReaders = KeyedReaders(maximum: options.maximumVisibleReaders, waitsForKey: false) { [layout, reporter] in
         VisibleReader(
           try DatabaseQueue(path: path, configuration: opener.pastConfiguration), layout: layout,
           damage: reporter.damage)

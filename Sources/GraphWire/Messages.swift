@@ -52,6 +52,8 @@ public struct ToServer: Hashable, Sendable {
     case moveWindow(query: UInt64, offset: UInt64, limit: UInt64)
     /// Cancels an earlier request of this connection, unless it has been answered.
     case cancel(of: UInt64)
+    /// Requests a code with which a browser logs in; only the machine's owner names a user.
+    case browserLogin(user: String)
   }
 
   /// The request number, which rises with every message of a connection.
@@ -76,7 +78,7 @@ extension ToServer.Body {
   private var traits: (readsStore: Bool, isTranslatedByLens: Bool) {
     switch self {
     case .fetch, .subscribe, .log, .why, .changes, .exportGraph: (true, true)
-    case .moveWindow, .status, .undoState, .revisionAt: (true, false)
+    case .moveWindow, .status, .undoState, .revisionAt, .browserLogin: (true, false)
     case .commit, .restore, .batchRows, .batch, .importGraph: (false, true)
     case .hello, .model, .undo, .unsubscribe, .more, .ping, .close, .presence, .cancel: (false, false)
     }
@@ -140,6 +142,8 @@ public struct ToClient: Hashable, Sendable {
     case exportHead(ExportHead)
     /// The answer to moving a window, with the rows of its new place.
     case windowMoved(WindowMoved)
+    /// A code with which a browser logs in.
+    case browserCode(BrowserCode)
     /// The roles of the session's principal were changed; these replace those of the welcome.
     case rights([Welcome.GrantEntry])
   }
@@ -174,7 +178,7 @@ extension ToClient.Body {
     switch self {
     case .refused, .model, .chunk, .committed, .log, .followed, .status, .differences, .windowMoved: true
     case .welcome, .subscribed, .unsubscribed, .delta, .advance, .reset, .pong, .close, .presence, .undoState,
-      .progress, .revisionAt, .why, .exportHead, .rights:
+      .progress, .revisionAt, .why, .exportHead, .browserCode, .rights:
       false
     }
   }

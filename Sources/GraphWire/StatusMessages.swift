@@ -26,6 +26,8 @@ public struct ServerStatus: Hashable, Sendable {
   public var commitLogSize: UInt64 = 0
   /// The addresses that other machines reach without encryption or without accounts, as sentences for people.
   public var exposures = [String]()
+  /// The URL of the web board; empty if the server has none.
+  public var web = ""
 
   /// A sequence attribute and its next number.
   public struct Counter: Hashable, Sendable {
@@ -43,4 +45,19 @@ public struct ServerStatus: Hashable, Sendable {
 
   /// An empty status.
   public init() {}
+}
+
+/// A code with which a browser logs in, once and soon.
+public struct BrowserCode: Hashable, Sendable {
+  /// The code, which is a secret; empty if the server has no accounts, so that no code is needed.
+  public var code: String
+  /// The URL of the web board.
+  public var url: String
+  /// The time for which the code is valid, in milliseconds.
+  public var milliseconds: UInt64
+
+  /// A code for the board at a URL.
+  public init(code: String, url: String, milliseconds: UInt64) {
+    (self.code, self.url, self.milliseconds) = (code, url, milliseconds)
+  }
 }

@@ -46,7 +46,7 @@ package struct LoginFile: Sendable {
   }
 
   /// The address with its punctuation as `%2F`.
-  private static func name(of address: ServerAddress) -> String {
+  package static func name(of address: ServerAddress) -> String {
     "\(address)".utf8.map { byte -> String in
       let isPlain =
         switch byte {

@@ -59,6 +59,22 @@ extension Stickies {
     }
   }
 
+  /// Connects to the daemon at `address`, by default the user's own, for a replica that keeps its own transactions.
+  /// - Parameter replica: the replica's id; nil for a new one.
+  /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
+  ///   this client.
+  package static func connectForReplica(
+    _ replica: UniqueID?, to address: ServerAddress? = nil, security: TransportSecurity = TransportSecurity(),
+    actor: isolated any Actor = #isolation
+  ) async throws -> GraphClient {
+    try await attempt(address) { address, actor in
+      var options = options(nil, "stickies sync", false, security, address)
+      options.keptReplica = replica
+      return try await GraphClient.connect(
+        to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options, actor: actor)
+    }
+  }
+
   private static func options(
     _ author: String?, _ program: String, _ reconnects: Bool, _ security: TransportSecurity, _ address: ServerAddress
   ) -> GraphClient.Options {

@@ -21,13 +21,17 @@ struct StickiesProgram: ShellProgram {
   func connect(
     to address: ServerAddress?, security: TransportSecurity, reconnects: Bool
   ) async throws -> GraphClient {
-    try await Stickies.connectToAnyModel(at: address, reconnects: reconnects, security: security)
+    try await OfflineConnection.connect(to: address, security: security, reconnects: reconnects) {
+      try await Stickies.connectToAnyModel(at: address, reconnects: reconnects, security: security)
+    }
   }
 
   func connectWithOwnModel(
     to address: ServerAddress?, security: TransportSecurity, reconnects: Bool
   ) async throws -> GraphClient {
-    try await Stickies.connect(to: address, reconnects: reconnects, security: security)
+    try await OfflineConnection.connect(to: address, security: security, reconnects: reconnects) {
+      try await Stickies.connect(to: address, reconnects: reconnects, security: security)
+    }
   }
 
   func sentence(forUnreachable address: ServerAddress) -> String { ServerAddressChoice.sentence(address) }
@@ -55,7 +59,9 @@ extension CommonOptions {
     let client: GraphClient
     do {
       client = try await connecting { security in
-        try await Stickies.connect(to: address, reconnects: reconnects, security: security)
+        try await OfflineConnection.connect(to: address, security: security, reconnects: reconnects) {
+          try await Stickies.connect(to: address, reconnects: reconnects, security: security)
+        }
       }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       // The refusal concerns the model; one that concerns the protocol has advice of its own.

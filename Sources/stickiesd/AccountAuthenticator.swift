@@ -17,6 +17,8 @@ final class AccountAuthenticator: Authenticating {
   private let auditLog: AuditLog
   /// Whether the store has commits of users with accounts, so that there has been a file.
   private let requiresFile: Bool
+  /// The codes of browsers that are about to log in; guarded by its mutex.
+  let codes = Mutex(LoginCodes())
   /// The opened file; guarded by its mutex, because the server may call from any thread.
   private let opened = Mutex<AccessFile?>(nil)
   /// The recent log lines; guarded by its mutex. Any client causes one by connecting.
@@ -37,7 +39,7 @@ final class AccountAuthenticator: Authenticating {
       advice: "Put it back, or make accounts again with stickiesd user add. Until then clients on TCP are refused.")
   }
 
-  private var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+  var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
   func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal> {
     do {
@@ -143,7 +145,7 @@ final class AccountAuthenticator: Authenticating {
     }
   }
 
-  private func file() throws -> AccessFile? {
+  func file() throws -> AccessFile? {
     try opened.withLock { opened in
       if let file = opened {
         try file.verify()
@@ -156,7 +158,7 @@ final class AccountAuthenticator: Authenticating {
   }
 
   /// The refusal for clients, who do not see the path.
-  private func report(_ error: any Error) -> Refusal {
+  func report(_ error: any Error) -> Refusal {
     if let omitted = limiter.withLock({ $0.omitted(before: "failure") }) {
       log.error(
         "the accounts can't be used: logins are refused",

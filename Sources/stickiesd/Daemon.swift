@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandLineIO
 import Foundation
 import FreedMemory
+import GraphHTTP
 import GraphModel
 import GraphServer
 import GraphStore
@@ -10,6 +11,7 @@ import GraphWire
 import Logging
 import ServiceLifecycle
 import StickiesModel
+import StickiesWeb
 
 /// `stickiesd`: serves one store to any number of clients.
 @main
@@ -143,13 +145,16 @@ struct Serve: AsyncParsableCommand {
     let accounts = try AccountAuthenticator(
       directory: settings.data, requiresFile: store.hasCommitsOfAccounts, log: log)
     configuration.authenticator = accounts
+    configuration.browserLogins = accounts
     configuration.hasAccounts = try accounts.hasUsers
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     configuration.history = settings.history
     configuration.pruningPeriod = .microseconds(settings.pruning.microseconds)
     configuration.certificate = certificate
     configuration.allowsExposure = settings.network.isInsecure
-    let interfaces = settings.http.interfaces(author: ProcessEnvironment.current.author, log)
+    // The board is for notes only.
+    let app = UTF8Comparison.equal(model.name, StickiesModel.model.name) ? try WebApp(parsing: WebBoard.files) : nil
+    let interfaces = settings.http.interfaces(author: ProcessEnvironment.current.author, app: app, log)
     var server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       let all = addresses.map(\.description) + interfaces.compactMap(\.address)
       let lines = all.map { "listening \($0)" }.joined(separator: "\n")

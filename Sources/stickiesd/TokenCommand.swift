@@ -95,7 +95,7 @@ extension TokenRecord {
   fileprivate var json: JSON {
     .object([
       .init("token", .string(selector.description)), .init("user", .string(user.principal.id)),
-      .init("name", .string(user.name)), .init("label", .string(label)),
+      .init("name", .string(user.name)), .init("label", .string(label)), .init("browser", .bool(isBrowser)),
       .init("created", AccountCommand.json(created)), .init("expires", AccountCommand.json(expires)),
       .init("used", AccountCommand.json(lastUsed)), .init("revoked", AccountCommand.json(revoked)),
     ])

@@ -153,7 +153,7 @@ extension Codec {
     } else if let scalar = ScalarType.all[field.type] {
       (code.swift, code.zero, code.omitsZero) = (scalar.swift, scalar.zero, true)
       (code.writes, code.argument, code.reads) = (scalar.writes, scalar.argument, scalar.reads)
-    } else if proto.enumerations.contains(field.type) {
+    } else if proto.enumerations.contains(where: { $0.name == field.type }) {
       (code.argument, code.reads, code.omitsZero) = ("UInt64($.rawValue)", "try field.choice()", true)
     } else if let message = mapping.message(field.type) {
       code.role = message.role

@@ -29,9 +29,15 @@ struct ProtoFile {
     }
   }
 
+  struct Enumeration {
+    var name: String
+    /// The cases, in the order of their numbers, from 0.
+    var cases: [String]
+  }
+
   let path: String
   var messages = [Message]()
-  var enumerations = Set<String>()
+  var enumerations = [Enumeration]()
 
   func message(_ name: String) -> Message? { messages.first { $0.name == name } }
 }

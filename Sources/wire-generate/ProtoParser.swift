@@ -115,24 +115,24 @@ struct ProtoParser {
     try expect(["enum"])
     let name = try next()
     try expect(["{"])
-    var expected = 0
+    var cases = [String]()
     while tokens.first?.text != "}" {
       let label = try next()
       try expect(["="])
-      guard try next().text == String(expected) else {
+      guard try next().text == String(cases.count) else {
         throw sourceError(
-          "\(label.text) must have the number \(expected): cases count from 0 without gaps", at: label.line)
+          "\(label.text) must have the number \(cases.count): cases count from 0 without gaps", at: label.line)
       }
       try expect([";"])
-      expected += 1
+      cases.append(label.text)
     }
     try expect(["}"])
-    file.enumerations.insert(name.text)
+    file.enumerations.append(ProtoFile.Enumeration(name: name.text, cases: cases))
   }
 
   /// Checks that the type of every field exists, and that no repeated field has a type that other encoders pack.
   private func checkTypes() throws(SourceError) {
-    let known = Set(file.messages.map(\.name)).union(file.enumerations).union(ScalarType.all.keys)
+    let known = Set(file.messages.map(\.name)).union(file.enumerations.map(\.name)).union(ScalarType.all.keys)
     for field in file.messages.flatMap(\.fields) {
       guard known.contains(field.type) else {
         throw sourceError(

@@ -1,30 +1,33 @@
 import Foundation
 
-/// `wire-generate SCHEMA.proto MAPPING --output SOURCES` writes the codec of a schema's messages.
+/// `wire-generate SCHEMA.proto MAPPING --output SOURCES --table FILE` writes the codec of a schema's messages, and the table
+/// of them for the browser's codec.
 /// `scripts/generate-wire` runs it; the files are committed.
 @main
 enum WireGenerate {
   static func main() {
     let arguments = CommandLine.arguments.dropFirst()
-    guard arguments.count == 4, arguments[3] == "--output" else {
-      fail("usage: wire-generate SCHEMA.proto MAPPING --output SOURCES")
+    guard arguments.count == 6, arguments[3] == "--output", arguments[5] == "--table" else {
+      fail("usage: wire-generate SCHEMA.proto MAPPING --output SOURCES --table FILE")
     }
     do {
-      let files = try files(
+      let codec = try codec(
         schema: try text(of: arguments[1]), at: arguments[1], mapping: try text(of: arguments[2]), at: arguments[2])
-      for file in files { try write(file.text, to: "\(arguments[4])/\(file.path)") }
+      for file in try CodecGenerator(codec: codec).files() {
+        try write(file.text, to: "\(arguments[4])/\(file.path)")
+      }
+      try write(try TableGenerator(codec: codec).text(), to: arguments[6])
     } catch {
       fail("\(error)")
     }
   }
 
-  /// The generated files, by their paths relative to Sources.
-  static func files(
+  /// A schema with its mapping, checked; the generators read both from it.
+  static func codec(
     schema: String, at schemaPath: String, mapping: String, at mappingPath: String
-  ) throws(SourceError) -> [(path: String, text: String)] {
+  ) throws(SourceError) -> Codec {
     let proto = try ProtoParser.parse(schema, path: schemaPath)
-    let codec = try Codec(proto: proto, mapping: try MappingParser.parse(mapping, path: mappingPath))
-    return try CodecGenerator(codec: codec).files()
+    return try Codec(proto: proto, mapping: try MappingParser.parse(mapping, path: mappingPath))
   }
 
   private static func text(of path: String) throws -> String {

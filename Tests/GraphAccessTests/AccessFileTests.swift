@@ -82,6 +82,8 @@ import Testing
     let removal = """
       DROP TABLE access_grant; ALTER TABLE user DROP COLUMN link; ALTER TABLE user DROP COLUMN generation;
       ALTER TABLE user DROP COLUMN seen; ALTER TABLE user DROP COLUMN since;
+      ALTER TABLE token DROP COLUMN browser;
+
       """
     // The first version had no roles.
     try queue.write { try $0.execute(sql: removal + "PRAGMA user_version = 1") }
@@ -96,6 +98,11 @@ import Testing
     let second = try #require(try AccessFile.open(directory: directory.path))
     #expect(try second.users().map(\.role) == [.reader])
     #expect(try second.grant(.owner, to: "ann", now: 2).role == .owner)
+    // The third one had no tokens of browsers.
+    let token = try second.createToken(of: "ann", label: "", expires: nil, now: 3, random: random)
+    try queue.write { try $0.execute(sql: "ALTER TABLE token DROP COLUMN browser; PRAGMA user_version = 3") }
+    let third = try #require(try AccessFile.open(directory: directory.path))
+    #expect(try third.authenticate(token, now: 4).isBrowser == false)
     try queue.close()
   }
 

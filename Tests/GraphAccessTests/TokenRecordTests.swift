@@ -10,8 +10,8 @@ import Testing
 
   private func record(_ change: (inout TokenRecord) -> Void = { _ in }) -> TokenRecord {
     var record = TokenRecord(
-      selector: token.selector, digest: token.digest, user: user, label: "", created: 0, expires: nil, lastUsed: nil,
-      revoked: nil)
+      selector: token.selector, digest: token.digest, user: user, label: "", isBrowser: false, created: 0,
+      expires: nil, lastUsed: nil, revoked: nil)
     change(&record)
     return record
   }

@@ -155,7 +155,7 @@ import Testing
         try await graph.insertMany(5_000, by: client)
       }
       await #expect(throws: CancellationError.self) { try await insertion.value }
-      while try await graph.census().keptRows > 0 { await Task.yield() }
+      while try await graph.workInProgress().keptRows > 0 { await Task.yield() }
       try await Self.expectIdle(graph, client)
     }
   }

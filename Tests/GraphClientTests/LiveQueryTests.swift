@@ -60,7 +60,7 @@ import Testing
         let handle = try await client.subscribe(to: Project.self, where: { $0.year == 2026 })
         #expect(handle.objects(as: Project.self, sort: [\.title]).map(\.title) == ["b"])
         #expect(handle.window == nil)
-        #expect(try await graph.census().registrations == 1)
+        #expect(try await graph.workInProgress().registrations == 1)
         withExtendedLifetime(handle) {}
       }
       #expect(try await graph.waitUntilIdle() == .idle)
@@ -71,7 +71,7 @@ import Testing
       #expect(client.context.result(of: window.id).isEmpty)
       // The server keeps the order of a window for a while, and no query.
       _ = try await client.status()
-      #expect(try await graph.census().registrations == 0)
+      #expect(try await graph.workInProgress().registrations == 0)
       await client.close()
     }
   }

@@ -35,7 +35,7 @@ import Testing
       do {
         let released = client.liveResults(Project.self)
         await wait { !released.isLoading }
-        #expect(try await graph.census().registrations == 1)
+        #expect(try await graph.workInProgress().registrations == 1)
         withExtendedLifetime(released) {}
       }
       #expect(try await graph.waitUntilIdle() == .idle)

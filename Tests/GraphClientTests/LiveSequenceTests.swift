@@ -74,7 +74,7 @@ import Testing
   @Test func queryEndsWithItsLoop() async throws {
     try await Self.serve { graph, reader, _ in
       for try await _ in reader.live(Project.self) {
-        #expect(try await graph.census().registrations == 1)
+        #expect(try await graph.workInProgress().registrations == 1)
         break
       }
       #expect(try await graph.waitUntilIdle() == .idle)
@@ -104,13 +104,13 @@ import Testing
         var iterator = reader.live(Project.self).makeAsyncIterator()
         let first = try await iterator.next()
         #expect(first?.isEmpty == true)
-        #expect(try await graph.census().registrations == 1)
+        #expect(try await graph.workInProgress().registrations == 1)
         withExtendedLifetime(iterator) {}
       }
       #expect(try await graph.waitUntilIdle() == .idle)
       // A sequence that is never read starts no query.
       _ = reader.live(Project.self).makeAsyncIterator()
-      #expect(try await graph.census() == .idle)
+      #expect(try await graph.workInProgress() == .idle)
     }
   }
 

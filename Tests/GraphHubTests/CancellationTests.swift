@@ -106,13 +106,13 @@ import Testing
     // While its first result is read.
     #expect(try script.send(.subscribe(subscribe), 1) == ["1 < query 1", "read #1 for 1"])
     #expect(try script.send(.cancel(of: 2), 1) == ["cancel #1", "1 < refused: cancelled"])
-    #expect(script.hub.census == (1, 0))
+    #expect(script.hub.counts == (1, 0))
     // While it is live: the client may have cancelled before the last chunk arrived.
     #expect(try script.send(.subscribe(subscribe), 1) == ["1 < query 2", "read #2 for 1"])
     _ = try script.finishRead(2, at: 0)
-    #expect(script.hub.census == (1, 1))
+    #expect(script.hub.counts == (1, 1))
     #expect(try script.send(.cancel(of: 4), 1) == ["1 < refused: cancelled"])
-    #expect(script.hub.census == (1, 0))
+    #expect(script.hub.counts == (1, 0))
     #expect(script.hub.openReads == 0)
   }
 
@@ -120,9 +120,9 @@ import Testing
     var script = try opened()
     let window = Subscribe.Window(sort: "-created", offset: 0, limit: 3)
     _ = try script.send(.subscribe(Subscribe(entity: script.note.number, window: window)), 1)
-    #expect(script.hub.census == (1, 1))
+    #expect(script.hub.counts == (1, 1))
     #expect(try script.send(.cancel(of: 2), 1).last == "1 < refused: cancelled")
-    #expect(script.hub.census == (1, 0))
+    #expect(script.hub.counts == (1, 0))
   }
 
   @Test func savesCannotBeCancelled() throws {

@@ -60,7 +60,7 @@ import Testing
     _ = try script.send(hello(script), 1)
     #expect(try script.handle(.closed(1)) == [])
     #expect(try script.handle(.foundReplica(.success(nil), session: 1)) == [])
-    #expect(script.hub.census.sessions == 0)
+    #expect(script.hub.counts.sessions == 0)
   }
 
   /// The client may read what can be read. Its commits could repeat numbers that history has.

@@ -337,9 +337,9 @@ import Testing
       try script.send(.subscribe(Subscribe(entity: script.note.number, predicate: "x > 1")), 1)
         == ["1 < query 2", "read #2 for 1"])
     #expect(try script.save(1, sequence: 1) == ["commit #3"])
-    #expect(script.hub.census == (1, 2))
+    #expect(script.hub.counts == (1, 2))
     #expect(try script.handle(.closed(1)) == ["cancel #2"])
-    #expect(script.hub.census == (0, 0))
+    #expect(script.hub.counts == (0, 0))
     // Its commit is executed without a session that could receive the answer.
     #expect(try script.committed(3, script.record(1)) == [])
   }

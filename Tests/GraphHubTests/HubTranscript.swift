@@ -132,6 +132,7 @@ struct HubTranscript {
     case .findReplica(_, let session): ["find the replica of \(session)"]
     case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]
     case .statistics(let ticket): ["statistics #\(ticket.number)"]
+    case .makeBrowserCode(let ticket, let user): ["make a code #\(ticket.number) for \(user)"]
     case .pauseReading(let session): ["pause reading from \(session)"]
     case .resumeReading(let session): ["read on from \(session)"]
     case .close(let session): ["close \(session)"]
@@ -198,6 +199,7 @@ struct HubTranscript {
     case .reset(let query, _): "reset \(query)"
     case .pong(let head): "pong \(head.revision)"
     case .close(let code, _): "goodbye: \(code)"
+    case .browserCode(let code): "code \(code.code)"
     case .progress(let progress): "\(progress.done) of \(progress.total)"
     case .rights(let grants): "rights \(grants.map(\.role).joined(separator: ", "))"
     default: "\(body)"

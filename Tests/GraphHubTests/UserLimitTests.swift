@@ -46,7 +46,7 @@ import Testing
     mutating func close(_ sessions: ClosedRange<SessionID>) throws {
       for session in sessions { _ = try script.handle(.closed(session)) }
       #expect(!script.hub.hasUsers)
-      #expect(script.hub.census.registrations == 0 && script.hub.openReads == 0)
+      #expect(script.hub.counts.registrations == 0 && script.hub.openReads == 0)
     }
   }
 

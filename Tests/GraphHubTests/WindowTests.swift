@@ -133,7 +133,7 @@ import Testing
     // A session that comes back after all others have left finds the order still there.
     _ = try script.handle(.closed(1))
     _ = try script.handle(.closed(2))
-    #expect(script.hub.census == (sessions: 0, registrations: 0))
+    #expect(script.hub.counts == (sessions: 0, registrations: 0))
     try script.open(3)
     #expect(
       try script.send(Self.window(script, limit: 1), 3) == ["3 < query 4", "3 < rows [1] of 5 at 1", "3 < advance 1"])
@@ -200,7 +200,7 @@ import Testing
     #expect(
       try script.committed(2, Self.commit(2, more, in: script))
         == ["1 < delta 2 of 2: 7 in all", "1 < refused: limit", "2 < committed 2"])
-    #expect(script.hub.census.registrations == 0)
+    #expect(script.hub.counts.registrations == 0)
 
     limits = HubLimits()
     limits.orderBytes = 10_000
@@ -234,7 +234,7 @@ import Testing
       let subscribe = Subscribe(entity: script.note.number, window: .init(sort: sort, limit: 2))
       #expect(try script.send(.subscribe(subscribe), 1) == ["1 < refused: malformed"], "\(sort)")
     }
-    #expect(script.hub.census.registrations == 0)
+    #expect(script.hub.counts.registrations == 0)
   }
 
   @Test func windowWithoutReadersCancelsItsRead() throws {

@@ -3,30 +3,18 @@ import GraphTesting
 import Testing
 
 /// The values that undo reverts, those that it leaves to others, and the conflicts that it reports.
-@Suite struct UndoPastOthersTests {
+@Suite struct UndoPastOthersTests: NoteEditing {
   let store: TestStore
   let board: ObjectID
   let note: ObjectID
 
-  init() throws {
-    store = try TestStore(try Fixtures.stickies())
-    store.author = "zoe"
-    board = try store.insert("Board", ["name": .string("B")])
-    note = try store.insert("Note", ["board": .object(board), "text": .string("the cat sat")])
-    store.author = "ann"
-  }
-
-  func set(_ name: String, _ value: Value, _ group: UndoGroup? = nil) throws {
-    try store.must([store.update(note, "Note.\(name)", value)], undo: group)
-  }
+  init() throws { (store, board, note) = try TestStore.withNoteOfZoe() }
 
   func type(_ offset: Int, _ length: Int, _ insertion: String, _ group: UndoGroup? = nil) throws {
     let splice = TextSplice(offset: offset, length: length, insertion: insertion)
     let edit = Edit(try store.property("Note.text").number, .splice([splice]))
     try store.must([Change(.update, note, base: .max, edits: [edit])], undo: group)
   }
-
-  func value(_ name: String) throws -> Value { try store.value(note, "Note.\(name)") }
 
   // MARK: - Properties
 

@@ -3,24 +3,12 @@ import GraphTesting
 import Testing
 
 /// A value that another author has set since is that author's, even if it equals the value of the step.
-@Suite struct UndoSameValueTests {
+@Suite struct UndoSameValueTests: NoteEditing {
   let store: TestStore
   let board: ObjectID
   let note: ObjectID
 
-  init() throws {
-    store = try TestStore(try Fixtures.stickies())
-    store.author = "zoe"
-    board = try store.insert("Board", ["name": .string("B")])
-    note = try store.insert("Note", ["board": .object(board), "text": .string("the cat sat")])
-    store.author = "ann"
-  }
-
-  func set(_ name: String, _ value: Value, _ group: UndoGroup? = nil) throws {
-    try store.must([store.update(note, "Note.\(name)", value)], undo: group)
-  }
-
-  func value(_ name: String) throws -> Value { try store.value(note, "Note.\(name)") }
+  init() throws { (store, board, note) = try TestStore.withNoteOfZoe() }
 
   // MARK: - Values
 

@@ -8,10 +8,31 @@ import Testing
 @Suite struct GeneratedCodecTests {
   private static func text(_ path: String) throws -> String { String(decoding: try Fixtures.file(path), as: UTF8.self) }
 
+  private static func codec() throws -> Codec {
+    try WireGenerate.codec(
+      schema: try text("Schema/Wire/graph.proto"), at: "graph.proto", mapping: try text("Schema/Wire/swift.map"),
+      at: "swift.map")
+  }
+
+  @Test func committedTableOfBrowserEqualsGeneratedOne() throws {
+    let table = try TableGenerator(codec: try Self.codec()).text()
+    #expect(table.contains("message ToServer !"))
+    #expect(
+      try Self.text("Web/wire/schema.js") == table,
+      "Web/wire/schema.js differs from graph.proto and swift.map: run scripts/generate-wire")
+  }
+
+  @Test func secondOneofOfMessageIsRefusedForTable() throws {
+    let codec = try WireGenerate.codec(
+      schema: "message A {\n  oneof b { uint64 c = 1; }\n  oneof d { uint64 e = 2; }\n}", at: "a.proto",
+      mapping: "file x/A.swift \"A.\"\nmessage A\n  b type B zero `1`\n  d type D zero `1`", at: "a.map")
+    let error = try #require(throws: SourceError.self) { try TableGenerator(codec: codec).text() }
+    #expect(error.description == "a.proto:1: error: Web/wire/codec.js reads one oneof of a message; use one")
+  }
+
   @Test func committedCodecEqualsGeneratedOne() throws {
-    let files = try WireGenerate.files(
-      schema: try Self.text("Schema/Wire/graph.proto"), at: "graph.proto",
-      mapping: try Self.text("Schema/Wire/swift.map"), at: "swift.map")
+    let codec = try Self.codec()
+    let files = try CodecGenerator(codec: codec).files()
     #expect(files.count >= 4)
     for file in files {
       #expect(
@@ -42,7 +63,7 @@ import Testing
   ])
   func mistakeInSchemaNamesItsLine(schema: String, mistake: String) throws {
     let error = try #require(throws: SourceError.self) {
-      try WireGenerate.files(schema: schema, at: "a.proto", mapping: "", at: "a.map")
+      try CodecGenerator(codec: try WireGenerate.codec(schema: schema, at: "a.proto", mapping: "", at: "a.map")).files()
     }
     #expect(error.description.hasPrefix(mistake), "\(error)")
   }
@@ -58,7 +79,9 @@ import Testing
   ])
   func mistakeInMappingNamesItsLine(mapping: String, mistake: String) throws {
     let error = try #require(throws: SourceError.self) {
-      try WireGenerate.files(schema: "message A { uint64 a = 1; }", at: "a.proto", mapping: mapping, at: "a.map")
+      let schema = "message A { uint64 a = 1; }"
+      let codec = try WireGenerate.codec(schema: schema, at: "a.proto", mapping: mapping, at: "a.map")
+      return try CodecGenerator(codec: codec).files()
     }
     #expect(error.description.hasPrefix(mistake), "\(error)")
   }

@@ -38,7 +38,7 @@ import Testing
     ToServer(7, .moveWindow(query: 3, offset: 0, limit: 20)),
     ToServer(7, .unsubscribe(query: 3)), ToServer(8, .more(of: 7)), ToServer(9, .cancel(of: 7)),
     ToServer(9, .log(after: 1, limit: 2, through: 3)),
-    ToServer(10, .status), ToServer(11, .ping), ToServer(12, .close(code: "c", message: "m")),
+    ToServer(10, .status), ToServer(23, .browserLogin(user: "ann")), ToServer(11, .ping), ToServer(12, .close(code: "c", message: "m")),
     ToServer(20, .revisionAt(-5)), ToServer(21, .fetch(Fetch(entity: 1, at: 0))),
     ToServer(22, .fetch(Fetch(entity: 1, at: 120))),
     ToServer(13, .presence([1, 2])),

@@ -19,6 +19,7 @@ import Testing
     "GraphLog": ["GraphModel", "FileNumber"],
     "GraphStore": ["GraphModel", "GraphLog"],
     "GraphStoreTools": ["GraphModel", "GraphLog", "GraphStore"],
+    "GraphReplicaStore": ["GraphModel", "GraphStore"],
     "GraphAccess": ["GraphModel"],
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
@@ -28,6 +29,10 @@ import Testing
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers"],
     "GraphClientService": ["GraphClient"],
     "GraphEmbedded": ["GraphModel", "GraphReplica", "GraphClient", "GraphStore", "GraphStoreTools", "GraphServer"],
+    "GraphOffline": [
+      "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphStore", "GraphServer", "GraphEmbedded",
+      "GraphReplicaStore",
+    ],
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
       "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
@@ -42,6 +47,7 @@ import Testing
     "StickiesModel": ["GraphModel", "GraphWire", "GraphReplica"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient", "StickiesModel"],
     "StickiesFiles": ["GraphModel"],
+    "StickiesWeb": [],
     "TerminalCells": [],
     "StickiesTerminal": [
       "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
@@ -49,11 +55,11 @@ import Testing
     ],
     "stickiesd": [
       "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",
-      "GraphHTTP", "StickiesModel", "CommandLineIO", "FreedMemory",
+      "GraphHTTP", "StickiesWeb", "StickiesModel", "CommandLineIO", "FreedMemory",
     ],
     "stickies": [
-      "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphShell",
-      "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+      "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphReplicaStore",
+      "GraphOffline", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
       "FreedMemory",
     ],
     "graph-sim": ["GraphSimulation"],
@@ -69,14 +75,18 @@ import Testing
     "GraphHub": ["DequeModule"],
     "GraphStore": ["GRDB", "GRDBSQLite", "HeapModule", "Logging"],
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
+    "GraphReplicaStore": ["GRDB"],
     "GraphAccess": ["GRDB", "Crypto"],
     "GraphStoreFaults": ["GRDBSQLite"],
     "CoreDataStore": ["GRDBSQLite"],
     "GraphServer": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "ServiceLifecycle"],
-    "GraphHTTP": ["HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes"],
+    "GraphHTTP": [
+      "Crypto", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
+    ],
     "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],
+    "GraphOffline": ["Logging"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": [
       "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals",

@@ -37,6 +37,11 @@ include-method = "POST"
 # 400: JSON Schema takes 1.0 for an integer. 422: values may break rules of the model, such as its predicates, which it
 # cannot express.
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403", "404", "409", "422"]
+
+[[operations]]
+include-path = "/v1/login"
+# 400: a text of 1,024 letters may have more bytes than a secret. 422: a daemon without accounts has no logins.
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403", "404", "422"]
 """
 
 

@@ -35,12 +35,15 @@ package final class MetricsInterface: ServerInterface {
     check = RequestGuard(host: host, publicURL: publicURL)
   }
 
+  package var webAddress: String? { nil }
+
   package var addresses: [ServerAddress] { [.tcp(host: host, port: port)] }
 
   package var address: String? { running.withLock { $0.map { "\($0.listener.address)/metrics" } } }
 
   package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
-    let connections = ConnectionCounter(maximum: HTTPLimits.maximumMetricsConnections)
+    let connections = ConnectionCounter(
+      maximum: HTTPLimits.maximumMetricsConnections, loop: sessions.loop)
     let channel = HTTP1Channel(
       responder: { [self] request, writer, _ in
         let reply: Reply
@@ -55,7 +58,7 @@ package final class MetricsInterface: ServerInterface {
       },
       configuration: .init(
         additionalChannelHandlers: [
-          ConnectionEndHandler(), RequestDeadlineHandler(), ConnectionLimitHandler(connections),
+          ConnectionEndHandler(), RequestDeadlineHandler(), ConnectionLimitHandler(sessions, connections),
         ], httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(
       channel, host: host, port: port, option: "--metrics", isRequired: true, on: group, log: log)
@@ -85,9 +88,7 @@ package final class MetricsInterface: ServerInterface {
       throw problem
     }
     let status = try await status(sessions)
-    let text = try await sessions.loop.submit { [counters] in
-      MetricsText(status, counters, sessions.model).text
-    }.get()
+    let text = MetricsText(status, counters?.counts, sessions.model).text
     return Reply(.ok, .bytes(Array(text.utf8)), type: "text/plain; version=0.0.4; charset=utf-8")
   }
 

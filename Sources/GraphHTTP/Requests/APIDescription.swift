@@ -1,5 +1,6 @@
 // Tests: APIDescriptionTests.swift
 import GraphModel
+import GraphWire
 
 /// The OpenAPI 3.1 description of the interface, made from the model: each entity has paths and schemas of its own.
 struct APIDescription {
@@ -14,8 +15,10 @@ struct APIDescription {
           .init("title", .string(model.name)), .init("version", .string("\(model.version)")),
           .init("description", .string(model.documentation)),
         ])),
-      .init("security", .array([.object([.init("token", .array([]))]), .object([])])),
-      .init("paths", .object(model.entities.flatMap(paths) + commonPaths)),
+      .init(
+        "security",
+        .array([.object([.init("token", .array([]))]), .object([.init("cookie", .array([]))]), .object([])])),
+      .init("paths", .object(model.entities.flatMap(paths) + commonPaths + browserPaths)),
       .init(
         "components",
         .object([
@@ -24,7 +27,13 @@ struct APIDescription {
           .init(
             "securitySchemes",
             .object([
-              .init("token", .object([.init("type", .string("http")), .init("scheme", .string("bearer"))]))
+              .init("token", .object([.init("type", .string("http")), .init("scheme", .string("bearer"))])),
+              .init(
+                "cookie",
+                .object([
+                  .init("type", .string("apiKey")), .init("in", .string("cookie")),
+                  .init("name", .string(BrowserCookie.secureName)),
+                ])),
             ])),
         ])),
     ])
@@ -88,7 +97,8 @@ struct APIDescription {
         "/v1/live",
         .object([
           operation(
-            "get", "live", "A stream of events: a snapshot, then one event for each commit.",
+            "get", "live",
+            "A stream of events: a snapshot, then one event for each commit. `entity` and `where` can be repeated.",
             parameters: ["entity", "where", "limit", "timeout"], headers: ["Last-Event-ID"],
             answers: [("200", Self.event)], problems: ["400", "401", "403", "404", "422"], type: "text/event-stream")
         ])),
@@ -112,6 +122,37 @@ struct APIDescription {
           operation(
             "get", "readiness", "Whether the server accepts commits.", answers: [("200", Self.anyObject)],
             problems: ["401"])
+        ])),
+    ]
+  }
+
+  /// The login of the web application. Its files are no part of the interface, and OpenAPI has no WebSockets.
+  private var browserPaths: [JSON.Member] {
+    let secret = JSON.object([
+      .init("oneOf", .array(["code", "token"].map { Self.closed([.init($0, Self.secret)], required: [$0]) }))
+    ])
+    return [
+      .init(
+        "/v1/session",
+        .object([
+          operation(
+            "get", "session", "The user and the role of the client; null before a login.",
+            answers: [("200", Self.anyObject)], problems: ["400", "401"])
+        ])),
+      .init(
+        "/v1/login",
+        .object([
+          operation(
+            "post", "logIn", "Exchanges a code or a token for the cookie of a browser.",
+            body: (["application/json"], secret), answers: [("200", Self.anyObject)],
+            problems: ["400", "401", "403", "413", "415", "422"])
+        ])),
+      .init(
+        "/v1/logout",
+        .object([
+          operation(
+            "post", "logOut", "Revokes the token of the cookie, and removes the cookie.",
+            answers: [("200", Self.anyObject)], problems: ["400", "401", "403"])
         ])),
     ]
   }
@@ -294,7 +335,7 @@ struct APIDescription {
       .init(
         "properties",
         .object([
-          .init("event", oneOf(["snapshot", "resumed", "commit", "heartbeat", "end"])),
+          .init("event", oneOf(["snapshot", "resumed", "complete", "commit", "heartbeat", "end"])),
           .init("data", type("string")), .init("id", type("string")),
         ])),
     ])
@@ -307,6 +348,10 @@ struct APIDescription {
     let members = [JSON.Member("properties", .object(properties)), .init("additionalProperties", .bool(false))]
     return type(
       "object", required.isEmpty ? members : members + [.init("required", .array(required.map(JSON.string)))])
+  }
+
+  private static var secret: JSON {
+    type("string", [.init("maxLength", .integer(Int64(ProtocolLimits.maximumCredentialSize)))])
   }
 
   private static func page(_ name: String) -> JSON {

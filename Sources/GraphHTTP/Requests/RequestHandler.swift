@@ -12,22 +12,29 @@ struct CheckedRequest: Sendable {
   let method: HTTPRequest.Method
   let isForHead: Bool
   let parameters: QueryParameters
-  let fields: HTTPFields
+  let head: HTTPRequest
   let body: [UInt8]
   /// The token of a user; empty for none.
   let credential: String
+  /// The cookie that a browser has for the request's host.
+  let cookie: BrowserCookie
   /// The network address of the client.
   let address: String?
+
+  var fields: HTTPFields { head.headerFields }
 }
 
 /// Answers requests: each is turned into messages of one session of the hub.
 struct RequestHandler: Sendable {
   let sessions: HubSessions
   let pool: SessionPool
+  let sockets: WebSockets
   let model: Model
+  /// Nil for a server without a web application.
+  let app: WebApp?
 
-  init(sessions: HubSessions, pool: SessionPool) {
-    (self.sessions, self.pool, model) = (sessions, pool, sessions.model)
+  init(sessions: HubSessions, pool: SessionPool, sockets: WebSockets, app: WebApp?) {
+    (self.sessions, self.pool, self.sockets, model, self.app) = (sessions, pool, sockets, sessions.model, app)
   }
 
   /// - Throws: `Problem` or `Refusal`.
@@ -41,6 +48,22 @@ struct RequestHandler: Sendable {
         throw Problem.malformed("a stream can't be requested while earlier requests of the connection are unanswered")
       }
       return Reply(.ok, .none, type: "text/event-stream")
+    case .socket:
+      // Only a request that is refused comes here, for the reason that `upgrade` throws or for one of these.
+      _ = try sockets.upgrade(request.head)
+      throw Refusal(
+        .unavailable, "the server has no room for another session, or requests before this one are unanswered")
+    case .root:
+      guard let app, request.fields.wantsPage else {
+        throw Problem.notFound("there is no resource /; /openapi.json describes all resources")
+      }
+      return app.entrance
+    case .app(let parts):
+      guard let app else { throw Problem.notFound("this server has no web application") }
+      return try app.reply(to: parts, request.fields)
+    case .session: return try await session(request)
+    case .login: return try await logIn(request)
+    case .logout: return try await logOut(request)
     default: break
     }
     let session: RequestSession
@@ -87,7 +110,8 @@ struct RequestHandler: Sendable {
     case (.model, _): return modelFile(request)
     case (.readiness, _): return try await readiness(session)
     case (.description, _): return .json(.ok, APIDescription(model: model).json)
-    case (.health, _), (.live, _): preconditionFailure("these resources need no session")
+    case (.health, _), (.live, _), (.session, _), (.login, _), (.logout, _), (.socket, _), (.root, _), (.app, _):
+      preconditionFailure("these resources need no session")
     }
   }
 

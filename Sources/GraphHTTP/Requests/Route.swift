@@ -13,14 +13,32 @@ enum Route: Hashable {
   case health
   case readiness
   case description
+  /// The identity of the client, for the web application.
+  case session
+  case login
+  case logout
+  /// The WebSocket.
+  case socket
+  /// The entrance of browsers.
+  case root
+  /// A file of the web application: the parts of the path behind `/app`.
+  case app([String])
 
   /// The methods of the resource, apart from HEAD, which is allowed where GET is.
   var methods: [HTTPRequest.Method] {
     switch self {
     case .objects: [.get, .post]
     case .object: [.get, .patch, .delete]
-    case .commits: [.post]
-    case .live, .history, .model, .health, .readiness, .description: [.get]
+    case .commits, .login, .logout: [.post]
+    case .live, .history, .model, .health, .readiness, .description, .session, .socket, .root, .app: [.get]
+    }
+  }
+
+  /// Whether the query has no meaning, as in the address of a page, to which people and other sites may add one.
+  var ignoresQuery: Bool {
+    switch self {
+    case .root, .app: true
+    default: false
     }
   }
 
@@ -38,6 +56,9 @@ enum Route: Hashable {
     }
   }
 
+  /// The parameters that may be given several times; their order counts.
+  var repeatableParameters: [String] { self == .live ? ["entity", "where"] : [] }
+
   /// - Throws: `Problem` for a path without a resource.
   init(path: Substring) throws(Problem) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
@@ -52,12 +73,18 @@ enum Route: Hashable {
     case 1 where names[0] == "healthz": self = .health
     case 1 where names[0] == "readyz": self = .readiness
     case 1 where names[0] == "openapi.json": self = .description
+    case 1 where names[0].isEmpty: self = .root
+    case 1... where names[0] == "app": self = .app(Array(names.dropFirst()))
     case 2 where names[0] == "v1":
       switch names[1] {
       case "commits": self = .commits
       case "live": self = .live
       case "history": self = .history
       case "model": self = .model
+      case "session": self = .session
+      case "login": self = .login
+      case "logout": self = .logout
+      case "socket": self = .socket
       default: throw Self.unknown(path)
       }
     case 3 where names[0] == "v1" && names[1] == "objects" && !names[2].isEmpty: self = .objects(entity: names[2])

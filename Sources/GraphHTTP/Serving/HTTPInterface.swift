@@ -26,6 +26,10 @@ package final class HTTPInterface: ServerInterface {
     package var author: String
     /// The URL at which a proxy serves the interface.
     package var publicURL: PublicURL?
+    /// The application for browsers; nil for none.
+    package var app: WebApp?
+    /// Connections at a time. Half of the descriptor limit applies where it is lower.
+    package var maximumConnections = HTTPLimits.maximumConnections
 
     package init(host: String, port: Int, author: String) { (self.host, self.port, self.author) = (host, port, author) }
   }
@@ -48,15 +52,23 @@ package final class HTTPInterface: ServerInterface {
 
   package var addresses: [ServerAddress] { [.tcp(host: configuration.host, port: configuration.port)] }
 
+  package var webAddress: String? {
+    guard configuration.app != nil, let address else { return nil }
+    return if let publicURL = configuration.publicURL { publicURL.page } else { address + "/" }
+  }
+
   package var address: String? { running.withLock { $0?.listener.address } }
 
   package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
     let pool = SessionPool(sessions, author: configuration.author)
-    let connections = ConnectionCounter(maximum: HTTPLimits.maximumConnections)
+    let connections = ConnectionCounter(
+      maximum: sessions.connections(atMost: configuration.maximumConnections), loop: sessions.loop)
     let check = RequestGuard(host: configuration.host, publicURL: configuration.publicURL)
-    let responder = Responder(
-      handler: RequestHandler(sessions: sessions, pool: pool), check: check, log: log)
     let counters = counters
+    let sockets = WebSockets(sessions: sessions, check: check, counters: counters, author: configuration.author)
+    let responder = Responder(
+      handler: RequestHandler(sessions: sessions, pool: pool, sockets: sockets, app: configuration.app), check: check,
+      log: log)
     let live = LiveStreams(sessions: sessions, author: configuration.author, check: check, counters: counters)
     let channel = HTTP1Channel(
       responder: { request, writer, channel in
@@ -65,7 +77,8 @@ package final class HTTPInterface: ServerInterface {
       configuration: .init(
         additionalChannelHandlers: [
           RequestCountingHandler(counters), ConnectionEndHandler(), RequestDeadlineHandler(),
-          ConnectionLimitHandler(connections, counters), LiveStreamHandler(live),
+          ConnectionLimitHandler(sessions, connections, counters), WebSocketUpgradeHandler(sockets),
+          LiveStreamHandler(live),
         ],
         httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(

@@ -1,5 +1,6 @@
 // Tests: RequestTests.swift, MetricsTests.swift
 import GraphModel
+import GraphServer
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -43,6 +44,7 @@ struct HTTPListener: Sendable {
       childChannelSetup: channel,
       configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: backlog),
       onServerRunning: { channel in
+        await pauseAfterErrors(channel, log)
         if let port = channel.localAddress?.port { bounds.yield(port) }
         bounds.finish()
       }, eventLoopGroup: group, logger: quiet)
@@ -66,6 +68,19 @@ struct HTTPListener: Sendable {
   }
 
   private static let backlog = 1_024
+
+  /// Without a pause, a connection that cannot be accepted keeps its socket ready, and the loop spins. Hummingbird has no
+  /// parameter for a handler of the listening channel.
+  private static func pauseAfterErrors(_ channel: any Channel, _ log: Logger) async {
+    do {
+      try await channel.eventLoop.submit {
+        try channel.pipeline.syncOperations.addHandler(HubSessions.acceptBackoff(log), position: .first)
+      }.get()
+    } catch {
+      // The channel has closed already.
+      log.debug("a listener of HTTP has closed at its start", metadata: ["error": "\(error)"])
+    }
+  }
 
   private static func failure(of serving: Task<Void, any Error>) async -> (cause: String, isInUse: Bool) {
     do {

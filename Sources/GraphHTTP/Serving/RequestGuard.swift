@@ -10,25 +10,47 @@ struct RequestGuard: Sendable {
   let hosts: Set<String>
   /// The origins of pages of this server, beside the one that `Host` names.
   let origins: Set<String>
+  private let publicURL: PublicURL?
 
   /// - Parameter publicURL: the URL at which a proxy serves this server; nil for none.
   init(host: String, publicURL: PublicURL?) {
     var hosts: Set = ["localhost", host.lowercased()]
     if let publicURL { hosts.insert(publicURL.host) }
     self.hosts = hosts
+    self.publicURL = publicURL
     origins = if let publicURL { [publicURL.origin] } else { [] }
   }
 
-  /// The credential of a request; empty for none.
+  /// The cookie that a browser has for the host of a request.
+  func cookie(of head: HTTPRequest) -> BrowserCookie { BrowserCookie(head.authority, publicURL: publicURL) }
+
+  /// The credential of a request; empty for none. It comes from `Authorization` or from the cookie, never from both.
   /// - Throws: `Problem` for a request that must not be answered.
   func check(_ head: HTTPRequest, _ route: Route) throws(Problem) -> String {
-    // A page of another site cannot read the answer of a GET, because there is no CORS; a stream costs resources.
+    // A page of another site cannot read the answer of a GET, because there is no CORS; a stream costs resources,
+    // and a WebSocket can be read by any page.
     let isSafe = head.method == .get || head.method == .head
-    if !isSafe || route == .live { try checkOrigin(head) }
+    if !isSafe || route == .live || route == .socket { try checkOrigin(head) }
     guard head.headerFields[.contentEncoding] == nil else {
       throw Problem(.unsupportedMediaType, "malformed", "the body has a Content-Encoding; send it without compression")
     }
-    return try Self.credential(head)
+    let credential = try Self.credential(head)
+    let cookie = try cookie(of: head).token(head.headerFields)
+    guard credential.isEmpty || cookie.isEmpty else {
+      throw .malformed("the request has a token in Authorization and one in a cookie; send one of them")
+    }
+    if cookie.isEmpty { return credential }
+    if !isSafe { try Self.requireOrigin(head) }
+    return cookie
+  }
+
+  /// Refuses a change on behalf of a cookie's user that does not say which page makes it. Browsers say so; SameSite
+  /// alone would let a page of another port of this host make changes.
+  private static func requireOrigin(_ head: HTTPRequest) throws(Problem) {
+    let site = HTTPField.Name("Sec-Fetch-Site").flatMap { head.headerFields[$0] }
+    guard head.headerFields[.origin] != nil || site != nil else {
+      throw Problem(.forbidden, "notAllowed", "a change with a cookie needs the field Origin")
+    }
   }
 
   /// Refuses a head that another server could read differently, and other names of this server.
@@ -112,6 +134,10 @@ package struct PublicURL: Hashable, Sendable {
   let origin: String
   /// The host, in lower case.
   let host: String
+  /// Whether browsers use HTTPS for it.
+  let isEncrypted: Bool
+  /// The URL of the web application: the complete URL, with a slash at its end.
+  let page: String
 
   /// Nil for a text that is not such a URL.
   package init?(parsing text: String) {
@@ -123,5 +149,7 @@ package struct PublicURL: Hashable, Sendable {
     else { return nil }
     self.host = host
     origin = scheme + authority
+    isEncrypted = scheme == "https://"
+    page = text.hasSuffix("/") ? text : text + "/"
   }
 }

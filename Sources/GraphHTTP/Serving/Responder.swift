@@ -15,7 +15,7 @@ struct Responder: Sendable {
   func respond(to request: Request, _ writer: consuming ResponseWriter, address: String?) async throws {
     var reply: Reply
     do {
-      reply = try await handler.reply(to: try await checked(request, address))
+      reply = try await handler.reply(to: try await checked(request, writer, address))
     } catch let problem as Problem {
       reply = .problem(problem)
     } catch let refusal as Refusal {
@@ -24,21 +24,32 @@ struct Responder: Sendable {
       log.critical("an invariant is broken: a request fails", metadata: ["invariant": "\(failure)"])
       reply = .problem(Problem(.internalServerError, "failed", "\(failure)"))
     }
+    if reply.status == .unauthorized { removeCookie(of: request.head, &reply) }
     try await Self.write(reply, of: request, writer)
   }
 
-  private func checked(_ request: Request, _ address: String?) async throws -> CheckedRequest {
+  /// Takes a cookie away that is not valid, or no longer.
+  private func removeCookie(of head: HTTPRequest, _ reply: inout Reply) {
+    // A wrong code says nothing about the cookie.
+    if let (path, _) = try? Self.target(head), let route = try? Route(path: path), route == .login { return }
+    let cookie = check.cookie(of: head)
+    if let token = try? cookie.token(head.headerFields), !token.isEmpty { reply.fields.append(cookie.removal) }
+  }
+
+  private func checked(
+    _ request: Request, _ writer: borrowing ResponseWriter, _ address: String?
+  ) async throws -> CheckedRequest {
     let head = request.head
     let (path, query) = try Self.target(head)
     try check.checkHead(head)
     let route = try Route(path: path)
     let method = try route.method(of: head, in: handler.model)
     let credential = try check.check(head, route)
-    let parameters = try QueryParameters(query, names: route.parameters(of: method))
-    let body = try await body(request, method)
+    let parameters = try QueryParameters(route.ignoresQuery ? "" : query, of: route, method)
+    let body = try await body(request, method, route, writer)
     return CheckedRequest(
-      route: route, method: method, isForHead: head.method == .head, parameters: parameters,
-      fields: head.headerFields, body: body, credential: credential, address: address)
+      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body,
+      credential: credential, cookie: check.cookie(of: head), address: address)
   }
 
   /// The path and the query of a request's target.
@@ -50,19 +61,25 @@ struct Responder: Sendable {
     return (path, target.dropFirst(path.count + 1))
   }
 
-  private func body(_ request: Request, _ method: HTTPRequest.Method) async throws -> [UInt8] {
+  private func body(
+    _ request: Request, _ method: HTTPRequest.Method, _ route: Route, _ writer: borrowing ResponseWriter
+  ) async throws -> [UInt8] {
     let tooLarge = Problem(
       .contentTooLarge, "limit", "the body has more than \(HTTPLimits.maximumBodySize) bytes")
     if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > HTTPLimits.maximumBodySize {
       throw tooLarge
     }
-    guard method == .post || method == .patch else {
+    guard method == .post || method == .patch, route != .logout else {
       // A body without a meaning is refused: a proxy could take it for the next request.
       let buffer = try await collected(request, upTo: 0)
       guard buffer?.readableBytes == 0 else { throw Problem.malformed("a \(method.rawValue) request has no body") }
       return []
     }
     try Self.checkType(request.headers[.contentType], method)
+    // The client sends the body only when the head is accepted.
+    if let expected = request.headers[.expect], expected.lowercased() == "100-continue" {
+      try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+    }
     guard let buffer = try await collected(request, upTo: HTTPLimits.maximumBodySize) else { throw tooLarge }
     return Array(buffer.readableBytesView)
   }
@@ -123,10 +140,11 @@ struct Responder: Sendable {
     }
   }
 
-  /// Fields of every answer: it is of one principal, of this moment, and of the type that it says.
+  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type that
+  /// it says.
   static func addCommonFields(_ fields: inout HTTPFields) {
-    fields[.cacheControl] = "no-store"
-    fields[.vary] = "Authorization, Accept"
+    if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+    if fields[.vary] == nil { fields[.vary] = "Authorization, Accept" }
     fields[.xContentTypeOptions] = "nosniff"
   }
 }

@@ -3,7 +3,7 @@ extension TransactionPlanner {
   /// Maps all temporary ids to permanent ones, and returns the draft that each change inserts. Under a trump policy
   /// an insert with an existing unique key becomes the existing object and has no draft of its own; two clients that
   /// both create the tag `foo` therefore succeed.
-  mutating func identifyInserts(allocate: (EntityNumber) -> ObjectID) throws -> [Draft?] {
+  mutating func identifyInserts(_ identify: (ObjectID) -> ObjectID) throws -> [Draft?] {
     var inserted = [Draft?](repeating: nil, count: transaction.changes.count)
     // The edits are read later, so that those of a large transaction don't pass through the CPU cache twice.
     for index in transaction.changes.indices {
@@ -24,7 +24,7 @@ extension TransactionPlanner {
         try assignID(given, id)
         continue
       }
-      let id = kind == .revive ? given : allocate(entity.number)
+      let id = kind == .revive ? given : identify(given)
       if kind == .insert { try assignID(given, id) }
       // A revived object gets its earlier values, nulls included.
       let values = kind == .insert ? entity.initialValues : entity.emptyValues

@@ -51,13 +51,25 @@ public struct TransactionPlanner {
     author: String? = nil, judge: AccessJudge? = nil, isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [],
     recounts: Bool = false, isSlice: Bool = false, allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
+    try plan(
+      transaction, reader: reader, revision: revision, now: now, author: author, judge: judge, isUndo: isUndo,
+      deferredKeys: deferredKeys, recounts: recounts, isSlice: isSlice, identify: { allocate($0.entity) })
+  }
+
+  /// Plans a transaction whose new objects get ids that depend on their temporary ones.
+  /// - Parameter identify: returns the permanent id of an insert.
+  package static func plan(
+    _ transaction: Transaction, reader: any PlannerReader, revision: Revision, now: Timestamp,
+    author: String? = nil, judge: AccessJudge? = nil, isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [],
+    recounts: Bool = false, isSlice: Bool = false, identify: (_ temporary: ObjectID) -> ObjectID
+  ) throws -> TransactionPlan {
     var excluded = ExcludedObjects()
     while true {
       var planner = TransactionPlanner(
         transaction, reader: reader, revision: revision, assigned: AssignedValues(now: now, author: author),
         judge: judge, isUndo: isUndo, deferredKeys: deferredKeys, recounts: recounts, isSlice: isSlice,
         excluded: excluded)
-      switch try planner.runJudgedPass(allocate: allocate) {
+      switch try planner.runJudgedPass(identify: identify) {
       case .planned(let plan): return plan
       case .upsertTargetsDeleted(let ids): try exclude(ids, into: &excluded.upsertTargets)
       case .targetsDeleted(let ids): try exclude(ids, into: &excluded.deletedTargets)
@@ -109,10 +121,10 @@ public struct TransactionPlanner {
   }
 
   /// A pass whose refusals and conflicts name only what the principal sees.
-  private mutating func runJudgedPass(allocate: (EntityNumber) -> ObjectID) throws -> PassResult {
-    guard let judge else { return try runPass(allocate: allocate) }
+  private mutating func runJudgedPass(identify: (ObjectID) -> ObjectID) throws -> PassResult {
+    guard let judge else { return try runPass(identify: identify) }
     do {
-      let result = try runPass(allocate: allocate)
+      let result = try runPass(identify: identify)
       guard case .planned(var plan) = result else { return result }
       plan.conflicts = try judge.withoutInvisible(plan.conflicts, in: graph)
       return .planned(plan)
@@ -121,10 +133,10 @@ public struct TransactionPlanner {
     }
   }
 
-  private mutating func runPass(allocate: (EntityNumber) -> ObjectID) throws -> PassResult {
+  private mutating func runPass(identify: (ObjectID) -> ObjectID) throws -> PassResult {
     graph.reserveCapacity(transaction.changes.count)
     for id in deletedTargets.dropReferences(from: &transaction.changes) { try findings.addMissing(id, in: graph) }
-    let inserted = try identifyInserts(allocate: allocate)
+    let inserted = try identifyInserts(identify)
     try refuseIfViolated()
     try checkPreconditions()
     isBehind = transaction.changes.indices.contains { index in

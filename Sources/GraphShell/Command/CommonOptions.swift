@@ -146,7 +146,9 @@ package struct CommonOptions: ParsableArguments {
   /// Runs `body` with a connection and closes it. Each command is a new replica.
   @MainActor
   package func run(_ client: GraphClient, _ body: (CommandContext) async throws -> Void) async throws {
-    let output = Output(json: json, ansi: ansi, model: client.context.model, program: RunningProgram.current)
+    let output = Output(
+      json: json, ansi: ansi, model: client.context.model, program: RunningProgram.current,
+      unsentAfter: client.unsentAfter)
     let shell = CommandContext(client: client, output: output)
     if !json, client.address.isUnprotected {
       output.message(
@@ -154,6 +156,7 @@ package struct CommonOptions: ParsableArguments {
     }
     do {
       try await body(shell)
+      if client.hasUnsentCommits { output.message("not sent yet: it is sent when the daemon answers again") }
     } catch {
       let missing = MissingRight(error, role: client.welcome?.role)
       await client.close()

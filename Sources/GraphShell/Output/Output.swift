@@ -19,10 +19,15 @@ package struct Output {
   /// The program, for the names in messages and lines.
   let program: any ShellProgram
   let model: Model
+  /// The revision above which objects have edits that wait for the server; nil with a server.
+  private let unsentAfter: Revision?
 
-  package init(json: Bool, ansi: CommonOptions.ANSI, model: Model, program: any ShellProgram) {
+  package init(
+    json: Bool, ansi: CommonOptions.ANSI, model: Model, program: any ShellProgram, unsentAfter: Revision? = nil
+  ) {
     self.json = json
     self.model = model
+    self.unsentAfter = unsentAfter
     self.program = program
     switch ansi {
     case .always: usesColor = true
@@ -52,11 +57,18 @@ package struct Output {
 
   /// Prints a stored object: as JSON, or as one line unless `text` is given.
   package func show(_ image: ObjectImage, else text: String? = nil) {
-    if json { print(ObjectJSON.object(image, model)) } else { print(text ?? line(image)) }
+    if json { print(object(image)) } else { print(text ?? line(image)) }
+  }
+
+  /// The JSON of an object, which says whether it has unsent edits.
+  private func object(_ image: ObjectImage) -> JSON {
+    let json = ObjectJSON.object(image, model)
+    guard let unsentAfter, image.revision > unsentAfter, case .object(let members) = json else { return json }
+    return .object(members + [.init("unsent", .bool(true))])
   }
 
   package func show(_ images: [ObjectImage], else table: @autoclosure () -> String) {
-    if json { return print(JSON.array(images.map { ObjectJSON.object($0, model) })) }
+    if json { return print(JSON.array(images.map { object($0) })) }
     let text = table()
     if !text.isEmpty { print(text) }
   }

@@ -20,7 +20,7 @@ struct PastTables {
   let layout: StoreLayout
 
   static func gone(_ table: EntityTable) -> String { "temp.\(quoted("_gone.\(table.name)"))" }
-  private static func past(_ name: String) -> String { "temp.\(quoted("_past.\(name)"))" }
+  static func past(_ name: String) -> String { "temp.\(quoted("_past.\(name)"))" }
 
   // MARK: - Views
 
@@ -92,7 +92,7 @@ struct PastTables {
     return scope
   }
 
-  private func createViews(_ table: EntityTable, isWhole: Bool) throws {
+  func createViews(_ table: EntityTable, isWhole: Bool) throws {
     func view(_ name: String) -> String { isWhole ? Self.whole(name) : quoted(name) }
     let columns = Self.columns(of: table) + ", _sum"
     try connection.run(
@@ -120,7 +120,7 @@ struct PastTables {
   /// Creates the tables on first use, and empties them later.
   ///
   /// Recreating them would invalidate all prepared statements of the connection.
-  private func prepare(_ table: EntityTable) throws {
+  func prepare(_ table: EntityTable) throws {
     let name = table.name
     try connection.run("CREATE TABLE IF NOT EXISTS \(Self.gone(table)) (_row INTEGER PRIMARY KEY)")
     let columns = table.columns.map { "\(quoted($0.name)) \($0.type)" }
@@ -153,13 +153,13 @@ struct PastTables {
     try connection.run("DELETE FROM \(Self.gone(table))")
   }
 
-  private func insertGone(_ row: Int64, _ table: EntityTable) throws {
+  func insertGone(_ row: Int64, _ table: EntityTable) throws {
     let insert = try connection.statement("INSERT INTO \(Self.gone(table)) (_row) VALUES (?)")
     insert.bind(1, row)
     try connection.run(insert)
   }
 
-  private func insert(
+  func insert(
     _ image: ObjectImage, row: Int64, _ table: EntityTable, rowOf: (ObjectID) throws -> Int64?
   ) throws {
     let shape = try invariant(table.shape(of: image.id.entity), "a past object has columns")

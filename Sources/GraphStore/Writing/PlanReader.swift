@@ -1,5 +1,4 @@
 // Tests: CommitTests.swift, RowsWrittenTests.swift
-import GRDBSQLite
 import GraphModel
 
 /// The present graph for the rules engine, read inside the writer's transaction.
@@ -44,21 +43,7 @@ struct PlanReader: PlannerReader {
   }
 
   func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {
-    let table = try invariant(writer.layout.table(of: entity.number), "an entity of a unique key has a table")
-    let sql = try invariant(
-      table.lookup(of: constraint, in: entity.number), "a unique key that is looked up is one of its entity")
-    let row = try writer.connection.statement(sql)
-    for (index, value) in values.enumerated() {
-      if case .object(let id) = value {
-        guard let found = try writer.objects.find(id) else { return nil }
-        row.bind(Int32(index + 1), found.row)
-      } else {
-        row.bind(Int32(index + 1), value)
-      }
-    }
-    defer { sqlite3_reset(row.statement) }
-    guard try writer.connection.step(row) else { return nil }
-    return ObjectID(key: row.id(0), entity: writer.layout.numbers.entity(row, 1))
+    try writer.objects.readObject(of: entity, matching: constraint, values: values)
   }
 
   func shownName(ofAuthor author: String) -> String { writer.names.name(of: author) }

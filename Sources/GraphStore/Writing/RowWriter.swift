@@ -21,6 +21,8 @@ struct RowWriter {
   let hasRevivals: Bool
   /// Unique keys that stay null until all objects of a batch are written.
   var deferredKeys = Set<PropertyNumber>()
+  /// Whether each object keeps the revision that its server gave it, as while a mirror is loaded.
+  var keepsRevisions = false
 
   private var connection: Connection { objects.connection }
   private var layout: StoreLayout { objects.layout }
@@ -135,7 +137,7 @@ struct RowWriter {
 
   /// Checks an image before its row changes.
   private func checkImage(_ image: ObjectImage, _ shape: EntityTable.EntityColumns) throws {
-    try invariant(image.revision == revision, "the objects that a commit writes have its revision")
+    try invariant(keepsRevisions || image.revision == revision, "the objects that a commit writes have its revision")
     try invariant(
       image.values.count == shape.places.count, "an object that a commit writes has a value for each column")
   }

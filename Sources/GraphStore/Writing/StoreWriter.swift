@@ -59,16 +59,8 @@ final class StoreWriter {
     history = HistoryReader(objects: objects)
     fullText = FullTextIndexer(connection, layout: layout, limit: wordLimit)
     isPruned = try HistoryFloor.tableExists(connection)
-    let row = try connection.statement(
-      "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
-    (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])
-    if try connection.step(row) {
-      revision = row.integer(0)
-      fingerprint = UInt64(bitPattern: row.integer(1))
-      lastTime = row.integer(2)
-      sequences = try SequenceCounters.decode(row.blob(3), layout.numbers)
-    }
-    sqlite3_reset(row.statement)
+    let head = try StoredHead(connection, layout)
+    (revision, fingerprint, lastTime, sequences) = (head.revision, head.fingerprint, head.time, head.sequences)
     // Ids must rise even if the clock went back. A commit's first id has the time in microseconds, shifted by 8 bits,
     // as its high half, or follows the last id if that is higher. As long as the clock does not go back, the present
     // time is above all ids. After a setback ids rise above the times of all commits, so the highest one is read from
@@ -302,6 +294,12 @@ final class StoreWriter {
     lastTime = time
   }
 
+  /// Advances the state of a mirror, which does not have every revision of its server.
+  func skipHead(to next: Revision, _ print: UInt64, time: Timestamp) {
+    assert(next > revision)
+    (revision, fingerprint, lastTime) = (next, print, time)
+  }
+
   /// The result of a batch without changes, which makes no commit: the present state of the store. Like a refusal it
   /// is not recorded, so a repeated request is processed again.
   func unchanged(_ identities: [CommitResult.IDAssignment] = [], _ conflicts: [Conflict] = []) -> WriteResult {
@@ -425,16 +423,8 @@ final class StoreWriter {
     lastWriters.forgetAll()
     interned = InternTable()
     isPruned = try HistoryFloor.tableExists(connection)
-    let row = try connection.statement(
-      "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
-    (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])
-    if try connection.step(row) {
-      revision = row.integer(0)
-      fingerprint = UInt64(bitPattern: row.integer(1))
-      lastTime = row.integer(2)
-      sequences = try SequenceCounters.decode(row.blob(3), layout.numbers)
-    }
-    sqlite3_reset(row.statement)
+    let head = try StoredHead(connection, layout)
+    (revision, fingerprint, lastTime, sequences) = (head.revision, head.fingerprint, head.time, head.sequences)
     try names.load(connection)
     try fullText.reload(unverified)
   }

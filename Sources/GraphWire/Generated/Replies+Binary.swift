@@ -406,6 +406,7 @@ extension ServerStatus: BinaryCodable {
     writer.field(41, failure)
     writer.field(42, commitLogSize)
     for element in exposures { writer.field(48, element, always: true) }
+    writer.field(49, web)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -421,6 +422,7 @@ extension ServerStatus: BinaryCodable {
     failure = ""
     commitLogSize = 0
     exposures = []
+    web = ""
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.server = try field.string()
@@ -435,6 +437,30 @@ extension ServerStatus: BinaryCodable {
       case 41: self.failure = try field.string()
       case 42: self.commitLogSize = try field.unsigned()
       case 48: self.exposures.append(try field.string())
+      case 49: self.web = try field.string()
+      default: break
+      }
+    }
+  }
+}
+
+/// `message BrowserCode`
+extension BrowserCode: BinaryCodable {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, code)
+    writer.field(2, url)
+    writer.field(3, milliseconds)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    code = ""
+    url = ""
+    milliseconds = 0
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: self.code = try field.string()
+      case 2: self.url = try field.string()
+      case 3: self.milliseconds = try field.unsigned()
       default: break
       }
     }

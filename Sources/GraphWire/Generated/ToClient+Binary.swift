@@ -80,7 +80,8 @@ extension ToClient: BinaryCodable {
       }
     case .exportHead(let value): writer.field(24, value)
     case .windowMoved(let value): writer.field(25, value)
-    case .rights(let grants): writer.message(26) { for element in grants { $0.field(1, element) } }
+    case .browserCode(let value): writer.field(26, value)
+    case .rights(let grants): writer.message(27) { for element in grants { $0.field(1, element) } }
     }
   }
 
@@ -113,7 +114,8 @@ extension ToClient: BinaryCodable {
       case 22: body = try Self.differences(field)
       case 24: body = .exportHead(try field.form())
       case 25: body = .windowMoved(try field.form())
-      case 26: body = try Self.rights(field)
+      case 26: body = .browserCode(try field.form())
+      case 27: body = try Self.rights(field)
       default: break
       }
     }

@@ -46,6 +46,7 @@ extension ToServer: BinaryCodable {
         $0.field(3, limit)
       }
     case .cancel(let of): writer.message(27) { $0.field(1, of) }
+    case .browserLogin(let user): writer.message(28) { $0.field(1, user) }
     }
   }
 
@@ -87,6 +88,7 @@ extension ToServer: BinaryCodable {
       case 25: body = .importGraph(try field.form())
       case 26: body = try Self.moveWindow(field)
       case 27: body = try Self.cancel(field)
+      case 28: body = try Self.browserLogin(field)
       default: break
       }
     }
@@ -211,5 +213,15 @@ extension ToServer: BinaryCodable {
       if number == 1 { of = try field.unsigned() }
     }
     return .cancel(of: of)
+  }
+
+  /// `message BrowserLogin`
+  private static func browserLogin(_ field: BinaryReader.Field) throws(MalformedMessage) -> Body {
+    var user: String = ""
+    var reader = try field.reader()
+    while let (number, field) = try reader.next() {
+      if number == 1 { user = try field.string() }
+    }
+    return .browserLogin(user: user)
   }
 }

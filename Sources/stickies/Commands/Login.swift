@@ -24,6 +24,9 @@ struct Login: AsyncParsableCommand {
       file. No option takes the token itself, because other users can see the options of a program. If the daemon \
       accepts the token, it is kept in $XDG_STATE_HOME/stickies/tokens, where only you can read it, and used for each \
       connection to this daemon.
+
+      With --browser, it prints a link with which your browser logs in as you, once and within a minute. The browser \
+      then has a token of its own, which "stickiesd token list" shows.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -31,8 +34,20 @@ struct Login: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Read the token from this file; default: standard input.", valueName: "file"))
   var file: String?
 
+  @Flag(help: "Print a link that logs a browser in.") var browser = false
+
+  @Option(
+    help: ArgumentHelp("With --browser: the user to log in; only for the daemon's owner.", valueName: "name"))
+  var user: String?
+
+  func validate() throws {
+    if browser, file != nil { throw ValidationError("--browser reads no token; leave --file out") }
+    if !browser, user != nil { throw ValidationError("--user needs --browser") }
+  }
+
   @MainActor
   func run() async throws {
+    if browser { return try await logBrowserIn() }
     let token = try read()
     let address = try options.address
     let client = try await options.connecting { security in
@@ -46,6 +61,24 @@ struct Login: AsyncParsableCommand {
         shell.output.print(JSON.object([.init("address", .string("\(client.address)")), .init("name", .string(name))]))
       } else {
         shell.output.print("logged in to \(client.address) as \(name)")
+      }
+    }
+  }
+
+  /// Prints the link: the code is in its fragment, which browsers send to no server.
+  @MainActor
+  private func logBrowserIn() async throws {
+    try await options.withGraph { shell in
+      let wanted = if let user { user } else { "" }
+      let code = try await shell.client.browserCode(user: wanted)
+      let link = code.code.isEmpty ? code.url : "\(code.url)#code=\(code.code)"
+      if shell.output.json {
+        shell.output.print(
+          JSON.object([
+            .init("link", .string(link)), .init("milliseconds", .integer(Int64(clamping: code.milliseconds))),
+          ]))
+      } else {
+        shell.output.print(link)
       }
     }
   }

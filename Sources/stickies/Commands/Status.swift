@@ -49,6 +49,7 @@ struct Status: AsyncParsableCommand {
         .init("registrations", .integer(Int64(status.registrations))),
       ]
     }
+    if !status.web.isEmpty { members.append(.init("web", .string(status.web))) }
     if !status.exposures.isEmpty { members.append(.init("exposures", .array(status.exposures.map(JSON.string)))) }
     if !status.failure.isEmpty { members.append(.init("failure", .string(status.failure))) }
     return .object(members)
@@ -62,6 +63,7 @@ struct Status: AsyncParsableCommand {
     user           \(client.author) (\(role(client)))
     identity       \(Identity(client).sentence)\(roles.text)
     data           \(status.location)
+    \(status.web.isEmpty ? "" : "web board      \(status.web)\n")\
     \(sizes(status))\
     revision       \(status.head.revision)
     oldest kept    \(status.oldest)\

@@ -10,6 +10,7 @@ struct NoteFinder {
 
   /// The note with a number, or with a prefix of an id.
   func note(_ name: String) async throws -> ObjectImage {
+    if let provisional = ProvisionalNumber.number(name) { return try await note(provisional) }
     if let digits = ObjectFinder.digits(of: name) {
       // No note has a number beyond 64 bits.
       guard let number = Int64(digits) else { throw noNote(digits) }
@@ -19,6 +20,17 @@ struct NoteFinder {
       return note
     }
     return try await object(NoteProperties.entity, name)
+  }
+
+  /// The note that was made without the daemon and had a number of the replica then.
+  private func note(_ provisional: Int64) async throws -> ObjectImage {
+    let number = try OfflineConnection.assignedNumber(for: provisional) ?? provisional
+    let found = try await shell.images(
+      of: NoteProperties.entity, where: .equal(NoteProperties.number, .integer(number)))
+    if let note = found.first { return note }
+    throw Refusal(
+      .notFound,
+      "there is no note +\(provisional - ProvisionalNumber.base) that this computer has made without the daemon")
   }
 
   private func object(_ entity: Entity, _ prefix: String) async throws -> ObjectImage {

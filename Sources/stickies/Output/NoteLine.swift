@@ -14,17 +14,23 @@ enum NoteLine {
     let text = if let full { TextTable.firstLine(full) } else { "" }
     switch entity.name {
     case Note.entityName:
-      let number = value(NoteProperties.number).json(kind: .integer).text
+      let number = name(of: value(NoteProperties.number))
       let body = text.isEmpty ? "(empty)" : text
       guard isColored, let code = value(NoteProperties.color).stringValue.flatMap({ codes[$0] }) else {
-        return "#\(number) \(body)"
+        return "\(number) \(body)"
       }
-      return "#\(number) \u{1B}[38;5;\(code)m\(body)\u{1B}[0m"
+      return "\(number) \u{1B}[38;5;\(code)m\(body)\u{1B}[0m"
     case Board.entityName: return "board \(text)"
     case Tag.entityName: return "tag \(text)"
     case Link.entityName: return "link \(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
     default: return nil
     }
+  }
+
+  /// `#7`, or `+1` for a note that the daemon does not have yet.
+  private static func name(of number: Value) -> String {
+    if case .integer(let number) = number, let text = ProvisionalNumber.text(number) { return text }
+    return "#\(number.json(kind: .integer).text)"
   }
 
   /// The terminal's color numbers of the papers.

@@ -91,14 +91,17 @@ struct HTTPSettings {
   }
 
   /// The interfaces to serve.
-  /// - Parameter author: the author of commits without accounts.
-  func interfaces(author: String, _ log: Logger) -> [any ServerInterface] {
+  /// - Parameters:
+  ///   - author: the author of commits without accounts.
+  ///   - app: the application for browsers; nil for none.
+  func interfaces(author: String, app: WebApp?, _ log: Logger) -> [any ServerInterface] {
     var interfaces = [any ServerInterface]()
     var http: HTTPInterface?
     if let address {
       var configuration = HTTPInterface.Configuration(host: address.host, port: address.port, author: author)
       configuration.isRequired = isRequired
       configuration.publicURL = publicURL
+      configuration.app = app
       let interface = HTTPInterface(configuration: configuration, log: log)
       http = interface
       interfaces.append(interface)

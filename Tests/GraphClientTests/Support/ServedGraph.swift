@@ -91,13 +91,13 @@ final class ServedGraph {
   }
 
   /// The server's work in progress.
-  func census() async throws -> ServerProbe.Census {
-    try await #require(probe.withLock { $0 }, "the server runs").census()
+  func workInProgress() async throws -> ServerProbe.WorkInProgress {
+    try await #require(probe.withLock { $0 }, "the server runs").workInProgress()
   }
 
   /// Waits until the server has no work in progress, at most ten seconds.
-  func waitUntilIdle() async throws -> ServerProbe.Census {
-    try await #require(probe.withLock { $0 }, "the server runs").censusWhenIdle(withinSeconds: 10)
+  func waitUntilIdle() async throws -> ServerProbe.WorkInProgress {
+    try await #require(probe.withLock { $0 }, "the server runs").workWhenIdle(withinSeconds: 10)
   }
 
   // MARK: - Clients

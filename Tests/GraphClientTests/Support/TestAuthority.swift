@@ -2,12 +2,9 @@ import Crypto
 import Foundation
 import GraphTesting
 import GraphWire
-import X509
 
-/// Certificates for tests: an authority, and servers' certificates that it signs, in PEM files.
+/// Certificates for tests, made by OpenSSL: an authority, and servers' certificates that it signs, in PEM files.
 struct TestAuthority {
-  private let key = P256.Signing.PrivateKey()
-  private let name: DistinguishedName
   private let directory: String
   let file: String
 
@@ -15,14 +12,30 @@ struct TestAuthority {
   init(in directory: String) throws {
     self.directory = directory
     file = directory + "/authority.pem"
-    name = try DistinguishedName { CommonName("tests") }
-    let certificate = try Certificate(
-      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
-      notValidBefore: Date().addingTimeInterval(-3_600), notValidAfter: Date().addingTimeInterval(86_400),
-      issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
-      extensions: try Certificate.Extensions { Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil)) },
-      issuerPrivateKey: Certificate.PrivateKey(key))
-    try certificate.serializeAsPEM().pemString.write(toFile: file, atomically: true, encoding: .utf8)
+    try Self.write(P256.Signing.PrivateKey().pemRepresentation, to: directory + "/authority.key")
+    try OpenSSL.run(
+      [
+        "req", "-x509", "-key", "authority.key", "-subj", "/CN=tests", "-days", "1", "-out", "authority.pem",
+        "-addext", "basicConstraints=critical,CA:TRUE",
+      ], in: directory)
+    // `openssl ca` alone can write a certificate whose validity is over.
+    try Self.write(
+      """
+      [ca]
+      default_ca = tests
+      [tests]
+      database = database
+      new_certs_dir = .
+      rand_serial = yes
+      unique_subject = no
+      default_md = sha256
+      policy = names
+      copy_extensions = copy
+      [names]
+      commonName = supplied
+
+      """, to: directory + "/authority.cnf")
+    try Self.write("", to: directory + "/database")
   }
 
   /// The files of a server's certificate, and the hash of its key.
@@ -40,26 +53,35 @@ struct TestAuthority {
     _ file: String = "server", for host: String = "127.0.0.1", validity: ClosedRange<Double> = -60...86_400
   ) throws -> Identity {
     let serverKey = P256.Signing.PrivateKey()
-    let alternative: GeneralName =
-      host == "127.0.0.1" ? .ipAddress(.init(contentBytes: [127, 0, 0, 1])) : .dnsName(host)
-    let now = Date()
-    let certificate = try Certificate(
-      version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(serverKey.publicKey),
-      notValidBefore: now.addingTimeInterval(validity.lowerBound),
-      notValidAfter: now.addingTimeInterval(validity.upperBound), issuer: name,
-      subject: try DistinguishedName { CommonName(host) }, signatureAlgorithm: .ecdsaWithSHA256,
-      extensions: try Certificate.Extensions { SubjectAlternativeNames([alternative]) },
-      issuerPrivateKey: Certificate.PrivateKey(key))
     let identity = Identity(
       certificate: "\(directory)/\(file).pem", key: "\(directory)/\(file).key",
       hash: PublicKeyHash(ofKeyInfo: Array(serverKey.publicKey.derRepresentation)))
     try Self.write(serverKey.pemRepresentation, to: identity.key)
-    try Self.write(try certificate.serializeAsPEM().pemString, to: identity.certificate)
+    let alternative = host == "127.0.0.1" ? "IP:\(host)" : "DNS:\(host)"
+    try OpenSSL.run(
+      [
+        "req", "-new", "-key", identity.key, "-subj", "/CN=\(host)", "-addext", "subjectAltName=\(alternative)",
+        "-out", "request.pem",
+      ], in: directory)
+    // Beside the former certificate, which a server may read at this moment, then in its place.
+    try OpenSSL.run(
+      [
+        "ca", "-batch", "-notext", "-config", "authority.cnf", "-cert", "authority.pem", "-keyfile", "authority.key",
+        "-startdate", Self.time(validity.lowerBound), "-enddate", Self.time(validity.upperBound), "-in",
+        "request.pem", "-out", "new.pem",
+      ], in: directory)
+    try Self.write(try String(contentsOfFile: directory + "/new.pem", encoding: .utf8), to: identity.certificate)
     return identity
   }
 
   static func write(_ text: String, to path: String) throws {
     try text.write(toFile: path, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+  }
+
+  /// A time in seconds from now, such as 20270131120000Z.
+  private static func time(_ seconds: Double) -> String {
+    let text = Date().addingTimeInterval(seconds).formatted(.iso8601)
+    return text.filter { $0.isNumber || $0 == "Z" }
   }
 }

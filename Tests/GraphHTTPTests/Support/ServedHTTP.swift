@@ -1,5 +1,6 @@
 import Foundation
 import GraphHTTP
+import GraphHub
 import GraphModel
 import GraphServer
 import GraphStore
@@ -17,8 +18,9 @@ struct ServedHTTP: Sendable {
 
   /// Serves an empty graph of the company's model while `body` runs.
   static func serve(
-    authenticator: (any Authenticating)? = nil, publicURL: String? = nil, directory: TemporaryDirectory? = nil,
-    _ body: (ServedHTTP) async throws -> Void
+    authenticator: (any Authenticating)? = nil, logins: (any BrowserLogins)? = nil, publicURL: String? = nil,
+    directory: TemporaryDirectory? = nil, limits: HubLimits = HubLimits(), app: WebApp? = nil,
+    maximumConnections: Int? = nil, _ body: (ServedHTTP) async throws -> Void
   ) async throws {
     let model = try Fixtures.company()
     let directory = try directory ?? TemporaryDirectory()
@@ -26,11 +28,15 @@ struct ServedHTTP: Sendable {
     let log = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
     var configuration = HTTPInterface.Configuration(host: "127.0.0.1", port: 0, author: "ann")
     configuration.publicURL = publicURL.flatMap { PublicURL(parsing: $0) }
+    configuration.app = app
+    if let maximumConnections { configuration.maximumConnections = maximumConnections }
     let interface = HTTPInterface(configuration: configuration, log: log)
     let metrics = MetricsInterface(
       host: "127.0.0.1", port: 0, publicURL: configuration.publicURL, http: interface, log: log)
     var served = GraphServer.Configuration(addresses: [.unix(path: directory.path + "/socket")], name: "tests")
     served.authenticator = authenticator
+    served.limits = limits
+    served.browserLogins = logins
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
     var server = GraphServer(
       store: store, configuration: served, log: log,

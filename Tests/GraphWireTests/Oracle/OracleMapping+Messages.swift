@@ -56,6 +56,7 @@ extension OracleMapping {
               $0.offset = offset
               $0.limit = limit
             })
+        case .browserLogin(let user): .browserLogin(make { $0.user = user })
         }
     }
   }
@@ -235,6 +236,13 @@ extension OracleMapping {
               $0.total = moved.total
               $0.at = token(moved.at)
             })
+        case .browserCode(let code):
+          .browserCode(
+            make {
+              $0.code = code.code
+              $0.url = code.url
+              $0.milliseconds = code.milliseconds
+            })
         }
     }
   }
@@ -391,6 +399,7 @@ extension OracleMapping {
       $0.failure = status.failure
       $0.commitLogSize = status.commitLogSize
       $0.exposures = status.exposures
+      $0.web = status.web
       $0.oldest = status.oldest
     }
   }

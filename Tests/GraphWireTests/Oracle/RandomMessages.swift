@@ -159,6 +159,7 @@ struct RandomMessages {
         .undoState(scope: maybe { $0.key() }),
         .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
         .revisionAt(integer()), .exportGraph, .importGraph(ImportRequest(id: transactionID(), rows: unsigned())),
+        .browserLogin(user: string()),
       ] + aboutHistory()
     return bodies.map { ToServer(unsigned(), $0) }
   }
@@ -231,6 +232,7 @@ struct RandomMessages {
         .windowMoved(
           WindowMoved(
             query: unsigned(), rows: list { $0.id() }, objects: list { $0.object() }, total: unsigned(), at: token())),
+        .browserCode(BrowserCode(code: string(), url: string(), milliseconds: unsigned())),
         .rights(list { $0.grant() }),
       ] + fromHistory()
     return bodies.map { ToClient(unsigned(), $0) }
@@ -321,6 +323,7 @@ struct RandomMessages {
     status.failure = string()
     status.commitLogSize = unsigned()
     status.exposures = list { $0.string() }
+    status.web = string()
     return status
   }
 }

@@ -1110,6 +1110,14 @@ nonisolated struct Graph_ToServer: Sendable {
     set {body = .cancel(newValue)}
   }
 
+  var browserLogin: Graph_BrowserLogin {
+    get {
+      if case .browserLogin(let v)? = body {return v}
+      return Graph_BrowserLogin()
+    }
+    set {body = .browserLogin(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -1137,6 +1145,7 @@ nonisolated struct Graph_ToServer: Sendable {
     case importGraph(Graph_ImportGraph)
     case moveWindow(Graph_MoveWindow)
     case cancel(Graph_Cancel)
+    case browserLogin(Graph_BrowserLogin)
 
   }
 
@@ -1500,6 +1509,19 @@ nonisolated struct Graph_Status: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Asks for a code with which a browser logs in, once and soon. Only the machine's owner names another user.
+nonisolated struct Graph_BrowserLogin: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var user: String = String()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2165,6 +2187,14 @@ nonisolated struct Graph_ToClient: @unchecked Sendable {
     set {_uniqueStorage()._body = .windowMoved(newValue)}
   }
 
+  var browserCode: Graph_BrowserCode {
+    get {
+      if case .browserCode(let v)? = _storage._body {return v}
+      return Graph_BrowserCode()
+    }
+    set {_uniqueStorage()._body = .browserCode(newValue)}
+  }
+
   var rights: Graph_Rights {
     get {
       if case .rights(let v)? = _storage._body {return v}
@@ -2199,6 +2229,7 @@ nonisolated struct Graph_ToClient: @unchecked Sendable {
     case differences(Graph_DifferenceChunk)
     case exportHead(Graph_ExportHead)
     case windowMoved(Graph_WindowMoved)
+    case browserCode(Graph_BrowserCode)
     case rights(Graph_Rights)
 
   }
@@ -2868,11 +2899,31 @@ nonisolated struct Graph_StatusReply: Sendable {
   /// The addresses that other machines reach without encryption or without accounts, as sentences for people.
   var exposures: [String] = []
 
+  /// the URL of the web board; empty if the server has none
+  var web: String = String()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _head: Graph_Token? = nil
+}
+
+/// `code` is a secret; it is empty if the server has no accounts.
+nonisolated struct Graph_BrowserCode: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var code: String = String()
+
+  var url: String = String()
+
+  var milliseconds: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct Graph_Counter: Sendable {
@@ -4434,7 +4485,7 @@ nonisolated extension Graph_Token: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToServer"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{3}revision_at\0\u{3}value_origin\0\u{1}restore\0\u{1}changes\0\u{4}\u{3}export_graph\0\u{3}import_graph\0\u{3}move_window\0\u{1}cancel\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{3}revision_at\0\u{3}value_origin\0\u{1}restore\0\u{1}changes\0\u{4}\u{3}export_graph\0\u{3}import_graph\0\u{3}move_window\0\u{1}cancel\0\u{3}browser_login\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4755,6 +4806,19 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .cancel(v)
         }
       }()
+      case 28: try {
+        var v: Graph_BrowserLogin?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .browserLogin(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .browserLogin(v)
+        }
+      }()
       default: break
       }
     }
@@ -4864,6 +4928,10 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .cancel?: try {
       guard case .cancel(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
+    }()
+    case .browserLogin?: try {
+      guard case .browserLogin(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 28)
     }()
     case nil: break
     }
@@ -5550,6 +5618,36 @@ nonisolated extension Graph_Status: SwiftProtobuf.Message, SwiftProtobuf._Messag
   }
 
   static func ==(lhs: Graph_Status, rhs: Graph_Status) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BrowserLogin: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BrowserLogin"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}user\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.user) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.user.isEmpty {
+      try visitor.visitSingularStringField(value: self.user, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BrowserLogin, rhs: Graph_BrowserLogin) -> Bool {
+    if lhs.user != rhs.user {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6382,7 +6480,7 @@ nonisolated extension Graph_ImportGraph: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToClient"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{3}value_origin\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0\u{3}window_moved\0\u{1}rights\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{3}value_origin\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0\u{3}window_moved\0\u{3}browser_code\0\u{1}rights\0")
 
   fileprivate class _StorageClass {
     var _request: UInt64 = 0
@@ -6718,6 +6816,19 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
           }
         }()
         case 26: try {
+          var v: Graph_BrowserCode?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .browserCode(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .browserCode(v)
+          }
+        }()
+        case 27: try {
           var v: Graph_Rights?
           var hadOneofValue = false
           if let current = _storage._body {
@@ -6838,9 +6949,13 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
         guard case .windowMoved(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
       }()
+      case .browserCode?: try {
+        guard case .browserCode(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+      }()
       case .rights?: try {
         guard case .rights(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
       }()
       case nil: break
       }
@@ -8041,7 +8156,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".StatusReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0\u{3}commit_log_size\0\u{2}\u{6}exposures\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{3}live_queries\0\u{1}counters\0\u{3}process_id\0\u{2} oldest\0\u{1}failure\0\u{3}commit_log_size\0\u{2}\u{6}exposures\0\u{1}web\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8061,6 +8176,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
       case 41: try { try decoder.decodeSingularStringField(value: &self.failure) }()
       case 42: try { try decoder.decodeSingularUInt64Field(value: &self.commitLogSize) }()
       case 48: try { try decoder.decodeRepeatedStringField(value: &self.exposures) }()
+      case 49: try { try decoder.decodeSingularStringField(value: &self.web) }()
       default: break
       }
     }
@@ -8107,6 +8223,9 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.exposures.isEmpty {
       try visitor.visitRepeatedStringField(value: self.exposures, fieldNumber: 48)
     }
+    if !self.web.isEmpty {
+      try visitor.visitSingularStringField(value: self.web, fieldNumber: 49)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8123,6 +8242,47 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.failure != rhs.failure {return false}
     if lhs.commitLogSize != rhs.commitLogSize {return false}
     if lhs.exposures != rhs.exposures {return false}
+    if lhs.web != rhs.web {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BrowserCode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BrowserCode"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}url\0\u{1}milliseconds\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.code) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.url) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.milliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.code.isEmpty {
+      try visitor.visitSingularStringField(value: self.code, fieldNumber: 1)
+    }
+    if !self.url.isEmpty {
+      try visitor.visitSingularStringField(value: self.url, fieldNumber: 2)
+    }
+    if self.milliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.milliseconds, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BrowserCode, rhs: Graph_BrowserCode) -> Bool {
+    if lhs.code != rhs.code {return false}
+    if lhs.url != rhs.url {return false}
+    if lhs.milliseconds != rhs.milliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

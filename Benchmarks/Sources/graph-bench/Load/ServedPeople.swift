@@ -54,7 +54,7 @@ final class ServedPeople {
     case .hello:
       let welcome = Welcome(
         model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-        heartbeatMilliseconds: 15_000)
+        heartbeatMilliseconds: 15_000, principal: Principal(author: "bench"), role: .owner)
       connection.receive(.welcome(welcome), answering: message.request)
     case .subscribe:
       query = message.request

@@ -111,6 +111,13 @@ final class Socket: @unchecked Sendable {
     }
   }
 
+  /// Returns the next bytes; valid until the next call.
+  func next(_ count: Int) throws -> UnsafeRawBufferPointer {
+    while end - start < count { try fill(room: count) }
+    defer { start += count }
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<(start + count)])
+  }
+
   /// Whether the buffer contains unread bytes.
   var hasUnread: Bool { start != end }
 

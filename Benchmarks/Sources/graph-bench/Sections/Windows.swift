@@ -140,7 +140,7 @@ private struct WindowedHub {
         case .findReplica(_, let session): events.append(.foundReplica(.success(nil), session: session))
         case .broadcast(let bytes, let ids):
           for id in ids { events.append(.drained(id, bytes: bytes.count)) }
-        case .collect(let ticket, _, _):
+        case .collect(let ticket, _, _, session: _):
           for start in stride(from: 0, to: rows.count, by: 1_000) {
             events.append(.collected(ticket, Array(rows[start..<min(start + 1_000, rows.count)])))
           }

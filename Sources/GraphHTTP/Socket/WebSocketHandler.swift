@@ -1,0 +1,308 @@
+// Tests: WebSocketTests.swift
+import GraphHub
+import GraphModel
+import GraphServer
+import GraphWire
+import NIOCore
+
+/// The channel handler of a WebSocket: a session of the hub whose messages are binary WebSocket messages, each without
+/// the four bytes of length that a socket's frames have.
+///
+/// After the upgrade it is the first handler of its channel, and those of HTTP are gone, so that an idle client costs
+/// little more than on a socket. It corresponds to `ConnectionHandler` of the server's own addresses: all messages of
+/// a turn are handled before one flush, a frame that many clients receive is encoded once, and its bytes go to the
+/// socket directly.
+final class WebSocketHandler: ChannelInboundHandler, HubConnection {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private enum State {
+    case open
+    /// The session ends for this reason, or has ended; nothing of the client is handled.
+    case ending(WebSocketFailure)
+    /// The close frame was written; only the client's own is awaited.
+    case closing
+    /// Nothing more is read or written.
+    case closed
+  }
+
+  let address: String?
+  private let login: WebSocketLogin
+  private let counters: HTTPCounters
+  private var decoder: WebSocketDecoder
+  private var state = State.open
+  private var session: ConnectedSession?
+  private var context: ChannelHandlerContext?
+  /// Nil for an encrypted connection.
+  private var directWriter: DirectSocketWriter?
+  private var pending = [ByteBuffer]()
+  private var pendingBytes = 0
+  private var isDirty = false
+  /// Whether the close frame was written, which nothing may follow.
+  private var hasClosed = false
+  /// Whether `flush` passes bytes to the channel at the moment.
+  private var isFlushing = false
+  /// The bytes of the incomplete message that were last reported to the hub.
+  private var reportedPart = 0
+  /// The payload of the newest ping without an answer: earlier ones need none.
+  private var unansweredPing: [UInt8]?
+
+  init(_ login: WebSocketLogin, address: String?, counters: HTTPCounters, maximumMessageSize: Int) {
+    (self.login, self.address, self.counters) = (login, address, counters)
+    decoder = WebSocketDecoder(maximumMessageSize: maximumMessageSize)
+  }
+
+  /// Starts the session on the channel to whose pipeline the handler was added.
+  /// - Parameter head: the answer to the upgrade, which is written before anything else.
+  func begin(_ session: ConnectedSession, _ head: ByteBuffer) {
+    precondition(self.session == nil, "a connection has one session")
+    guard let context else { preconditionFailure("a handler is in a pipeline before its session begins") }
+    self.session = session
+    counters.socketBegan()
+    directWriter = DirectSocketWriter(context.channel)
+    context.writeAndFlush(wrapOutboundOut(head), promise: nil)
+    session.flush()
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  // MARK: - Inbound
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    do {
+      while let event = try next(&bytes) {
+        try handle(event)
+      }
+      if case .open = state, let session, decoder.unfinishedBytes != reportedPart {
+        reportedPart = decoder.unfinishedBytes
+        session.receivePart(reportedPart)
+      }
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// The next event of a client whose input is still read.
+  private func next(_ bytes: inout ByteBuffer) throws(WebSocketFailure) -> WebSocketDecoder.Event? {
+    switch state {
+    case .open, .closing: try decoder.next(&bytes)
+    case .ending, .closed: nil
+    }
+  }
+
+  private func handle(_ event: WebSocketDecoder.Event) throws(WebSocketFailure) {
+    switch (state, event) {
+    case (.open, .message(let bytes)): try receive(bytes)
+    case (.open, .ping(let payload)): unansweredPing = payload
+    case (.open, .close(let code)):
+      // The answer is the client's own code.
+      writeClose(code)
+      closeWhenWritten()
+    case (.closing, .close): closeWhenWritten()
+    case (_, .pong), (.closing, _), (.ending, _), (.closed, _): break
+    }
+  }
+
+  private func receive(_ bytes: ArraySlice<UInt8>) throws(WebSocketFailure) {
+    guard let session else { preconditionFailure("a session begins before its connection is read") }
+    reportedPart = 0
+    let message: ToServer
+    do throws(MalformedMessage) {
+      guard !bytes.isEmpty else { throw MalformedMessage("a message is empty") }
+      var reader = BinaryReader(bytes)
+      message = try ToServer(from: &reader)
+    } catch {
+      throw WebSocketFailure(.invalidData, error.reason)
+    }
+    session.receive(try login.checked(message))
+  }
+
+  /// Lets the hub end the session, whose reason it writes before the close frame.
+  private func fail(_ failure: WebSocketFailure) {
+    guard case .open = state, let session else {
+      // The client was to close the connection, and sends something else.
+      return closeWhenWritten()
+    }
+    state = .ending(failure)
+    session.end(malformed: failure.reason)
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    answerPing()
+    session?.flush()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) { answerPing() }
+
+  /// Answers the newest ping, unless the client does not read: many pings then cost one payload.
+  private func answerPing() {
+    guard case .open = state, let context, context.channel.isWritable, let payload = unansweredPing else { return }
+    unansweredPing = nil
+    write(.pong, payload)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    // The hub ends the session when the server stops, so a request to be quiet is not passed on to Hummingbird's
+    // handler, which would close the connection before.
+    if case .some(.inputClosed) = event as? ChannelEvent { context.close(promise: nil) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The socket failed, because of the client or the network; either way, the session is over.
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.context = nil
+    directWriter = nil
+    pending = []
+    state = .closed
+    if let session {
+      counters.socketEnded()
+      session.closed()
+    }
+    context.fireChannelInactive()
+  }
+
+  // MARK: - Outbound
+
+  func write(_ buffer: ByteBuffer) -> Bool {
+    pending.append(buffer)
+    pendingBytes += buffer.readableBytes
+    defer { isDirty = true }
+    return !isDirty
+  }
+
+  func writeUncounted(_ buffer: ByteBuffer) {
+    flush()
+    guard let context, !hasClosed else { return }
+    directWriter?.willQueue()
+    context.writeAndFlush(wrapOutboundOut(Self.frames([buffer], size: buffer.readableBytes)), promise: nil)
+  }
+
+  /// Writes the queued frames and reports the bytes to the hub once they have been written.
+  func flush() {
+    isDirty = false
+    // The connection has closed in this turn, or the frames are written already.
+    guard let context, let session, !pending.isEmpty else { return }
+    let bytes = pendingBytes
+    pendingBytes = 0
+    let rest = hasClosed ? nil : writeDirectly(bytes)
+    pending.removeAll(keepingCapacity: pending.capacity <= 4)
+    // In almost all cases the socket has taken everything, and no promise is needed.
+    guard let rest else { return session.drained(bytes) }
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    // A failed write is followed by the end of the connection, which drains everything.
+    promise.futureResult.assumeIsolated().whenSuccess { [self] in written(bytes, of: session) }
+    directWriter?.willQueue()
+    isFlushing = true
+    context.writeAndFlush(wrapOutboundOut(rest), promise: promise)
+    isFlushing = false
+  }
+
+  /// Writes what the socket accepts now of the pending frames.
+  /// - Returns: the bytes that remain; nil if there are none.
+  private func writeDirectly(_ size: Int) -> ByteBuffer? {
+    if pending.count == 1, let writer = directWriter, let message = Self.onlyMessage(in: pending[0]) {
+      // The usual case: one frame, which other connections share.
+      let header = WebSocketHeader(.binary, length: message.readableBytes)
+      let sent = header.withUnsafeBytes { writer.write($0, message) }
+      return sent == header.count + message.readableBytes ? nil : header.rest(of: message, after: sent)
+    }
+    var frames = Self.frames(pending, size: size)
+    directWriter?.write(&frames)
+    return frames.readableBytes > 0 ? frames : nil
+  }
+
+  /// Reports bytes that the channel has written. It may write them within `flush`, whose caller then passes the report
+  /// on: the hub may be in the middle of another event.
+  private func written(_ bytes: Int, of session: ConnectedSession) {
+    if isFlushing { session.drained(bytes) } else { session.drainedLater(bytes) }
+  }
+
+  func setReading(_ isReading: Bool) {
+    context?.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }
+    if isReading { context?.read() }
+  }
+
+  // MARK: - Frames of the hub
+
+  /// The message of a buffer with one frame of the hub, without its length; nil if there are several.
+  private static func onlyMessage(in buffer: ByteBuffer) -> ByteBuffer? {
+    var rest = buffer
+    guard let length = rest.readInteger(as: UInt32.self) else { preconditionFailure("a frame has a length") }
+    return rest.readableBytes == Int(length) ? rest : nil
+  }
+
+  /// The binary frames for buffers of frames of the hub.
+  private static func frames(_ buffers: [ByteBuffer], size: Int) -> ByteBuffer {
+    var output = ByteBuffer()
+    // A header has at most six bytes more than a length.
+    output.reserveCapacity(size + 16 * buffers.count)
+    for var buffer in buffers {
+      while buffer.readableBytes > 0 {
+        guard let length = buffer.readInteger(as: UInt32.self), let message = buffer.readSlice(length: Int(length))
+        else { preconditionFailure("the hub sends complete frames") }
+        output.writeWebSocketFrame(.binary, message)
+      }
+    }
+    return output
+  }
+
+  // MARK: - The end
+
+  /// The time in which a client may answer a close frame.
+  private static let lingerTime = TimeAmount.seconds(2)
+
+  /// The hub ends the session: the queued frames, then a close frame, then the client's answer to it.
+  func close() {
+    guard let context else { return }
+    flush()
+    let failure = if case .ending(let failure) = state { failure } else { WebSocketFailure(.normal, "") }
+    switch state {
+    case .open, .ending: writeClose(failure.code.rawValue, failure.reason)
+    case .closing, .closed: break
+    }
+    // Frees the incomplete message, which may be large. After a failure the boundaries of frames are lost, and
+    // everything is dropped until the time is over.
+    let isReadable = if case .open = state { decoder.unfinishedBytes == 0 } else { false }
+    decoder = isReadable ? decoder : WebSocketDecoder(maximumMessageSize: 0)
+    state = isReadable ? .closing : .closed
+    let channel = context.channel
+    context.eventLoop.scheduleTask(in: Self.lingerTime) { channel.close(promise: nil) }
+  }
+
+  private func writeClose(_ code: UInt16?, _ reason: String = "") {
+    var payload = [UInt8]()
+    if let code { payload = [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)] + Self.clipped(reason).utf8 }
+    write(.close, payload)
+    hasClosed = true
+  }
+
+  /// The text, if a close frame has space for it, or its beginning.
+  static func clipped(_ reason: String) -> Substring {
+    var text = reason[...]
+    while text.utf8.count > WebSocketDecoder.maximumControlSize - 2 { text.removeLast() }
+    return text
+  }
+
+  /// Closes the channel behind what was written.
+  private func closeWhenWritten() {
+    guard let context else { return }
+    state = .closed
+    directWriter?.willQueue()
+    let channel = context.channel
+    channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
+  }
+
+  /// Writes a control frame behind the queued frames.
+  private func write(_ kind: WebSocketHeader.Kind, _ payload: [UInt8]) {
+    guard let context else { return }
+    flush()
+    var frame = ByteBuffer()
+    frame.writeWebSocketFrame(kind, ByteBuffer(bytes: payload))
+    directWriter?.willQueue()
+    context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+  }
+}

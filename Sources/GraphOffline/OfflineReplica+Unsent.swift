@@ -1,0 +1,81 @@
+// Tests: SynchronizerTests.swift
+import GraphModel
+import GraphReplicaStore
+import GraphStore
+
+/// The edits that were not sent, and those that the server has refused.
+extension OfflineReplica {
+  /// The folder of the replica; that of all replicas of the server without one.
+  package var path: String { if let current = folder.current { current } else { folder.path } }
+
+  /// The file of unsent edits.
+  /// - Throws: `Refusal(.notFound)` without a replica.
+  package func openUnsent() throws -> UnsentFile {
+    guard let unsent = try unsentFile() else { throw Self.none }
+    return unsent
+  }
+
+  /// Runs `body` with the file of unsent edits.
+  private func withUnsent<Result>(_ body: (UnsentFile) throws -> Result) throws -> Result {
+    let unsent = try openUnsent()
+    defer { unsent.close() }
+    return try body(unsent)
+  }
+
+  /// The numbers of queued and of parked edits.
+  package func counts() throws -> (unsent: Int, parked: Int) { try withUnsent { try $0.counts() } }
+
+  /// Queues a parked edit again.
+  /// - Parameter policy: nil for the edit's own.
+  package func retry(_ number: Int64, policy: MergePolicy?, model: Model) throws {
+    let base = try seenRevision(model)
+    _ = try withUnsent { try $0.retry(number, policy: policy, base: base, form: IntentForm(model)) }
+  }
+
+  /// The server's revision that the copy has.
+  private func seenRevision(_ model: Model) throws -> Revision {
+    let mirror = try MirrorStore(path: path + "/" + ReplicaStore.mirrorName, model: model)
+    defer { mirror.close() }
+    return try mirror.head.revision
+  }
+
+  /// The JSON form of an edit, for an editor.
+  package func form(of number: Int64, model: Model) throws -> String {
+    let entry = try withUnsent { try $0.entries(IntentForm(model)).first { $0.number == number } }
+    guard let entry else { throw Refusal(.notFound, "there is no unsent edit \(number)") }
+    return entry.form
+  }
+
+  /// Replaces a parked edit by another form of it, and queues it again.
+  package func replace(_ number: Int64, by text: String, model: Model) throws {
+    let form = IntentForm(model)
+    var intent = try form.intent(parsing: text)
+    guard intent.number == number else {
+      throw Refusal(.malformed, "the form is that of edit \(intent.number), not of \(number)")
+    }
+    if case .changes(var changes) = intent.content {
+      // The user has seen the server's values in the list of conflicts.
+      let base = try seenRevision(model)
+      for index in changes.indices where changes[index].base > 0 { changes[index].base = max(changes[index].base, base) }
+      intent.content = .changes(changes)
+    }
+    try withUnsent { try $0.replace(number, by: intent, form: form) }
+  }
+
+  /// Takes edits of a file, each with a number of its own here.
+  /// - Returns: the new numbers.
+  package func take(_ lines: [String], model: Model) throws -> [Int64] {
+    guard let current = folder.current else { throw Self.none }
+    let form = IntentForm(model)
+    let intents = try lines.map { try form.intent(parsing: $0) }
+    var generator = SystemRandomNumberGenerator()
+    let store = try ReplicaStore(folder: current, model: model) { generator.next() }
+    defer { try? store.close() }
+    var numbers = [Int64: Int64]()
+    return try intents.map { intent in
+      let number = try store.take(intent, numbers: numbers)
+      numbers[intent.number] = number
+      return number
+    }
+  }
+}

@@ -1,0 +1,199 @@
+// Tests: SynchronizerTests.swift, OfflineClientTests.swift
+import Foundation
+import GraphClient
+import GraphEmbedded
+import GraphModel
+import GraphReplica
+import GraphReplicaStore
+import GraphServer
+import GraphStore
+import Logging
+
+/// A replica of what a user sees on a server, which works without it.
+///
+/// `open` gives a client of the replica: it reads the copy with the unsent edits over it, and its saves are unsent edits.
+/// `synchronize` sends them, and receives what others have committed.
+public struct OfflineReplica: Sendable {
+  /// Where the server's replicas are.
+  package let folder: ReplicaFolder
+  /// Returns the present time.
+  let now: @Sendable () -> Timestamp
+
+  /// A replica in a folder.
+  /// - Parameters:
+  ///   - folder: a folder for replicas, readable by this user only.
+  ///   - name: the name of the server as a file name.
+  package init(in folder: String, name: String, now: (@Sendable () -> Timestamp)? = nil) {
+    self.folder = ReplicaFolder(in: folder, name: name)
+    self.now = now ?? { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+  }
+
+  /// Makes a connection to the server.
+  /// - Parameter replica: the id under which the client acts; nil for a new one.
+  package typealias Connect = (_ replica: UniqueID?) async throws -> GraphClient
+
+  /// Whether there is a replica.
+  package var exists: Bool { folder.current != nil }
+
+  /// The file of unsent edits; nil without a replica.
+  package func unsentFile() throws -> UnsentFile? { try folder.current.flatMap { try UnsentFile.open(folder: $0) } }
+
+  // MARK: - Working without the server
+
+  /// Opens the replica, and connects a client to it.
+  /// - Throws: `StoreFailure` if there is none, or none of this version of the model.
+  package func open(
+    model: Model, classes: [ManagedObject.Type] = [], options: GraphClient.Options,
+    actor: isolated any Actor = #isolation
+  ) async throws -> GraphClient {
+    guard let current = folder.current else {
+      throw StoreFailure(
+        .notAStore, "there is no replica in \(folder.path)",
+        advice: "Run stickies sync on while the server can be reached.")
+    }
+    var generator = SystemRandomNumberGenerator()
+    let store = try ReplicaStore(folder: current, model: model) { generator.next() }
+    let configuration = GraphServer.Configuration(addresses: [], name: "replica")
+    let server = try await EmbeddedServer.serve(store, configuration, log: options.logger)
+    var options = options
+    options.localServer = ServedReplica(server).local
+    options.unsentAfter = store.unsentAfter
+    do {
+      return try await GraphClient.connect(
+        to: .unix(path: current), model: model, classes: classes, options: options)
+    } catch {
+      await server.stop()
+      throw error
+    }
+  }
+
+  // MARK: - Keeping it
+
+  /// Makes a replica of what the user sees, or brings the one that there is up to date, and keeps it from now on.
+  package func turnOn(connect: Connect) async throws -> SyncReport {
+    let client = try await connect(nil)
+    do {
+      let welcome = try invariant(client.welcome, "a client that is connected was welcomed")
+      let folder = self.folder.folder(store: welcome.head.store, principal: welcome.principal)
+      try self.folder.use(folder)
+      var generator = SystemRandomNumberGenerator()
+      let identity = UnsentFile.Replica(
+        id: UniqueID(high: generator.next() | 1, low: generator.next()), store: welcome.head.store,
+        principal: welcome.principal, author: welcome.author)
+      let unsent = try UnsentFile.create(folder: folder, replica: identity)
+      defer { unsent.close() }
+      if !FileManager.default.fileExists(atPath: folder + "/" + ReplicaStore.mirrorName) {
+        try await ReplicaSynchronizer.load(folder, client, now: now())
+      }
+      try unsent.setState(.on)
+    } catch {
+      await client.close()
+      throw error
+    }
+    await client.close()
+    return try await synchronize(connect: connect)
+  }
+
+  /// Stops sending and receiving. The copy and the unsent edits stay.
+  package func turnOff() throws {
+    let unsent = try openUnsent()
+    defer { unsent.close() }
+    try unsent.setState(.off)
+  }
+
+  static let none = Refusal(.notFound, "there is no replica of this server: run stickies sync on")
+
+  /// Sends the unsent edits, and receives what others have committed.
+  /// - Throws: `Refusal`: `notFound` without a replica, `conflict` while another process synchronizes or while sync is
+  ///   off, `notAllowed` if the server has another store or another user.
+  package func synchronize(connect: Connect) async throws -> SyncReport {
+    guard let current = folder.current, let unsent = try UnsentFile.open(folder: current) else { throw Self.none }
+    defer { unsent.close() }
+    guard let lock = try SenderLock.acquire(folder: current) else {
+      throw Refusal(.conflict, "another program is synchronizing this replica now")
+    }
+    defer { withExtendedLifetime(lock) {} }
+    let replica = try unsent.replica
+    if replica.state == .off { throw Refusal(.conflict, "sync is off: run stickies sync on") }
+    let client = try await connect(replica.id)
+    do {
+      try await completeInterrupted(replica, unsent, client, current)
+      let report = try await synchronize(client, replica, unsent, current, connect)
+      await client.close()
+      return report
+    } catch {
+      await client.close()
+      throw error
+    }
+  }
+
+  private func synchronize(
+    _ client: GraphClient, _ replica: UnsentFile.Replica, _ unsent: UnsentFile, _ current: String, _ connect: Connect
+  ) async throws -> SyncReport {
+    let welcome = try invariant(client.welcome, "a client that is connected was welcomed")
+    guard welcome.head.store == replica.store, UTF8Comparison.equal(welcome.principal, replica.principal) else {
+      throw Refusal(
+        .notAllowed,
+        "the server at this address has another store, or knows you as \(welcome.author): what was not sent stays in "
+          + "\(current); stickies sync on makes a replica of this one")
+    }
+    let model = client.context.model
+    let mirror = try await openMirror(current, client)
+    let synchronizer = ReplicaSynchronizer(
+      folder: current, client: client, unsent: unsent, mirror: mirror, now: now)
+    defer { synchronizer.close() }
+    let isCopy = try unsent.isCopy || welcome.lastSequence > replica.left
+    guard isCopy else {
+      try await synchronizer.send()
+      try await synchronizer.settle()
+      return synchronizer.report
+    }
+    // What has left may have been committed under the old id, and is asked for under it. The rest gets a new one.
+    try await synchronizer.send(onlyLeft: true)
+    var generator = SystemRandomNumberGenerator()
+    let fresh = UniqueID(high: generator.next() | 1, low: generator.next())
+    try unsent.renew(fresh, form: IntentForm(model))
+    let renewed = try await connect(fresh)
+    let other = ReplicaSynchronizer(
+      folder: current, client: renewed, unsent: unsent, mirror: try MirrorStore(path: mirror.path, model: model),
+      now: now)
+    defer { other.close() }
+    do {
+      try await other.send()
+      try await other.settle()
+    } catch {
+      await renewed.close()
+      throw error
+    }
+    await renewed.close()
+    var report = synchronizer.report
+    report.add(other.report)
+    return report
+  }
+
+  /// Completes a reset that was interrupted. A delete of everything is never sent again without being asked for: if the
+  /// server has it, its commit is received like any other.
+  private func completeInterrupted(
+    _ replica: UnsentFile.Replica, _ unsent: UnsentFile, _ client: GraphClient, _ current: String
+  ) async throws {
+    switch replica.state {
+    case .on, .off: return
+    case .deleting: break
+    case .discarding: try await ReplicaSynchronizer.load(current, client, now: now())
+    }
+    try unsent.setState(.on)
+  }
+
+  /// Opens the mirror, after a load if there is none of this version of the model.
+  func openMirror(
+    _ folder: String, _ client: GraphClient
+  ) async throws -> MirrorStore {
+    let path = folder + "/" + ReplicaStore.mirrorName
+    do {
+      return try MirrorStore(path: path, model: client.context.model)
+    } catch let failure as StoreFailure where [.notAStore, .modelDiffers, .corrupt].contains(failure.code) {
+      try await ReplicaSynchronizer.load(folder, client, now: now())
+      return try MirrorStore(path: path, model: client.context.model)
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// Tests: UnsentFileTests.swift
+import Foundation
+import GRDB
+import GraphModel
+import GraphStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The file `unsent.sqlite` of a replica: the user's own edits that the server has not answered, in order.
+///
+/// Each call is one transaction that is on disk when the call returns. Several processes append; one at a time sends
+/// (`SenderLock`). Nothing here can be loaded again from the server, unlike the mirror in a file of its own.
+///
+/// Thread-safe: the queue runs one call at a time.
+package final class UnsentFile: Sendable {
+  package let path: String
+  let queue: DatabaseQueue
+
+  /// The name of the file in a replica's folder.
+  package static let name = "unsent.sqlite"
+  /// "StkU", big-endian.
+  private static let applicationID: Int32 = 0x5374_6B55
+  private static let version: Int32 = 1
+  private static let lockSeconds = 5.0
+
+  /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those before
+  /// it. `name` has what became of provisional ids and numbers.
+  private static let creation = """
+    CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
+      used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
+      principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL);
+    CREATE TABLE intent (number INTEGER PRIMARY KEY, state TEXT NOT NULL, used INTEGER NOT NULL, form TEXT NOT NULL);
+    CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE assigned (provisional INTEGER PRIMARY KEY, object BLOB NOT NULL, number INTEGER);
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(version);
+    """
+
+  // MARK: - Opening
+
+  /// Opens the file of a replica's folder; nil if there is none.
+  package static func open(folder: String) throws -> UnsentFile? {
+    let path = folder + "/" + name
+    guard access(path, F_OK) == 0 else { return nil }
+    return try UnsentFile(path)
+  }
+
+  /// Creates the file of a new replica, for a store and a principal, or opens the one that is there.
+  package static func create(folder: String, replica: Replica) throws -> UnsentFile {
+    if let file = try open(folder: folder) { return file }
+    let path = folder + "/" + name
+    let draft = path + ".new"
+    for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) }
+    let descriptor = createPrivate(draft)
+    guard descriptor >= 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
+    let identity = FileIdentity(descriptor: descriptor)
+    _ = closeDescriptor(descriptor)
+    do {
+      let queue = try DatabaseQueue(path: draft)
+      try queue.inDatabase { database in
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        try database.execute(sql: creation)
+        var row = replica
+        row.identity = identity
+        try row.insert(database)
+      }
+      try queue.close()
+    } catch {
+      unlink(draft)
+      throw failure(error, path)
+    }
+    guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
+    try StoreFiles.synchronize(directory: folder)
+    guard let file = try open(folder: folder) else {
+      throw StoreFailure(.moved, "\(path) was removed while it was created", advice: "Try again.")
+    }
+    return file
+  }
+
+  private init(_ path: String) throws {
+    self.path = path
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(Self.lockSeconds)
+    configuration.journalMode = .wal
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA synchronous = FULL")
+      try database.execute(sql: "PRAGMA secure_delete = ON")
+    }
+    do {
+      queue = try DatabaseQueue(path: path, configuration: configuration)
+      let version = try queue.inDatabase { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
+      guard version == Self.version else {
+        throw StoreFailure(
+          .newerVersion, "\(path) was written by another version of this program",
+          advice: "Use that version; the file was not changed.")
+      }
+    } catch {
+      throw Self.failure(error, path)
+    }
+  }
+
+  static func failure(_ error: any Error, _ path: String) -> any Error {
+    guard let error = error as? DatabaseError else { return error }
+    let code: StoreFailure.Code =
+      switch error.resultCode {
+      case .SQLITE_FULL: .full
+      case .SQLITE_BUSY: .inUse
+      case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
+      case .SQLITE_READONLY: .readOnly
+      default: .inputOutput
+      }
+    let advice =
+      code == .full
+      ? "Free some space, and repeat the edit; it was not kept."
+      : "Keep a copy of the folder: it has edits that the server does not have."
+    return StoreFailure(
+      code, "the unsent edits in \(path) can't be accessed", cause: error.message ?? "\(error.resultCode)",
+      advice: advice)
+  }
+
+  /// Runs `body` in a transaction that is on disk when this returns.
+  func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    do {
+      var result: Result?
+      try queue.inDatabase { database in
+        try database.inTransaction(.immediate) {
+          result = try body(database)
+          return .commit
+        }
+      }
+      return try invariant(result, "a transaction that was committed has a result")
+    } catch {
+      throw Self.failure(error, path)
+    }
+  }
+
+  func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    do {
+      return try queue.inDatabase(body)
+    } catch {
+      throw Self.failure(error, path)
+    }
+  }
+
+  /// Changes whenever another process has written.
+  package var version: Int64 {
+    get throws {
+      try read { database in
+        try invariant(Int64.fetchOne(database, sql: "PRAGMA data_version"), "SQLite has a version of the data")
+      }
+    }
+  }
+
+  /// Closes the file.
+  package func close() { try? queue.close() }
+}
+
+/// The device and inode of a file. A copy has others.
+package struct FileIdentity: Sendable, Hashable {
+  package var device: Int64
+  package var inode: Int64
+
+  package init(device: Int64, inode: Int64) { (self.device, self.inode) = (device, inode) }
+
+  init(descriptor: Int32) {
+    var status = stat()
+    fstat(descriptor, &status)
+    self.init(device: Int64(truncatingIfNeeded: status.st_dev), inode: Int64(truncatingIfNeeded: status.st_ino))
+  }
+
+  /// The identity of the file at a path; nil if there is none.
+  package init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(device: Int64(truncatingIfNeeded: status.st_dev), inode: Int64(truncatingIfNeeded: status.st_ino))
+  }
+}
+
+// Outside of the class, which has methods of the system calls' names.
+
+private func createPrivate(_ path: String) -> Int32 {
+  open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+}
+
+private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -1,0 +1,167 @@
+// Tests: SendingQueueTests.swift
+import GraphModel
+
+/// Decides what a replica sends next: pure, events in and actions out.
+///
+/// Intents leave in the order of their numbers, several at a time, each after the file has it as sent. One that names an
+/// object which an earlier one inserts, or a text which an earlier one edits, waits for the earlier one's answer. A
+/// refused intent is parked: it holds up only those that name an object which it would have made. An answer that was
+/// lost is asked for again, under the same id.
+package struct SendingQueue: Sendable {
+  /// What the decision depends on.
+  package struct Item: Sendable, Equatable {
+    package var number: Int64
+    /// The intents that insert objects which this one names.
+    package var prerequisites: Set<Int64>
+    /// Whether its splices refer to a text that an earlier intent edits.
+    package var followsText: Bool
+    /// Whether it may have reached the server.
+    package var hasLeft: Bool
+
+    package init(number: Int64, prerequisites: Set<Int64> = [], followsText: Bool = false, hasLeft: Bool = false) {
+      (self.number, self.prerequisites) = (number, prerequisites)
+      (self.followsText, self.hasLeft) = (followsText, hasLeft)
+    }
+
+    package init(_ intent: Intent) {
+      self.init(
+        number: intent.number, prerequisites: intent.prerequisites, followsText: !intent.texts.isEmpty,
+        hasLeft: intent.hasLeft)
+    }
+  }
+
+  package enum Event: Sendable {
+    /// The user has made edits, or has queued parked ones again.
+    case queued([Item])
+    case connected
+    case disconnected
+    /// The file has these intents as sent. The user has discarded the others that were to be marked.
+    case marked([Int64])
+    /// The server has committed an intent, and the file no longer has it.
+    case committed(Int64)
+    /// The server has refused an intent.
+    case refused(Int64, Refusal)
+  }
+
+  package enum Action: Sendable, Equatable {
+    /// Make durable that these intents are sent, and report `.marked`.
+    case markLeft([Int64])
+    /// Send these intents, in order.
+    case send([Int64])
+    /// Make durable that the intent, and those that name its objects, wait for the user.
+    case park(Int64, Refusal)
+    /// The server can't answer now: try again later, on a new connection.
+    case pause(Refusal)
+  }
+
+  /// The most intents that are sent and not answered.
+  package static let maximumInFlight = 64
+
+  /// In the order of their numbers.
+  private var waiting = [Item]()
+  /// Those that are being marked.
+  private var marking = [Item]()
+  /// Those that were sent on this connection.
+  private var inFlight = [Item]()
+  private var isConnected = false
+
+  package init() {}
+
+  /// Whether nothing waits for an answer.
+  package var isEmpty: Bool { waiting.isEmpty && marking.isEmpty && inFlight.isEmpty }
+
+  /// Handles one event and returns the resulting actions, in order.
+  package mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .queued(let items):
+      let known = Set((waiting + marking + inFlight).map(\.number))
+      insert(items.filter { !known.contains($0.number) })
+    case .connected:
+      precondition(inFlight.isEmpty, "an intent is in flight on one connection only")
+      isConnected = true
+    case .disconnected: disconnect()
+    case .marked(let numbers): return mark(numbers) + next()
+    case .committed(let number): inFlight.removeAll { $0.number == number }
+    case .refused(let number, let refusal): return refuse(number, refusal) + next()
+    }
+    return next()
+  }
+
+  private mutating func insert(_ items: [Item]) { waiting = (waiting + items).sorted { $0.number < $1.number } }
+
+  /// The answers of what is in flight are lost: each is asked for again.
+  private mutating func disconnect() {
+    isConnected = false
+    // The file will have those as sent that are being marked; sending an unmarked one is not possible.
+    let sent = inFlight.map { item in
+      var item = item
+      item.hasLeft = true
+      return item
+    }
+    inFlight = []
+    insert(sent)
+  }
+
+  private mutating func mark(_ numbers: [Int64]) -> [Action] {
+    var marked = marking.filter { numbers.contains($0.number) }
+    marking = []
+    for index in marked.indices { marked[index].hasLeft = true }
+    guard isConnected else {
+      insert(marked)
+      return []
+    }
+    inFlight += marked
+    return marked.isEmpty ? [] : [.send(marked.map(\.number))]
+  }
+
+  private mutating func refuse(_ number: Int64, _ refusal: Refusal) -> [Action] {
+    guard inFlight.contains(where: { $0.number == number }) else { return [] }
+    if refusal.isTemporary {
+      disconnect()
+      return [.pause(refusal)]
+    }
+    inFlight.removeAll { $0.number == number }
+    var parked: Set<Int64> = [number]
+    waiting.removeAll { item in
+      guard !item.prerequisites.isDisjoint(with: parked) else { return false }
+      parked.insert(item.number)
+      return true
+    }
+    return [.park(number, refusal)]
+  }
+
+  /// What can leave now.
+  private mutating func next() -> [Action] {
+    guard isConnected, marking.isEmpty else { return [] }
+    var (new, again) = ([Item](), [Item]())
+    var open = Set((inFlight + marking).map(\.number))
+    while let item = waiting.first, open.count < Self.maximumInFlight {
+      let waitsForAnswer = item.followsText ? !open.isEmpty : !item.prerequisites.isDisjoint(with: open)
+      // One behind it must not overtake it.
+      if waitsForAnswer { break }
+      // One that has left goes first: the server may have it.
+      if item.hasLeft, !new.isEmpty { break }
+      waiting.removeFirst()
+      open.insert(item.number)
+      if item.hasLeft { again.append(item) } else { new.append(item) }
+    }
+    var actions = [Action]()
+    if !again.isEmpty {
+      inFlight += again
+      actions.append(.send(again.map(\.number)))
+    }
+    if !new.isEmpty {
+      marking += new
+      actions.append(.markLeft(new.map(\.number)))
+    }
+    assert(inFlight.count + marking.count <= Self.maximumInFlight, "the number of unanswered intents is bounded")
+    return actions
+  }
+}
+
+extension Refusal {
+  /// Whether the refusal is about the server's state, not about the edit.
+  package var isTemporary: Bool {
+    isOutcomeUnknown || [.unavailable, .cancelled].contains(code)
+  }
+}

@@ -1,0 +1,223 @@
+// Tests: ReplicaStoreTests.swift
+import GraphModel
+import GraphStore
+
+/// Commits without the server: each is planned, and durable in the queue of unsent edits when it is acknowledged.
+extension ReplicaStore {
+  public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
+    try batch.map { try perform($0, now: now) }
+  }
+
+  public func prepare(_ group: [WriteRequest], now: Timestamp) throws -> PreparedCommits {
+    let results = try commit(group, now: now)
+    return PreparedCommits { results }
+  }
+
+  private func perform(_ request: WriteRequest, now: Timestamp) throws -> WriteResult {
+    do {
+      return try state.withLock { state in
+        if let known = state.outcomes[request.id] { return WriteResult(outcome: .committed(known), record: nil) }
+        switch request {
+        case .transaction(let transaction, let author, _): return try append(transaction, author, now: now, &state)
+        case .undo(let undo, let author, _): return try self.undo(undo, author, now: now, &state)
+        case .restore: throw Self.needsServer("restoring")
+        case .batch: throw Self.needsServer("a batch of changes")
+        }
+      }
+    } catch let refusal as Refusal {
+      return WriteResult(outcome: .refused(refusal), record: nil)
+    }
+  }
+
+  // MARK: - Saves
+
+  private func append(
+    _ transaction: Transaction, _ author: Principal, now: Timestamp, _ state: inout State
+  ) throws -> WriteResult {
+    let (changes, places) = try renumbered(transaction.changes, seenAt: state.base)
+    var draft = Intent(
+      number: 0, transaction: transaction.id, model: model, author: author.name, made: now,
+      policy: transaction.policy, undo: transaction.undo, content: .changes(changes))
+    draft.texts = try followedTexts(of: changes, state)
+    let planned = try enqueue(draft, &state).planned
+    let plan = try planned.result.get()
+    let identities = plan.identities.map { identity in
+      CommitResult.IDAssignment(
+        temporary: places[identity.temporary] ?? identity.temporary, permanent: identity.permanent)
+    }
+    let result = CommitResult(
+      revision: planned.revision, fingerprint: token(planned.revision).fingerprint, identities: identities,
+      conflicts: plan.conflicts)
+    state.outcomes[transaction.id] = result
+    var record = CommitRecord(
+      revision: planned.revision, time: now, author: author.name, transaction: transaction.id,
+      fingerprint: result.fingerprint, undo: transaction.undo, changes: plan.changes)
+    if !state.related.isEmpty { record.related = try overlay.effects(of: plan.changes, on: state.related) }
+    state.records.append(record)
+    return WriteResult(outcome: .committed(result), record: record)
+  }
+
+  /// Appends an intent, unless the rules do not allow it.
+  func enqueue(_ draft: Intent, _ state: inout State) throws -> (intent: Intent, planned: PlannedEdit) {
+    var appended: PlannedEdit?
+    let intent: Intent
+    do {
+      intent = try unsent.append(draft, form: form) { intent, used in
+        let edit = try invariant(intent.edit(usedNumbers: used), "a save has changes")
+        let planned = try overlay.append(edit)
+        // Refused at once, as the server would.
+        let plan = try planned.result.get()
+        appended = planned
+        return plan.provisionalNumbers(model)
+      }
+    } catch {
+      // The file does not have it: a full disk, or a lock that another process holds.
+      if appended != nil { overlay.removeLast() }
+      throw error
+    }
+    let planned = try invariant(appended, "a save that was appended has a plan")
+    state.queue.append(intent)
+    state.plans[intent.number] = planned
+    note(intent, &state)
+    state.head = planned.revision
+    return (intent, planned)
+  }
+
+  /// Takes an intent of another replica or of a file, under a number of its own.
+  /// - Parameter numbers: the numbers here of the file's intents in front of it.
+  package func take(_ other: Intent, numbers: [Int64: Int64]) throws -> Int64 {
+    guard case .changes = other.content else {
+      throw Refusal(.malformed, "edit \(other.number) is the undo of a step, which only its own replica can send")
+    }
+    var draft = other
+    draft.state = .queued
+    draft.model = IntentModel(model)
+    var ids = [ObjectID: ObjectID]()
+    for id in other.changes.flatMap(\.namedObjects) {
+      guard let parts = ProvisionalID.parts(of: id), let number = numbers[parts.number] else { continue }
+      ids[id] = ProvisionalID.make(number: number, place: parts.place, entity: id.entity)
+    }
+    draft.rename(ids)
+    return try state.withLock { try enqueue(draft, &$0).intent.number }
+  }
+
+  /// The changes with temporary ids from 1, and with bases that the server knows.
+  /// - Returns: the changes, and the client's id of each temporary one.
+  private func renumbered(
+    _ changes: [Change], seenAt base: Revision
+  ) throws -> (changes: [Change], places: [ObjectID: ObjectID]) {
+    var ids = [ObjectID: ObjectID]()
+    var places = [ObjectID: ObjectID]()
+    for change in changes where change.kind == .insert {
+      guard change.id.isTemporary, ids[change.id] == nil, ids.count < ProvisionalID.maximumPlaces - 1 else {
+        throw Refusal(.malformed, "an insert needs a temporary id of its own")
+      }
+      let place = ObjectID.temporary(UInt64(ids.count + 1), entity: change.id.entity)
+      ids[change.id] = place
+      places[place] = change.id
+    }
+    var renumbered = Transaction(
+      id: TransactionID(replica: .zero, sequence: 0), changes: changes
+    ).renaming(ids).changes
+    for index in renumbered.indices {
+      if renumbered[index].kind == .revive { throw Self.needsServer("bringing back a deleted object") }
+      // An object of an unsent edit has no revision that the server knows.
+      let isNew = ProvisionalID.parts(of: renumbered[index].id) != nil
+      renumbered[index].base = isNew ? 0 : min(renumbered[index].base, base)
+      if let condition = renumbered[index].onlyIf {
+        renumbered[index].onlyIf = isNew ? nil : Precondition(
+          revision: min(condition.revision, max(1, base)), properties: condition.properties)
+      }
+    }
+    return (renumbered, places)
+  }
+
+  /// The texts to which splices refer that an unsent edit changes, too, as the user sees them.
+  private func followedTexts(
+    of changes: [Change], _ state: State
+  ) throws -> [ObjectID: [PropertyNumber: String]] {
+    var texts = [ObjectID: [PropertyNumber: String]]()
+    for change in changes where change.kind == .update {
+      guard let followed = state.texts[change.id] else { continue }
+      for edit in change.edits where followed.contains(edit.property) {
+        guard case .splice = edit.action, let property = model.property(edit.property),
+          let image = try overlay.image(of: change.id)
+        else { continue }
+        texts[change.id, default: [:]][edit.property] = if let text = image[property].stringValue { text } else { "" }
+      }
+    }
+    return texts
+  }
+
+  // MARK: - Undo
+
+  /// The edit that an undo removes: the newest one, if it has not left.
+  func undoable(_ state: State) -> Intent? {
+    guard let last = state.queue.last, case .queued = last.state, case .changes = last.content else { return nil }
+    return last
+  }
+
+  /// Removes the newest edit from the queue.
+  private func undo(
+    _ request: UndoRequest, _ author: Principal, now: Timestamp, _ state: inout State
+  ) throws -> WriteResult {
+    if request.redo { throw Refusal(.notFound, "an edit that was not sent and was undone is gone: repeat it") }
+    guard let last = undoable(state), let planned = state.plans[last.number] else {
+      throw Self.needsServer("the undo of an edit that was sent")
+    }
+    if let revision = request.revision, revision != planned.revision {
+      throw Self.needsServer("the undo of revision \(revision)")
+    }
+    let plan = try planned.result.get()
+    let revision = state.head + 1
+    let changes = plan.changes.reversed().map { $0.reversed(in: revision, model) }
+    _ = try unsent.discard(last.number, form: form)
+    try reload(&state)
+    state.head = max(state.head, revision)
+    let result = CommitResult(
+      revision: revision, fingerprint: token(revision).fingerprint, identities: [], conflicts: [])
+    state.outcomes[request.id] = result
+    var record = CommitRecord(
+      revision: revision, time: now, author: author.name, transaction: request.id, fingerprint: result.fingerprint,
+      undoes: planned.revision, changes: changes)
+    if !state.related.isEmpty { record.related = try overlay.effects(of: changes, on: state.related) }
+    state.records.append(record)
+    return WriteResult(outcome: .committed(result), record: record)
+  }
+}
+
+extension TransactionPlan {
+  /// The provisional numbers of the inserted objects.
+  fileprivate func provisionalNumbers(_ model: Model) -> [(number: Int64, object: ObjectID)] {
+    changes.flatMap { change -> [(number: Int64, object: ObjectID)] in
+      guard change.kind == .inserted, let image = change.after, let entity = model.entity(change.id.entity) else {
+        return []
+      }
+      return entity.assignedProperties.compactMap { property in
+        guard property.attribute?.assignment == .sequence, case .integer(let number) = image[property],
+          number > ProvisionalNumber.base
+        else { return nil }
+        return (number, change.id)
+      }
+    }
+  }
+}
+
+extension ObjectChange {
+  /// The change that takes this one back, as a commit of its own.
+  fileprivate func reversed(in revision: Revision, _ model: Model) -> ObjectChange {
+    var restored = before
+    restored?.revision = revision
+    switch kind {
+    case .inserted: return ObjectChange(kind: .deleted, id: id, before: after, after: nil)
+    case .deleted: return ObjectChange(kind: .inserted, id: id, before: nil, after: restored)
+    case .updated:
+      let edits = edits.compactMap { edit in
+        model.property(edit.property).flatMap { property in
+          before.map { Edit(edit.property, .set($0[property])) }
+        }
+      }
+      return ObjectChange(kind: .updated, id: id, before: after, after: restored, edits: edits)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// Tests: MirrorStoreTests.swift
+import Foundation
+import GRDB
+import GraphModel
+import Logging
+
+/// Loads a mirror from a server's export into a draft file, which takes the mirror's name when it is complete and on
+/// disk. A mirror is therefore always one state of the server, with the token of that state.
+///
+/// Objects refer to each other in any order, so each is written without references first; the references follow when
+/// all objects have rows. Only they are held in memory.
+package final class MirrorLoader {
+  private let path: String
+  private let draft: String
+  private let layout: StoreLayout
+  private let limit: MirrorStore.Limit
+  private var queue: DatabaseQueue?
+  private var writer: StoreWriter?
+  private var references = [(id: ObjectID, values: [(slot: Int, value: Value)])]()
+  private var count = 0
+
+  /// Begins a draft beside the mirror at `path`.
+  /// - Parameter store: the id of the server's store.
+  package init(path: String, model: Model, store: UniqueID, limit: MirrorStore.Limit = .init()) throws {
+    (self.path, draft, self.limit) = (path, path + ".new", limit)
+    layout = StoreLayout(model: model)
+    MirrorStore.remove(draft)
+    StoreFiles.createPrivateFile(at: draft)
+    let queue = try DatabaseQueue(path: draft)
+    self.queue = queue
+    writer = try queue.inDatabase { database in
+      SQLFunctions.register(on: database)
+      // The draft has no value before it is complete, and it is synced then.
+      try database.execute(sql: "PRAGMA synchronous = OFF")
+      try database.execute(sql: "PRAGMA foreign_keys = OFF")
+      try database.execute(sql: "PRAGMA secure_delete = ON")
+      try database.execute(sql: "PRAGMA application_id = \(StoreLayout.applicationID)")
+      try database.execute(sql: LayoutVersion(layout: StoreLayout.version).statement)
+      try database.inTransaction {
+        for statement in layout.creation + HistoryFloor.creation { try database.execute(sql: statement) }
+        try database.execute(
+          sql: "INSERT INTO _store (id, created, sum) VALUES (?, 0, ?)",
+          arguments: [Data(store.bytes), StoreLayout.sum(store: store, created: 0)])
+        let (hash, source) = (model.hash.bytes, model.source)
+        try database.execute(
+          sql: "INSERT INTO _model (hash, source, sum) VALUES (?, ?, ?)",
+          arguments: [Data(hash), source, StoreLayout.sum(model: hash, source: source)])
+        return .commit
+      }
+      return try MirrorStore.makeWriter(database, layout: layout)
+    }
+  }
+
+  deinit { abandon() }
+
+  /// Writes objects, each with the revision that the server gave it.
+  /// - Throws: `Refusal(.limit)` if the mirror would become larger than its limit.
+  package func add(_ images: [ObjectImage]) throws {
+    count += images.count
+    if count > limit.objects { throw limit.refusal("has more than \(limit.objects) objects") }
+    if StoreFiles.size(of: draft) > limit.bytes { throw limit.refusal("takes more than \(limit.bytes >> 20) MiB") }
+    let changes = images.map { image in
+      ObjectChange(kind: .inserted, id: image.id, before: nil, after: withoutReferences(image))
+    }
+    try write { _ in changes }
+  }
+
+  /// Writes the references, and puts the mirror in the place of an earlier one.
+  /// - Parameters:
+  ///   - token: the state of the objects.
+  ///   - time: the present time.
+  package func finish(at token: Token, time: Timestamp) throws {
+    for start in stride(from: 0, to: references.count, by: Self.chunk) {
+      try update(references[start..<min(start + Self.chunk, references.count)])
+    }
+    references = []
+    let queue = try invariant(queue, "a mirror is completed once")
+    let writer = try invariant(writer, "a mirror is completed once")
+    try queue.inDatabase { database in
+      try database.inTransaction {
+        // Whatever waits: history does not have these commits, from which it could be completed later.
+        writer.fullText.recordCommit(changes: SQLiteStore.Options().wordLimit, size: 0)
+        try writer.fullText.updateIfDue(head: token.revision)
+        if token.revision > 0 { try begin(at: token, time: time, writer) }
+        return .commit
+      }
+    }
+    self.writer = nil
+    self.queue = nil
+    try queue.close()
+    try MirrorStore.replace(path, by: draft)
+  }
+
+  private static let chunk = 1_000
+
+  /// The floor of history: the commits up to the token were never here.
+  private func begin(at token: Token, time: Timestamp, _ writer: StoreWriter) throws {
+    let state = MirroredCommit(unchangedUpTo: token, time: time)
+    try writer.insert(writer.row(of: state, changes: []))
+    try HistoryFloor(revision: token.revision, fingerprint: token.fingerprint, time: time, author: 0)
+      .write(writer.connection)
+  }
+
+  /// The image without references, which wait.
+  private func withoutReferences(_ image: ObjectImage) -> ObjectImage {
+    var image = image
+    var values = [(slot: Int, value: Value)]()
+    for slot in image.values.indices {
+      switch image.values[slot] {
+      case .object:
+        values.append((slot, image.values[slot]))
+        image.values[slot] = .null
+      case .objects(let ids) where !ids.isEmpty:
+        values.append((slot, image.values[slot]))
+        image.values[slot] = .objects([])
+      default: break
+      }
+    }
+    if !values.isEmpty { references.append((image.id, values)) }
+    return image
+  }
+
+  private func update(_ waiting: ArraySlice<(id: ObjectID, values: [(slot: Int, value: Value)])>) throws {
+    try write { writer in
+      try waiting.map { id, values in
+        let before = try invariant(writer.objects.readImage(of: id), "an object that was written is there")
+        let entity = try invariant(layout.model.entity(before.id.entity), "an object that was written has an entity")
+        var after = before
+        for (slot, value) in values { after.values[slot] = value }
+        after = try writer.withKnownReferences(after, [])
+        let edits = values.map { Edit(entity.storedProperties[$0.slot].number, .set(after.values[$0.slot])) }
+        return ObjectChange(kind: .updated, id: id, before: before, after: after, edits: edits)
+      }
+    }
+  }
+
+  private func write(_ changes: (StoreWriter) throws -> [ObjectChange]) throws {
+    let queue = try invariant(queue, "a mirror that is loaded is open")
+    let writer = try invariant(writer, "a mirror that is loaded has a writer")
+    try queue.inDatabase { database in
+      try database.inTransaction {
+        let changes = try changes(writer)
+        var size = 0
+        let sums = try writer.sums(of: changes, &size)
+        var rows = RowWriter(
+          objects: writer.objects, fullText: writer.fullText, changes: changes, sums: sums, revision: 1,
+          updates: writer.updates, hasRevivals: false)
+        rows.keepsRevisions = true
+        try rows.write()
+        writer.fullText.recordCommit(changes: changes.count, size: size)
+        try writer.fullText.updateInBatch()
+        return .commit
+      }
+    }
+  }
+
+  /// Removes the draft.
+  package func abandon() {
+    guard let queue else { return }
+    writer = nil
+    self.queue = nil
+    try? queue.close()
+    MirrorStore.remove(draft)
+  }
+}

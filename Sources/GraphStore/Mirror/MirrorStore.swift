@@ -1,0 +1,207 @@
+// Tests: MirrorStoreTests.swift
+import Foundation
+import GRDB
+import GraphModel
+import Logging
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A copy of a server's objects in a store's tables, read by the same readers. It is disposable: the server has it all.
+///
+/// It has the server's images and revisions, and one SQLite transaction writes all of a revision together with its
+/// token, so a token is never ahead of its data. Several processes may have it open; one at a time writes.
+///
+/// `@unchecked Sendable`: the writer is accessed inside the queue only, and replaced under the mutex of `state`.
+package final class MirrorStore: @unchecked Sendable {
+  /// The size up to which a mirror is kept.
+  package struct Limit: Sendable {
+    package var objects = 100_000
+    package var bytes = 256 << 20
+
+    package init() {}
+
+    func refusal(_ what: String) -> Refusal {
+      Refusal(.limit, "what you may see \(what), which is the most that is kept for work without the server")
+    }
+  }
+
+  package let path: String
+  package let model: Model
+  /// The id of the server's store.
+  package let storeID: UniqueID
+  let layout: StoreLayout
+  private let queue: DatabaseQueue
+  /// Accessed inside the queue only.
+  private var writer: StoreWriter?
+
+  /// Opens a mirror.
+  /// - Throws: `StoreFailure`: `notAStore` if there is none, `modelDiffers` for one of another model version. Then a new
+  ///   one must be loaded.
+  package init(path: String, model: Model) throws {
+    (self.path, self.model) = (path, model)
+    guard case .store = try StoreFiles.kind(of: path) else {
+      throw StoreFailure(
+        .notAStore, "there is no copy of the server's objects at \(path)",
+        advice: "Run stickies sync on while the server can be reached.")
+    }
+    do {
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(Self.lockSeconds)
+      configuration.journalMode = .wal
+      configuration.prepareDatabase { database in
+        // Objects that become invisible must not stay in free pages.
+        try database.execute(sql: "PRAGMA secure_delete = ON")
+        try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        try database.execute(sql: "PRAGMA temp_store = MEMORY")
+        SQLFunctions.register(on: database)
+      }
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      self.queue = queue
+      (storeID, layout) = try queue.inDatabase { database in
+        let hash = try Data.fetchOne(database, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1")
+        guard let hash, Array(hash) == model.hash.bytes else {
+          throw StoreFailure(
+            .modelDiffers, "the copy of the server's objects at \(path) is of another version of the model",
+            advice: "It is loaded again when the server can be reached.")
+        }
+        let id = try invariant(try database.storeID(), "a mirror has the id of its store")
+        return (id, StoreLayout(model: model))
+      }
+    } catch let error as DatabaseError {
+      throw SQLiteFailure.of(error, path: path)
+    }
+  }
+
+  private static let lockSeconds = 5.0
+
+  /// The state of the server that the mirror has.
+  package var head: Token {
+    get throws {
+      try inQueue { database in
+        let head = try HistoryReader(objects: ObjectReader(Connection(database), layout: layout)).head()
+        return Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint)
+      }
+    }
+  }
+
+  /// An object as the server has it; nil if there is none.
+  package func image(of id: ObjectID) throws -> ObjectImage? {
+    try inQueue { try ObjectReader(Connection($0), layout: layout).readImage(of: id) }
+  }
+
+  /// Writes commits in one SQLite transaction; those that the mirror has already, from another process, are skipped.
+  /// - Returns: the objects that changed.
+  package func apply(_ commits: [MirroredCommit]) throws -> Set<ObjectID> {
+    try inQueue { database in
+      var changed = Set<ObjectID>()
+      do {
+        try database.inTransaction(.immediate) {
+          let writer = try currentWriter(database)
+          for commit in commits where commit.token.revision > writer.revision {
+            changed.formUnion(try writer.mirror(commit))
+          }
+          try writer.fullText.updateIfDue(head: writer.revision)
+          try trimHistory(writer)
+          return .commit
+        }
+      } catch {
+        writer = nil
+        throw error
+      }
+      return changed
+    }
+  }
+
+  /// The number of commits that are kept, for comparisons and for undo.
+  package static let keptCommits: Int64 = 1_000
+
+  /// Removes the oldest commits, some at a time.
+  private func trimHistory(_ writer: StoreWriter) throws {
+    let count = try invariant(
+      writer.connection.integer("SELECT count(*) FROM _commit"), "a count of rows is a number")
+    guard count > Self.keptCommits * 5 / 4 else { return }
+    let target = try writer.connection.integer(
+      "SELECT revision FROM _commit ORDER BY revision DESC LIMIT 1 OFFSET ?", .integer(Self.keptCommits))
+    guard let target else { return }
+    // The full-text indexes are completed from history.
+    try writer.fullText.update(upTo: target, head: writer.revision)
+    _ = try HistoryPruner(connection: writer.connection, sliceCommits: Int(count)).removeCommits(through: target)
+  }
+
+  /// The writer, with the state that the file has now: another process may have written since.
+  private func currentWriter(_ database: Database) throws -> StoreWriter {
+    if let writer {
+      let head = try writer.history.head()
+      if head.revision == writer.revision { return writer }
+      try writer.reload()
+      return writer
+    }
+    let fresh = try Self.makeWriter(database, layout: layout)
+    writer = fresh
+    return fresh
+  }
+
+  static func makeWriter(_ database: Database, layout: StoreLayout) throws -> StoreWriter {
+    let options = SQLiteStore.Options()
+    let reporter = StoreReporter(
+      model: layout.model, log: Logger(label: "mirror") { _ in SwiftLogNoOpLogHandler() }, options: options)
+    let writer = try StoreWriter(
+      Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
+      keyframeInterval: 0, undoLimits: options.undoLimits, reporter: reporter, names: ShownNames(),
+      random: options.random)
+    // The server verifies its objects; rows of history have the server's fingerprints.
+    writer.objects.skipsVerification = true
+    return writer
+  }
+
+  /// A reader of the mirror with unsent edits over it.
+  package func makeOverlay() throws -> MirrorOverlay { try MirrorOverlay(path: path, layout: layout, storeID: storeID) }
+
+  private func inQueue<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    do {
+      return try queue.inDatabase(body)
+    } catch let error as DatabaseError {
+      throw SQLiteFailure.of(error, path: path)
+    }
+  }
+
+  /// Closes the file. Call it when no read is running.
+  package func close() {
+    queue.inDatabase { _ in writer = nil }
+    try? queue.close()
+  }
+
+  // MARK: - Files
+
+  /// The size in bytes, with SQLite's write-ahead log.
+  package static func size(of path: String) -> Int { StoreFiles.size(of: path) }
+
+  /// Removes a mirror with SQLite's files beside it.
+  package static func remove(_ path: String) {
+    for suffix in ["-wal", "-shm", "-journal", ""] { unlink(path + suffix) }
+  }
+
+  /// Syncs a complete draft and gives it the mirror's name.
+  static func replace(_ path: String, by draft: String) throws {
+    let descriptor = open(draft, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StoreFiles.failure("\(draft) can't be read", errno) }
+    let isSynced = fsync(descriptor) == 0
+    let code = errno
+    closeDescriptor(descriptor)
+    guard isSynced else { throw StoreFiles.failure("\(draft) can't be written", code) }
+    // A WAL without its database belongs to another one; SQLite would apply it to the new one.
+    for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+    guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
+    try StoreFiles.synchronize(directory: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+  }
+}
+
+/// Outside of the class, which has a method of the system call's name.
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }

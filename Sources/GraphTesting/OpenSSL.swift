@@ -1,0 +1,29 @@
+import Foundation
+
+/// The program `openssl`, for certificates in tests.
+public enum OpenSSL {
+  /// An `openssl` that failed, with what it wrote.
+  public struct Failure: Error {
+    public let arguments: [String]
+    public let output: String
+  }
+
+  /// Runs it in a directory.
+  /// - Returns: what it wrote to both outputs.
+  /// - Throws: `Failure` if its status is not 0.
+  @discardableResult public static func run(_ arguments: [String], in directory: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["openssl"] + arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: directory)
+    process.standardInput = FileHandle.nullDevice
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failure(arguments: arguments, output: text) }
+    return text
+  }
+}

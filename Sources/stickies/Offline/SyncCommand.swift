@@ -1,0 +1,127 @@
+import ArgumentParser
+import FoundationEssentials
+import GraphClient
+import GraphModel
+import GraphOffline
+import GraphReplicaStore
+import GraphShell
+import StickiesKit
+import StickiesModel
+
+/// `stickies sync`: a copy of the notes on this computer, and edits without the daemon.
+struct SyncCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync", abstract: "Work without the daemon, and send the edits later.",
+    discussion: """
+      After "stickies sync on", this computer keeps a copy of the notes that you may see. If no daemon answers, the \
+      commands use the copy: they say so, and keep your edits until the daemon answers again. Then each edit is sent, in \
+      order. An edit that the daemon refuses, because somebody else has changed or deleted the same thing, waits in the \
+      list of conflicts with both values; the others are not held up.
+      """,
+    subcommands: [
+      On.self, Off.self, State.self, Now.self, Conflicts.self, Retry.self, Edit.self, Discard.self, Export.self,
+      Take.self, Reset.self, DeleteEverywhere.self,
+    ], defaultSubcommand: State.self)
+
+  struct On: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Keep a copy of the notes on this computer, and send and receive edits.")
+    @OptionGroup var options: CommonOptions
+
+    @MainActor
+    func run() async throws {
+      let (address, replica) = (try options.address, try OfflineConnection.replica(of: options.address))
+      let report = try await options.connecting { security in
+        try await replica.turnOn { try await OfflineConnection.connection(address, security, $0) }
+      }
+      try SyncOutput(options, replica).show(report)
+    }
+  }
+
+  struct Off: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Stop sending and receiving; the copy and the edits stay.",
+      discussion: "The commands work on the copy until \"stickies sync on\", also if the daemon could be reached.")
+    @OptionGroup var options: CommonOptions
+
+    @MainActor
+    func run() async throws {
+      let replica = try OfflineConnection.replica(of: options.address)
+      try replica.turnOff()
+      try SyncOutput(options, replica).show()
+    }
+  }
+
+  struct State: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "status", abstract: "Show whether sync is on, and what was not sent.")
+    @OptionGroup var options: CommonOptions
+
+    @MainActor
+    func run() async throws {
+      try SyncOutput(options, OfflineConnection.replica(of: options.address)).show()
+    }
+  }
+
+  struct Now: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Send the edits and receive those of others.", discussion: "Every other command does it, too, if it can.")
+    @OptionGroup var options: CommonOptions
+
+    @MainActor
+    func run() async throws {
+      try await SyncOutput.synchronize(options)
+    }
+  }
+}
+
+/// The output of the commands of `sync`.
+@MainActor
+struct SyncOutput {
+  let options: CommonOptions
+  let replica: OfflineReplica
+  let output: Output
+
+  init(_ options: CommonOptions, _ replica: OfflineReplica) {
+    (self.options, self.replica) = (options, replica)
+    output = Output(
+      json: options.json, ansi: options.ansi, model: StickiesModel.model, program: RunningProgram.current)
+  }
+
+  /// Sends and receives, and prints what was done.
+  static func synchronize(_ options: CommonOptions) async throws {
+    let (address, replica) = (try options.address, try OfflineConnection.replica(of: options.address))
+    let report = try await options.connecting { security in
+      try await replica.synchronize { try await OfflineConnection.connection(address, security, $0) }
+    }
+    try SyncOutput(options, replica).show(report)
+  }
+
+  /// Prints the state of the replica, and what a run did.
+  func show(_ report: SyncReport? = nil) throws {
+    let unsent = try replica.openUnsent()
+    defer { unsent.close() }
+    let (row, counts) = (try unsent.replica, try unsent.counts())
+    let state = row.state == .off ? "off" : "on"
+    if output.json {
+      var members = [
+        JSON.Member("state", .string(state)), .init("unsent", .integer(Int64(counts.unsent))),
+        .init("parked", .integer(Int64(counts.parked))), .init("folder", .string(replica.path)),
+      ]
+      if let report {
+        members += [
+          .init("sent", .integer(Int64(report.sent))), .init("newlyParked", .integer(Int64(report.parked))),
+          .init("received", .integer(Int64(report.received))), .init("reloaded", .bool(report.isReloaded)),
+        ]
+      }
+      return output.print(JSON.object(members))
+    }
+    if let report {
+      let reloaded = report.isReloaded ? "the copy was loaded as a whole" : "\(Output.count(report.received, "commit")) received"
+      output.print("\(Output.count(report.sent, "edit")) sent, \(reloaded)")
+    }
+    output.print(
+      "sync is \(state): \(Output.count(counts.unsent, "edit")) not sent, \(counts.parked) in conflict"
+        + (counts.parked == 0 ? "" : " (stickies sync conflicts)"))
+  }
+}

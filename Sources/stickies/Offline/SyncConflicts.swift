@@ -1,0 +1,172 @@
+import ArgumentParser
+import FoundationEssentials
+import GraphClient
+import GraphModel
+import GraphOffline
+import GraphReplicaStore
+import GraphShell
+import StickiesKit
+import StickiesModel
+
+/// A merge policy in a command.
+enum PolicyName: String, ExpressibleByArgument, CaseIterable {
+  case error, storeTrump, objectTrump, overwrite, rollback
+
+  var policy: MergePolicy {
+    switch self {
+    case .error: .error
+    case .storeTrump: .storeTrump
+    case .objectTrump: .objectTrump
+    case .overwrite: .overwrite
+    case .rollback: .rollback
+    }
+  }
+}
+
+extension SyncCommand {
+  struct Conflicts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "List the edits that the daemon has refused, with both values.")
+    @OptionGroup var options: CommonOptions
+
+    @MainActor
+    func run() async throws {
+      let replica = try OfflineConnection.replica(of: options.address)
+      let unsent = try replica.openUnsent()
+      defer { unsent.close() }
+      let entries = try unsent.entries(IntentForm(StickiesModel.model)).filter(\.isParked)
+      let output = SyncOutput(options, replica).output
+      if output.json {
+        return output.print(JSON.array(try entries.map { try JSON(parsing: $0.form) }))
+      }
+      if entries.isEmpty { return output.print("no edit is in conflict") }
+      for entry in entries { output.print(Self.text(entry)) }
+    }
+
+    @MainActor
+    private static func text(_ entry: UnsentFile.Entry) -> String {
+      guard let intent = entry.intent, case .parked(let parking) = intent.state else {
+        return "\(entry.number)  \(entry.failure?.message ?? "it can't be read")"
+      }
+      let model = StickiesModel.model
+      var lines = ["\(entry.number)  \(intent.author), \(Output.localTime(intent.made)): \(parking.message)"]
+      for conflict in parking.conflicts {
+        let property = model.property(conflict.property)
+        let name = [model.entity(conflict.id.entity)?.name, property?.name].compactMap { $0 }.joined(separator: ".")
+        func text(_ value: Value) -> String { TextTable.visible(value.json(kind: property?.attribute?.kind).text) }
+        lines.append("    \(name) mine   \(text(conflict.mine))")
+        lines.append("    \(name) theirs \(text(conflict.theirs)) (\(conflict.author), revision \(conflict.revision))")
+      }
+      for violation in parking.violations { lines.append("    \(violation.message)") }
+      return lines.joined(separator: "\n")
+    }
+  }
+
+  struct Retry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Send an edit again that is in conflict.",
+      discussion: "The policy decides what becomes of both values: objectTrump takes yours, storeTrump theirs.")
+    @OptionGroup var options: CommonOptions
+    @Argument(help: "The edit's number, as stickies sync conflicts shows it.") var number: Int64
+    @Option(parsing: .unconditional, help: "The merge policy; default: the edit's own.") var policy: PolicyName?
+
+    @MainActor
+    func run() async throws {
+      let replica = try OfflineConnection.replica(of: options.address)
+      try replica.retry(number, policy: policy?.policy, model: StickiesModel.model)
+      try await SyncOutput.synchronize(options)
+    }
+  }
+
+  struct Edit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Change an edit that is in conflict in your editor, and send it again.",
+      discussion: "The editor shows the edit in its JSON form, which \"stickies sync export\" prints, too.")
+    @OptionGroup var options: CommonOptions
+    @Argument(help: "The edit's number, as stickies sync conflicts shows it.") var number: Int64
+
+    @MainActor
+    func run() async throws {
+      let replica = try OfflineConnection.replica(of: options.address)
+      let form = try replica.form(of: number, model: StickiesModel.model)
+      let editor = try await Editor.edit(form)
+      let text = editor.text
+      if text == form { throw Refusal(.invalid, "the edit is unchanged; stickies sync retry \(number) sends it again") }
+      try replica.replace(number, by: text, model: StickiesModel.model)
+      try await SyncOutput.synchronize(options)
+    }
+  }
+
+  struct Discard: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Give an edit up that was not sent or is in conflict.",
+      discussion: "Later edits of an object that only this edit would have made are given up with it; they need --yes.")
+    @OptionGroup var options: CommonOptions
+    @Argument(help: "The edit's number, as stickies sync conflicts shows it.") var number: Int64
+    @Flag(help: "Also give up the edits that depend on it.") var yes = false
+
+    @MainActor
+    func run() async throws {
+      let replica = try OfflineConnection.replica(of: options.address)
+      let unsent = try replica.openUnsent()
+      defer { unsent.close() }
+      let form = IntentForm(StickiesModel.model)
+      let others = try unsent.dependents(of: number, form: form).filter { $0 != number }
+      guard others.isEmpty || yes else {
+        throw Refusal(
+          .denied,
+          "\(Output.count(others.count, "later edit")) change an object that edit \(number) would have made: "
+            + "use --yes to give them up, too")
+      }
+      let forms = try unsent.discard(number, form: form)
+      let output = SyncOutput(options, replica).output
+      if output.json {
+        output.print(JSON.array(try forms.map { try JSON(parsing: $0) }))
+      } else {
+        output.print("\(Output.count(forms.count, "edit")) given up")
+      }
+    }
+  }
+
+  struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Print an edit that was not sent, or all of them, one in each line.")
+    @OptionGroup var options: CommonOptions
+    @Argument(help: "The edit's number; default: all.") var number: Int64?
+
+    @MainActor
+    func run() async throws {
+      let replica = try OfflineConnection.replica(of: options.address)
+      let unsent = try replica.openUnsent()
+      defer { unsent.close() }
+      let entries = try unsent.entries(IntentForm(StickiesModel.model))
+      let wanted = entries.filter { entry in number.map { entry.number == $0 } ?? true }
+      if wanted.isEmpty, let number { throw Refusal(.notFound, "there is no unsent edit \(number)") }
+      let output = SyncOutput(options, replica).output
+      for entry in wanted { output.print(entry.form) }
+    }
+  }
+
+  struct Take: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Take the edits of a file that \"stickies sync export\" or a browser has written.",
+      discussion: "They get numbers of their own, and are sent like edits that were made here.")
+    @OptionGroup var options: CommonOptions
+    @Argument(help: "The file, with one edit in each line.", completion: .file()) var file: String
+
+    @MainActor
+    func run() async throws {
+      guard let bytes = FileManager.default.contents(atPath: file), let text = String(validating: bytes, as: UTF8.self)
+      else { throw Refusal(.unavailable, "\(file) can't be read as text") }
+      let replica = try OfflineConnection.replica(of: options.address)
+      let lines = text.split(separator: "\n").map(String.init)
+      let taken = try replica.take(lines, model: StickiesModel.model)
+      let output = SyncOutput(options, replica).output
+      if output.json {
+        output.print(JSON.object([.init("taken", .array(taken.map(JSON.integer)))]))
+      } else {
+        output.print("\(Output.count(taken.count, "edit")) taken; stickies sync now sends them")
+      }
+    }
+  }
+}

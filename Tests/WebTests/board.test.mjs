@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Session } from '../../Web/control/session.js';
+import { idText } from '../../Web/keep/intents.js';
+import { memoryStorage } from '../../Web/keep/storage.js';
+import { FakeClock, FakeConnection, FakeServer, settle } from './fakes.mjs';
+
+/** A browser with one server: what a page sees of it, and what survives a reload. */
+class FakeBrowser {
+  clock = new FakeClock();
+  entries = new Map();
+  connections = [];
+  isOnline = true;
+  role = 'owner';
+  user = 'ann';
+  build = 'b1';
+  reloads = 0;
+  hidden = [];
+  posts = [];
+  ended = [];
+  #replicas = 0;
+  location = { hash: '' };
+
+  constructor(server = new FakeServer(), number = 0) {
+    this.server = server;
+    this.#replicas = number;
+  }
+
+  /** A new page. */
+  async open(before = () => {}) {
+    const session = new Session(this.environment());
+    session.notices = [];
+    session.addEventListener('notice', ({ detail }) => session.notices.push(detail.message));
+    before(session);
+    await session.start();
+    await this.clock.pass(10);
+    return session;
+  }
+
+  get connection() { return this.connections[this.connections.length - 1]; }
+
+  environment() {
+    const answer = (status, body) => ({ ok: status < 300, status, json: async () => body });
+    const page = new URL('https://notes.example/prefix/app/b1/');
+    return {
+      page, root: new URL('../../', page), build: 'b1', program: 'test', location: this.location, clock: this.clock,
+      fetch: async (url, options = {}) => {
+        if (!this.isOnline) throw new TypeError('fetch failed');
+        const path = new URL(url).pathname;
+        if (path === '/prefix/v1/session') return answer(200, { user: this.user, role: this.role, build: this.build, store: 'a-b', accounts: this.user === null });
+        this.posts.push([path, JSON.parse(options.body)]);
+        return this.post?.(path, answer) ?? answer(404, {});
+      },
+      replaceFragment: (hash) => { this.location.hash = hash; },
+      connect: ({ identity }) => {
+        const made = new FakeConnection(this.server, { replica: identity.replica, author: this.user, role: this.role, isOnline: this.isOnline });
+        this.connections.push(made);
+        return made;
+      },
+      randomHex: () => String((this.#replicas += 1)).padStart(32, '0'), undoScope: () => [idText('f'.repeat(32)), 1000 * this.#replicas],
+      openStorage: async () => memoryStorage(this.entries),
+      openTabs: () => ({ hold: () => {}, ended: (_, body) => { this.ended.push(body); }, close: () => {} }),
+      isPersistent: async () => false, persist: async () => true, keepShell: async () => true,
+      onhide: (body) => this.hidden.push(body), onshow: () => {}, isOnline: () => this.isOnline, reload: () => { this.reloads += 1; },
+    };
+  }
+}
+
+/** A session that shows a board with one note. */
+async function shown(text = 'milk') {
+  const browser = new FakeBrowser();
+  const board = browser.server.insert('Board', { name: 'Home', color: 'gray' });
+  const note = browser.server.insert('Note', { text, board, x: 0, y: 0 });
+  const session = await browser.open();
+  const open = session.openBoard(board);
+  await browser.clock.pass(10);
+  const changes = [];
+  open.addEventListener('change', ({ detail }) => changes.push(detail));
+  return { browser, server: browser.server, session, board: open, note, changes };
+}
+
+test('a board shows its notes, and an edit is visible at once', async () => {
+  const { browser, server, session, board, note, changes } = await shown();
+  assert.equal(session.status.kind, 'live');
+  assert.deepEqual(session.boards.map((each) => [each.name, each.notes]), [['Home', 1]]);
+  assert.equal(board.ready, true);
+  assert.deepEqual([...board.notes.values()].map((each) => [each.text, each.number, each.unsent]), [['milk', 1, false]]);
+  board.edit(note, { start: 4, end: 4, text: '!' });
+  assert.equal(board.notes.get(note).text, 'milk!');
+  assert.equal(board.notes.get(note).unsent, true);
+  assert.deepEqual(changes[0].updated, [{ id: note, properties: ['text', 'title', 'unsent'], splices: [{ start: 4, end: 4, text: '!' }] }]);
+  assert.equal(changes[0].mine, true);
+  await browser.clock.pass(2000);
+  assert.equal(server.objects.get(note).values.text, 'milk!');
+  assert.equal(board.notes.get(note).unsent, false);
+  assert.equal(session.status.unsent, 0);
+});
+
+test('a new note has a provisional number until the server gives it one', async () => {
+  const { browser, board, changes } = await shown();
+  browser.connection.isHeld = true;
+  const id = board.insert({ text: 'new' });
+  assert.equal(board.notes.get(id).number, '+1');
+  assert.deepEqual([board.notes.get(id).x, board.notes.get(id).y], [224, 0]);
+  board.edit(id, { start: 3, end: 3, text: 'er' });
+  await browser.clock.pass(500);
+  browser.connection.flush();
+  await browser.clock.pass(500);
+  browser.connection.flush();
+  browser.connection.isHeld = false;
+  await browser.clock.pass(3000);
+  browser.connection.flush();
+  await browser.clock.pass(3000);
+  const renamed = changes.flatMap((each) => each.renamed);
+  assert.deepEqual(renamed.map((each) => each.from), [id]);
+  const note = board.notes.get(renamed[0].to);
+  assert.deepEqual([note.number, note.text, note.unsent], [2, 'newer', false]);
+  // At no time was it there twice.
+  assert.equal(changes.flatMap((each) => each.inserted).length, 1);
+  assert.equal(board.notes.size, 2);
+  assert.equal(board.current(id), note.id);
+});
+
+test('typing is one step of undo and continues its own text', async () => {
+  const { browser, server, board, note } = await shown('');
+  const gesture = board.gesture('Edit Note');
+  for (const [index, letter] of [...'hello'].entries()) board.edit(note, { start: index, end: index, text: letter }, gesture);
+  board.end(gesture);
+  await browser.clock.pass(3000);
+  assert.equal(server.objects.get(note).values.text, 'hello');
+  const groups = new Set(browser.connection.sent.map((each) => each.undo.group));
+  assert.equal(groups.size, 1);
+  const splices = browser.connection.sent.flatMap((each) => each.changes.flatMap((change) => change.splices?.text ?? []));
+  assert.deepEqual(splices.map((each) => each.leftAffinity), splices.map((_, index) => index > 0));
+});
+
+test('two people write in one note and all letters are there', async () => {
+  const browsers = [new FakeBrowser()];
+  browsers.push(new FakeBrowser(browsers[0].server, 100));
+  const { server } = browsers[0];
+  const boardID = server.insert('Board', { name: 'Home' });
+  const note = server.insert('Note', { text: '', board: boardID });
+  const boards = [];
+  for (const browser of browsers) {
+    const session = await browser.open();
+    boards.push(session.openBoard(boardID));
+    await browser.clock.pass(10);
+    browser.connection.isHeld = true;
+  }
+  const [one, two] = ['abcdefghijklmno', 'ABCDEFGHIJKLMNO🎉'];
+  for (const index of Array(16).keys()) {
+    for (const [which, text] of [one, two].entries()) {
+      const letter = [...text][index];
+      if (letter === undefined) continue;
+      const now = boards[which].notes.get(note).text;
+      // Each writes at the end of the own letters.
+      const place = [...now].reduce((end, each, at) => ([...text].includes(each) ? [...now].slice(0, at + 1).join('').length : end), 0);
+      boards[which].edit(note, { start: place, end: place, text: letter });
+      await browsers[which].clock.pass(40);
+    }
+    for (const browser of browsers) browser.connection.flush();
+    for (const browser of browsers) await browser.clock.pass(10);
+  }
+  for (let round = 0; round < 60; round += 1) {
+    for (const browser of browsers) {
+      browser.connection.flush();
+      await browser.clock.pass(100);
+    }
+  }
+  const text = server.objects.get(note).values.text;
+  assert.equal([...text].sort().join(''), [...one, ...two].sort().join(''));
+  assert.equal(text.replace(/[^a-z]/g, ''), one);
+  assert.equal(text.replace(/[a-z]/g, ''), two);
+  for (const board of boards) assert.equal(board.notes.get(note).text, text);
+});
+
+test('edits of others wait during a composition', async () => {
+  const { browser, server, board, note, changes } = await shown('milk');
+  board.compose(note, true);
+  server.commit({ sequence: 1, policy: 'error', changes: [{ kind: 'update', id: note, entity: 'Note', base: 2, splices: { text: [{ offset: 0, length: 0, insertion: 'oat ' }] } }] }, 'bob', 'bob');
+  assert.equal(board.notes.get(note).text, 'milk');
+  board.edit(note, { start: 4, end: 4, text: '漢' });
+  assert.equal(board.notes.get(note).text, 'milk漢');
+  await browser.clock.pass(3000);
+  board.compose(note, false);
+  await browser.clock.pass(3000);
+  assert.equal(board.notes.get(note).text, 'oat milk漢');
+  assert.equal(server.objects.get(note).values.text, 'oat milk漢');
+  const splices = changes.filter((each) => !each.mine).flatMap((each) => each.updated.flatMap((one) => one.splices ?? []));
+  assert.deepEqual(splices, [{ start: 0, end: 0, text: 'oat ' }]);
+});
+
+test('a drag of several notes is one transaction', async () => {
+  const { browser, server, session, board, note } = await shown();
+  const other = server.insert('Note', { text: 'b', board: board.id, x: 50 });
+  const gesture = board.gesture('Move');
+  for (let x = 1; x <= 30; x += 1) board.update([note, other], new Map([[note, { x }], [other, { x: x + 50 }]]), gesture);
+  assert.equal(session.status.unsent, 2);
+  await browser.clock.pass(3000);
+  assert.deepEqual([note, other].map((id) => server.objects.get(id).values.x), [30, 80]);
+  assert.ok(browser.connection.sent.every((each) => each.changes.length === 2));
+});
+
+test('tags are made once, and links go with their notes', async () => {
+  const { browser, server, board, note } = await shown();
+  const other = board.insert({ text: 'b' });
+  board.tag([note, other], 'home');
+  board.tag([note], 'home');
+  const link = board.link(note, other, 'see');
+  assert.deepEqual(board.notes.get(note).links.map((each) => [each.to, each.label]), [[other, 'see']]);
+  assert.deepEqual(board.notes.get(other).tags.map((each) => each.name), ['home']);
+  await browser.clock.pass(5000);
+  const of = (entity) => [...server.objects.values()].filter((each) => each.entity === entity);
+  assert.equal(of('Tag').length, 1);
+  assert.deepEqual(of('Link').map((each) => [each.values.from, each.values.to]), [[note, board.current(other)]]);
+  assert.deepEqual(board.notes.get(note).links.map((each) => each.to), [board.current(other)]);
+  assert.deepEqual(board.notes.get(note).tags.map((each) => each.name), ['home']);
+  board.untag([note], 'home');
+  assert.deepEqual(board.notes.get(note).tags, []);
+  board.delete([other]);
+  assert.equal(board.links.size, 0);
+  assert.equal(board.notes.has(board.current(other)), false);
+  assert.ok(link);
+});
+
+test('raised notes are above all others in their order', async () => {
+  const { server, board, note } = await shown();
+  const ids = [1, 2, 3].map((z) => server.insert('Note', { board: board.id, z }));
+  board.raise([ids[0], note]);
+  assert.deepEqual([note, ids[0]].map((id) => board.notes.get(id).z), [4, 5]);
+  board.raise([ids[0], note]);
+  assert.deepEqual([note, ids[0]].map((id) => board.notes.get(id).z), [4, 5]);
+  board.lower([ids[2]]);
+  assert.equal(board.notes.get(ids[2]).z, 1);
+});
+
+test('a reader can’t write', async () => {
+  const browser = new FakeBrowser();
+  browser.role = 'reader';
+  const id = browser.server.insert('Board', { name: 'Home' });
+  const note = browser.server.insert('Note', { text: 'a', board: id });
+  const session = await browser.open();
+  const board = session.openBoard(id);
+  await browser.clock.pass(10);
+  assert.equal(session.status.kind, 'readOnly');
+  assert.equal(board.canWrite, false);
+  assert.equal(board.insert({ text: 'b' }), '');
+  board.edit(note, { start: 0, end: 0, text: 'x' });
+  board.delete([note]);
+  assert.equal(board.notes.get(note).text, 'a');
+  assert.equal(browser.connection.sent.length, 0);
+  assert.match(session.notices[0], /not change it/);
+});
+
+test('a page that is loaded without the server shows the board, and each edit arrives once', async () => {
+  const { browser, server, board, note } = await shown('milk');
+  for (const save of browser.hidden) save();
+  await settle();
+  const id = board.id;
+  browser.connection.disconnect();
+  browser.isOnline = false;
+  board.edit(note, { start: 4, end: 4, text: ' and bread' });
+  await browser.clock.pass(1000);
+  // The page ends; the next one is loaded from the worker's cache.
+  const page = await browser.open();
+  for (const body of browser.ended.splice(0)) await body();
+  const again = page.openBoard(id);
+  assert.deepEqual(page.boards.map((each) => each.name), ['Home']);
+  assert.equal(again.name, 'Home');
+  assert.equal(again.ready, false);
+  assert.equal(again.notes.get(note).text, 'milk and bread');
+  const made = again.insert({ text: 'eggs' });
+  again.edit(note, { start: 0, end: 0, text: 'oat ' });
+  await browser.clock.pass(9000);
+  assert.equal(page.status.kind, 'offline');
+  assert.equal(page.status.unsent, 3);
+  assert.match(page.status.message, /3 edits kept in this browser/);
+  // The server is back, and another client has written meanwhile.
+  server.commit({ sequence: 1, policy: 'error', changes: [{ kind: 'update', id: note, entity: 'Note', base: 2, splices: { text: [{ offset: 4, length: 0, insertion: '!' }] } }] }, 'bob', 'bob');
+  browser.isOnline = true;
+  browser.connection.connect();
+  await browser.clock.pass(10_000);
+  assert.deepEqual(server.texts(), ['eggs', 'oat milk! and bread']);
+  assert.deepEqual([again.notes.get(note).text, again.notes.get(again.current(made)).text], ['oat milk! and bread', 'eggs']);
+  assert.equal(page.status.kind, 'live');
+  assert.equal([...browser.entries.keys()].filter((key) => key.includes('"unsent"')).length, 0);
+});
+
+test('a page of another user shows nothing of the first', async () => {
+  const { browser, board, note } = await shown('secret');
+  for (const save of browser.hidden) save();
+  browser.connection.disconnect();
+  browser.isOnline = false;
+  board.edit(note, { start: 0, end: 0, text: 'top ' });
+  await browser.clock.pass(100);
+  browser.isOnline = true;
+  browser.user = 'bob';
+  const page = await browser.open();
+  assert.equal(page.status.unsent, 0);
+  assert.equal(await (await page.exportUnsent()).text(), '');
+  assert.equal(page.copies.boards.length, 0);
+});
+
+test('a page whose cookie became another user’s is loaded again and sends nothing', async () => {
+  const { browser, server, board, note } = await shown('milk');
+  browser.connection.disconnect();
+  board.edit(note, { start: 0, end: 0, text: 'x' });
+  browser.connection.author = 'bob';
+  browser.connection.connect();
+  await browser.clock.pass(5000);
+  assert.equal(browser.reloads, 1);
+  assert.equal(server.objects.get(note).values.text, 'milk');
+});
+
+test('a login code leaves the address before it is used', async () => {
+  const browser = new FakeBrowser();
+  browser.location.hash = '#code=secret';
+  browser.post = (path, answer) => answer(200, {});
+  await browser.open();
+  assert.equal(browser.location.hash, '');
+  assert.deepEqual(browser.posts, [['/prefix/v1/login', { code: 'secret' }]]);
+  browser.location.hash = '#share=stk_x&board=abc';
+  const page = await browser.open();
+  assert.equal(page.boardID, 'abc');
+  assert.equal(browser.location.hash, '#board=abc');
+  assert.deepEqual(browser.posts[1], ['/prefix/v1/login', { token: 'stk_x' }]);
+});
+
+test('without a login the page says so and connects to nothing', async () => {
+  const browser = new FakeBrowser();
+  browser.user = null;
+  const page = await browser.open();
+  assert.equal(page.status.kind, 'signedOut');
+  assert.equal(browser.connections.every((each) => each.state.kind === 'closed'), true);
+});
+
+test('the status follows the connection', async () => {
+  const { browser, session } = await shown();
+  const seen = [];
+  session.addEventListener('status', () => seen.push(session.status.kind));
+  browser.connection.disconnect();
+  assert.equal(session.status.kind, 'reconnecting');
+  await browser.clock.pass(9000);
+  assert.equal(session.status.kind, 'offline');
+  browser.connection.connect();
+  assert.equal(session.status.kind, 'live');
+  browser.build = 'b2';
+  browser.connection.setState({ kind: 'refused', code: 'notAllowed', message: 'another model' });
+  await browser.clock.pass(10);
+  assert.equal(session.status.kind, 'outdated');
+  assert.deepEqual([...new Set(seen)], ['reconnecting', 'offline', 'live', 'outdated']);
+});
+
+test('a share link names the command where the server can’t make one', async () => {
+  const { browser, session, board } = await shown();
+  await assert.rejects(session.shareLink(board.id), /stickiesd share/);
+  browser.post = (path, answer) => answer(200, { token: 'stk_1' });
+  assert.equal(await session.shareLink(board.id), `https://notes.example/prefix/app/b1/#share=stk_1&board=${board.id}`);
+});
+
+test('exports contain what is visible', async () => {
+  const { board, note } = await shown('# Milk\n--> <b>');
+  board.tag([note], 'a -- b');
+  assert.match(board.exportAs('markdown'), /^# Home\n\n<!-- #1 · yellow · a - - b -->\n\n# Milk\n--> <b>\n$/);
+  const lines = board.exportAs('json').trim().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(lines.map((each) => each.entity), ['Board', 'Tag', 'Note']);
+  assert.equal(lines[2].text, '# Milk\n--> <b>');
+});
+
+test('a search finds words without case and accents, with their places', async () => {
+  const { board, note } = await shown('Kaffee und Käse, 毎日牛乳を買う');
+  assert.deepEqual(board.searchHere('kase'), [{ id: note, ranges: [{ start: 11, end: 15 }] }]);
+  assert.deepEqual(board.searchHere('牛乳'), [{ id: note, ranges: [{ start: 19, end: 21 }] }]);
+  assert.deepEqual(board.searchHere('ka'), [{ id: note, ranges: [{ start: 0, end: 2 }, { start: 11, end: 13 }] }]);
+  assert.deepEqual(board.searchHere('ase'), []);
+  assert.deepEqual(board.searchHere('  '), []);
+});

@@ -1,0 +1,710 @@
+// The entry: one session, one board, one surface. This module holds the view's own state (selection, focus, the edited
+// note, the filter, the past) and connects the board's events with the parts that show them.
+
+import { Session } from '../control/session.js';
+import { Bars } from './bars.js';
+import { allCommands, keyName, mayChange, menuItem } from './commands.js';
+import { announce, ask, byID, confirmed, h, menu, toast } from './dom.js';
+import { freePlace, neighbor, readingOrder, toBoard, toScreen } from './geometry.js';
+import { List } from './list.js';
+import { content, frameOf } from './note.js';
+import { Panels, reason } from './panels.js';
+import { People } from './people.js';
+import { leastSize, Pointer } from './pointer.js';
+import { Surface } from './surface.js';
+
+/** @typedef {import('./types').Note} Note */
+/** @typedef {import('./types').Board} Board */
+/** @typedef {import('./types').Values} Values */
+
+const newSize = { width: 200, height: 200 }, gap = 20;
+/** A note grows with its text up to this height. */
+const highest = 640;
+/** The type of copied notes on the clipboard. */
+const clipboardType = 'application/x-stickies+json';
+/** On a screen as small as a page at 400 % zoom, the list replaces the surface. */
+const tinyScreen = matchMedia('(max-width: 330px), (max-height: 270px)');
+
+export class App {
+  /** @type {Board|null} */
+  board = null;
+  /** @type {Set<string>} */
+  selection = new Set();
+  /** @type {string|null} */
+  focused = null;
+  /** The note whose text is edited on the surface.
+   * @type {string|null} */
+  editing = null;
+  /** The note from which a link begins, while the user chooses its end.
+   * @type {string|null} */
+  armed = null;
+  /** The revision that is shown instead of the present.
+   * @type {import('./types').Entry|null} */
+  past = null;
+  filter = { colors: /** @type {Set<string>} */ (new Set()), tags: /** @type {Set<string>} */ (new Set()) };
+  listShown = false; handTool = false;
+  #cameras = /** @type {Map<string, import('./geometry.js').Camera>} */ (new Map()); #needsFit = false;
+  #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #color = 'yellow'; #listeners = new AbortController();
+
+  /** @param {import('./types').Session} session */
+  constructor(session) {
+    this.session = session;
+    this.surface = new Surface();
+    this.commands = allCommands(this);
+    this.panels = new Panels(this);
+    this.bars = new Bars(this);
+    this.people = new People(this, this.bars.faces);
+    this.list = new List(this);
+    this.pointer = new Pointer(this);
+    const { surface } = this;
+    surface.held = () => /** @type {string[]} */ ([...[...this.selection].slice(0, 400), this.focused, this.editing, ...surface.dragged.keys()].filter(Boolean));
+    surface.isShown = (note) => this.#passes(note);
+    surface.onpaint = () => { this.bars.paint(), this.placeFrame(), this.people.send({}); };
+    surface.onviews = () => { this.board?.look?.(surface.visible()); this.bars.mark(), this.#markStates(); };
+    surface.ontick = (id, at, done) => this.#tick(id, at, done);
+    byID('overlay').append(this.#frame);
+    for (const edges of ['n', 'e', 's', 'w', 'ne', 'se', 'sw', 'nw', 'link']) this.#frame.append(h('div', { class: 'handle ' + edges, 'data-edges': edges }));
+    this.#listen();
+  }
+
+  // MARK: - Events
+
+  #listen() {
+    const { session } = this;
+    session.addEventListener('status', () => { this.bars.refresh(), this.#showHint(); });
+    session.addEventListener('boards', () => this.#boardsChanged());
+    session.addEventListener('conflicts', () => this.bars.refresh());
+    session.addEventListener('notice', (event) => this.report(/** @type {CustomEvent} */ (event).detail.message));
+    document.addEventListener('keydown', (event) => this.#key(event));
+    document.addEventListener('paste', (event) => this.#paste(event));
+    document.addEventListener('copy', (event) => this.#copy(event));
+    document.addEventListener('cut', (event) => { if (this.#copy(event)) this.remove(); });
+    byID('notes').addEventListener('focusin', (event) => {
+      const item = /** @type {Element} */ (event.target).closest('.note');
+      if (item instanceof HTMLElement && item.dataset.id) this.#setFocused(item.dataset.id);
+    });
+    addEventListener('hashchange', () => { const id = boardOfAddress(); if (id !== this.board?.id && session.boards.some((b) => b.id === id)) this.openBoard(id); });
+    tinyScreen.addEventListener('change', () => this.showList(tinyScreen.matches));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.surface.refreshFar());
+    addEventListener('beforeprint', () => this.#preparePrint());
+    addEventListener('afterprint', () => document.getElementById('paper')?.remove());
+  }
+
+  /** Starts the session and shows the first board as soon as there is one. */
+  start() {
+    if (tinyScreen.matches) this.showList(true);
+    this.session.start();
+    this.bars.refresh(), this.#boardsChanged(), this.#showHint();
+  }
+
+  #boardsChanged() {
+    const { session } = this, wanted = session.boardID ?? boardOfAddress();
+    if (this.board && !session.boards.some((b) => b.id === this.board?.id) && session.status.kind === 'live') this.#leaveBoard();
+    if (!this.board && session.boards.length) this.openBoard(session.boards.find((b) => b.id === wanted)?.id ?? session.boards[0].id);
+    this.bars.refresh(), this.#setTitle(), this.#showHint();
+  }
+
+  #setTitle() { document.title = this.board ? `${this.board.name} – Stickies` : 'Stickies'; }
+
+  /** @param {string} id */
+  openBoard(id) {
+    this.#leaveBoard();
+    const board = this.session.openBoard(id), { signal } = this.#listeners = new AbortController();
+    this.board = board, this.#needsFit = true;
+    if (boardOfAddress() !== id) history.replaceState(null, '', '#board=' + encodeURIComponent(id));
+    board.addEventListener('change', (event) => this.#changed(/** @type {CustomEvent} */ (event).detail), { signal });
+    board.addEventListener('presence', () => this.people.refresh(), { signal });
+    board.addEventListener('ready', () => this.#ready(), { signal });
+    board.addEventListener('gone', () => { this.#leaveBoard(), this.report('The board was deleted'), this.#boardsChanged(); }, { signal });
+    this.surface.load(board.notes);
+    if (board.ready === true || board.notes.size) this.#ready();
+    this.bars.refresh(), this.#setTitle(), this.people.refresh(), this.#showHint();
+  }
+
+  #ready() {
+    const { board, surface } = this;
+    if (!board) return;
+    if (this.#needsFit) {
+      surface.reindex();
+      const camera = this.#cameras.get(board.id);
+      if (camera) surface.setCamera(camera);
+      else surface.home();
+      this.#needsFit = false;
+    }
+    this.#setRoving(), this.bars.refresh(), this.list.refresh(), this.people.refresh(), this.#showHint();
+  }
+
+  #leaveBoard() {
+    if (!this.board) return;
+    this.endEditing(), this.panels.closeHistory(), this.people.stop();
+    this.#cameras.set(this.board.id, this.surface.camera);
+    this.#listeners.abort(), this.board.close?.();
+    this.board = null, this.focused = null, this.armed = null;
+    this.selection.clear(), this.surface.load(new Map());
+  }
+
+  /** @param {import('./types').Change} change */
+  #changed(change) {
+    const { surface, board } = this;
+    if (!board) return;
+    if (this.#needsFit) return this.#ready();
+    if (this.past) return this.bars.refresh();
+    for (const { from, to } of change.renamed ?? []) this.#rename(from, to);
+    const isLost = this.editing !== null && change.removed.includes(this.editing);
+    if (isLost) this.editing = null;
+    surface.apply(change);
+    for (const u of change.updated) if (u.id === this.editing) surface.views.get(u.id)?.editor?.receive(u.splices);
+    this.list.receive(change.updated);
+    if (isLost) this.report('The note that you wrote in was deleted', 'Undo', () => this.undo());
+    for (const id of change.removed) this.selection.delete(id);
+    if (this.focused && change.removed.includes(this.focused)) this.#setRoving();
+    const others = change.inserted.length + change.updated.length + change.removed.length;
+    if (!change.mine) {
+      for (const id of change.inserted) surface.views.get(id)?.element.classList.add('arrived');
+      if (others) announce(`Others changed ${others} ${others === 1 ? 'note' : 'notes'}`);
+    }
+    this.bars.refresh(), this.bars.refreshSearch(), this.list.refresh(), this.people.refresh(), this.#showHint();
+  }
+
+  /** @param {string} from @param {string} to */
+  #rename(from, to) {
+    this.surface.rename(from, to), this.list.rename(from, to);
+    if (this.selection.delete(from)) this.selection.add(to);
+    if (this.focused === from) this.focused = to;
+    if (this.editing === from) this.editing = to;
+    if (this.armed === from) this.armed = to;
+    if (this.#fresh === from) this.#fresh = to;
+  }
+
+  // MARK: - Keyboard and clipboard
+
+  /** @param {string} id */
+  command(id) {
+    const found = this.commands.find((c) => c.id === id);
+    if (!found) throw new Error(`there is no command "${id}"`);
+    return found;
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const target = /** @type {HTMLElement} */ (event.target), name = keyName(event);
+    if (event.defaultPrevented || event.isComposing || target.closest('dialog, .menu')) return;
+    const isField = target.closest('input, textarea, select') !== null;
+    if (isField && name !== 'Escape' && !(target instanceof HTMLInputElement && target.type === 'checkbox')) return;
+    // Enter and the space bar press the button that has the focus.
+    if (target.closest('button, a') && (name === 'Enter' || name === ' ')) return;
+    const command = this.commands.find((c) => c.keys.includes(name) && (c.when?.() ?? true));
+    if (!command) return;
+    event.preventDefault(), command.run(event);
+  }
+
+  /** @param {ClipboardEvent} event */
+  #copy(event) {
+    if (!this.selection.size || /** @type {Element} */ (event.target).closest?.('input, textarea, dialog') || !getSelection()?.isCollapsed) return false;
+    const notes = this.selected().sort(readingOrder);
+    event.clipboardData?.setData('text/plain', notes.map((n) => n.text).join('\n\n'));
+    event.clipboardData?.setData(clipboardType, JSON.stringify(notes.map(({ text, color, x, y, width, height, tags }) => ({ text, color, x, y, width, height, tags: tags.map((t) => t.name) }))));
+    event.preventDefault();
+    this.report(notes.length === 1 ? 'Note copied' : `${notes.length} notes copied`);
+    return true;
+  }
+
+  /** Notes are pasted as notes, and each line of a text becomes a note.
+   * @param {ClipboardEvent} event */
+  #paste(event) {
+    if (!this.canWrite || !this.board || /** @type {Element} */ (event.target).closest?.('input, textarea, dialog')) return;
+    const copied = event.clipboardData?.getData(clipboardType), text = event.clipboardData?.getData('text/plain') ?? '';
+    event.preventDefault();
+    const z = this.#top() + 1;
+    if (copied) {
+      const notes = readCopied(copied);
+      const at = this.#place(), least = { x: Math.min(...notes.map((n) => n.x)), y: Math.min(...notes.map((n) => n.y)) };
+      const ids = this.board.insertMany(notes.map(({ tags, ...n }, i) => ({ ...n, x: at.x + n.x - least.x, y: at.y + n.y - least.y, z: z + i })));
+      for (const [i, { tags }] of notes.entries()) for (const tag of tags) this.board.tag([ids[i]], tag);
+      return this.#added(ids);
+    }
+    const lines = text.split(/\r?\n/).map((l) => l.trim()).filter(Boolean).slice(0, 1000);
+    if (!lines.length) return;
+    const columns = Math.ceil(Math.sqrt(lines.length)), at = this.#place();
+    this.#added(this.board.insertMany(lines.map((line, i) => ({
+      text: line.replace(/^[-*+•] (?!\[)/, ''), color: this.#color, ...newSize, z: z + i,
+      x: at.x + (i % columns) * (newSize.width + gap), y: at.y + Math.floor(i / columns) * (newSize.height + gap),
+    }))));
+  }
+
+  /** @param {string[]} ids */
+  #added(ids) {
+    this.surface.apply({ inserted: ids, updated: [], removed: [] });
+    this.select(ids);
+    if (ids.length > 1) this.surface.fit(ids);
+    else this.surface.reveal(ids[0]);
+    this.report(ids.length === 1 ? 'Note pasted' : `${ids.length} notes pasted`, 'Undo', () => this.undo());
+  }
+
+  // MARK: - State
+
+  get canWrite() { return this.board !== null && this.board.canWrite && !this.past && this.session.user?.canWrite !== false; }
+  get isFiltered() { return this.filter.colors.size + this.filter.tags.size > 0; }
+
+  /** The selected notes.
+   * @returns {Note[]} */
+  selected() { return /** @type {Note[]} */ ([...this.selection].map((id) => this.surface.notes.get(id)).filter(Boolean)); }
+
+  /** The names of the tags on this board. */
+  tagNames() { return [...new Set([...this.surface.notes.values()].flatMap((n) => n.tags.map((t) => t.name)))].sort((a, b) => a.localeCompare(b)); }
+
+  /** @param {Note} note */
+  #passes(note) {
+    const { colors, tags } = this.filter;
+    return note.id === this.#fresh || ((!colors.size || colors.has(note.color)) && (!tags.size || note.tags.some((t) => tags.has(t.name))));
+  }
+
+  filterChanged() {
+    this.surface.reindex(), this.bars.refresh(), this.list.refresh();
+    this.select([...this.selection].filter((id) => this.surface.index.get(id)));
+  }
+
+  showAll() { this.filter.colors.clear(), this.filter.tags.clear(), this.filterChanged(); }
+
+  /** @param {Iterable<string>} ids @param {boolean} [quiet] without speaking */
+  select(ids, quiet = false) {
+    const before = this.selection;
+    this.selection = new Set(ids);
+    for (const id of before) if (!this.selection.has(id)) this.surface.views.get(id)?.element.classList.remove('selected');
+    if (this.selection.size > before.size) this.surface.invalidate();
+    byID('notes').classList.toggle('several', this.selection.size > 1);
+    this.#markStates(), this.placeFrame(), this.bars.refresh();
+    if (this.listShown) this.list.refresh();
+    if (!quiet && this.selection.size > 1) announce(`${this.selection.size} notes selected`);
+  }
+
+  #markStates() {
+    const touched = new Set(this.past?.notes);
+    for (const [id, { element }] of this.surface.views) {
+      const isSelected = this.selection.has(id);
+      if (element.classList.contains('selected') !== isSelected) element.classList.toggle('selected', isSelected);
+      element.classList.toggle('touched', touched.has(id));
+    }
+  }
+
+  /** Gives a note the keyboard's focus.
+   * @param {string} id @param {boolean} [shows] whether the view moves to it */
+  focusNote(id, shows = true) {
+    const view = this.surface.viewOf(id);
+    this.#setFocused(id);
+    if (shows) this.surface.reveal(id);
+    view?.element.focus({ preventScroll: true });
+  }
+
+  /** @param {string} id */
+  #setFocused(id) {
+    if (this.focused === id) return;
+    const old = this.focused === null ? undefined : this.surface.views.get(this.focused);
+    if (old) old.element.tabIndex = -1;
+    this.focused = id;
+    const view = this.surface.viewOf(id);
+    if (view) view.element.tabIndex = 0;
+  }
+
+  /** One note can be reached with Tab: the focused one, else the first. */
+  #setRoving() {
+    if (this.focused && this.surface.notes.has(this.focused)) return;
+    this.focused = null;
+    const first = this.surface.shown().sort(readingOrder)[0];
+    if (first) this.#setFocused(first.id);
+  }
+
+  focusSurface() {
+    if (this.listShown) this.list.focus();
+    else if (this.focused && this.surface.notes.has(this.focused)) this.surface.viewOf(this.focused)?.element.focus({ preventScroll: true });
+    else /** @type {HTMLElement|null} */ (document.activeElement)?.blur();
+  }
+
+  toggleFocused() {
+    const id = this.focused;
+    if (id) this.select(this.selection.has(id) ? [...this.selection].filter((i) => i !== id) : [...this.selection, id]);
+  }
+
+  cancel() {
+    if (this.panels.historyBar) this.panels.closeHistory();
+    else if (this.armed) this.disarm();
+    else if (this.people.followed !== null) this.people.stop();
+    else if (this.editing) this.endEditing();
+    else if (!this.bars.search.hidden) this.bars.closeSearch();
+    else this.select([]);
+  }
+
+  stopFollowing() { this.people.stop(); }
+
+  /** Places the frame and its handles around the selected note. */
+  placeFrame() {
+    const { surface } = this, [id] = this.selection, note = this.selection.size === 1 ? surface.notes.get(id) : undefined;
+    const frame = note && surface.frame(note.id);
+    const isShown = frame !== undefined && this.canWrite && this.editing === null && !note?.locked && surface.camera.scale > 0.2;
+    this.#frame.hidden = !isShown;
+    if (!isShown || !frame) return;
+    const at = toScreen(surface.camera, frame), { style } = this.#frame;
+    style.transform = `translate(${at.x}px, ${at.y}px)`;
+    style.width = frame.width * surface.camera.scale + 'px', style.height = frame.height * surface.camera.scale + 'px';
+    this.#frame.classList.toggle('flat', note?.collapsed ?? false);
+  }
+
+  // MARK: - Changes
+
+  #top() { let z = 0; for (const n of this.surface.notes.values()) z = Math.max(z, n.z); return z; }
+
+  /** A free place for a note in the middle of the view. */
+  #place() {
+    const { camera, size, index } = this.surface, p = toBoard(camera, { x: size.width / 2, y: size.height / 2 });
+    return freePlace({ x: Math.round(p.x - newSize.width / 2), y: Math.round(p.y - newSize.height / 2), ...newSize }, index);
+  }
+
+  /** Makes a note and begins to edit it.
+   * @param {import('./geometry.js').Point} [at] its top left corner
+   * @param {Values} [values] @returns {string|null} */
+  create(at, values = {}) {
+    const { board, surface } = this;
+    if (!board || !this.canWrite) return void this.report('This board is read only') ?? null;
+    this.endEditing();
+    const place = at ? { x: Math.round(at.x), y: Math.round(at.y) } : this.#place();
+    const id = board.insert({ text: '', color: this.#color, ...newSize, ...place, z: this.#top() + 1, ...values });
+    this.#fresh = id;
+    surface.apply({ inserted: [id], updated: [], removed: [] });
+    surface.viewOf(id)?.element.classList.add('born');
+    if (this.listShown) this.list.refresh(), this.select([id]), this.list.edit(id);
+    else this.select([id]), surface.reveal(id), this.edit(id);
+    this.#showHint();
+    return id;
+  }
+
+  /** @param {string} from @param {import('./geometry.js').Point} at */
+  createLinked(from, at) {
+    const color = this.surface.notes.get(from)?.color, id = this.create({ x: at.x, y: at.y - newSize.height / 2 }, { color });
+    if (id) this.board?.link(from, id);
+  }
+
+  /** Begins to edit the text of a note.
+   * @param {string} id */
+  async edit(id) {
+    const { surface, board } = this, note = surface.notes.get(id);
+    if (!board || !note) return;
+    if (!this.canWrite) return this.report(this.past ? 'This is the past: go back to now to edit' : 'This board is read only');
+    if (!(await mayChange([note], 'Edit'))) return;
+    if (this.listShown) return this.list.edit(id);
+    this.endEditing();
+    if (note.collapsed) board.update([id], { collapsed: false });
+    const view = surface.viewOf(id);
+    if (!view) return;
+    this.editing = id, this.#setFocused(id), this.select([id], true);
+    if (surface.camera.scale < 0.5) surface.fit([id]);
+    view.edit(board, {
+      oncaret: (caret) => this.people.send({ note: view.id, caret }), oninput: () => this.#grow(view.id),
+      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, view.id),
+    });
+    this.people.send({ note: id, caret: note.text.length });
+    this.placeFrame(), this.bars.refresh();
+  }
+
+  /** @param {KeyboardEvent} event @param {string} id */
+  #editKey(event, id) {
+    const mod = event.ctrlKey || event.metaKey;
+    if (event.key === 'Escape') event.preventDefault(), this.endEditing(), this.focusNote(id, false);
+    else if (event.key === 'Tab' && !mod && !event.altKey) event.preventDefault(), this.#next(id, event.shiftKey ? 'left' : 'right');
+    else if (event.key === 'Enter' && mod) event.preventDefault(), this.#next(id, event.shiftKey ? 'left' : 'right');
+  }
+
+  /** Goes on with the note beside an edited one; to the right, a missing note is made.
+   * @param {string} id
+   * @param {'left'|'right'} direction */
+  #next(id, direction) {
+    const { surface } = this, note = surface.notes.get(id), frame = surface.index.get(id);
+    if (!note || !frame) return;
+    const near = surface.index.query({ x: frame.x - frame.width, y: frame.y + 8, width: frame.width * 3, height: Math.max(8, frame.height - 16) });
+    const found = neighbor(frame, near.filter((r) => r.id !== id), direction);
+    this.endEditing();
+    if (found && 'id' in found && surface.notes.get(found.id)?.locked === false) this.edit(found.id), surface.reveal(found.id);
+    else if (direction === 'right') this.create({ x: note.x + note.width + gap, y: note.y }, { color: note.color });
+    else this.focusNote(id, false);
+  }
+
+  endEditing() {
+    const id = this.editing;
+    this.list.endEditing();
+    if (id === null) return;
+    this.editing = null, this.#fresh = '';
+    this.surface.views.get(id)?.endEditing();
+    const note = this.board?.notes.get(id);
+    // A new note that stayed empty was never wanted.
+    if (note && !note.text && note.unsent !== undefined && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.delete([id]);
+    this.people.send({ note: null, caret: null });
+    this.placeFrame(), this.bars.refresh(), this.#showHint();
+  }
+
+  /** The note grows while its text does not fit.
+   * @param {string} id */
+  #grow(id) {
+    const view = this.surface.views.get(id), note = this.board?.notes.get(id);
+    if (!view || !note) return;
+    view.element.classList.remove('born');
+    const needed = Math.min(highest, view.neededHeight());
+    if (needed > note.height + 1) this.board?.update([id], { height: needed });
+  }
+
+  /** Gives the selected notes the height of their text. */
+  fitText() {
+    const values = new Map();
+    for (const note of this.selected()) {
+      const view = this.surface.viewOf(note.id);
+      if (!view) continue;
+      view.element.style.height = leastSize.height + 'px';
+      values.set(note.id, { height: Math.max(leastSize.height, view.neededHeight()), collapsed: false });
+      view.element.style.height = note.height + 'px';
+    }
+    this.change('height', values);
+  }
+
+  /** Ticks a task: one letter of the text changes.
+   * @param {string} id @param {number} at @param {boolean} done */
+  #tick(id, at, done) {
+    const text = this.board?.notes.get(id)?.text;
+    if (this.canWrite && text?.[at - 1] === '[' && text[at + 1] === ']') this.board?.edit(id, { start: at, end: at + 1, text: done ? 'x' : ' ' });
+    else this.surface.views.get(id)?.update({ .../** @type {Note} */ (this.surface.notes.get(id)) });
+  }
+
+  /** Changes the selected notes; locked ones after a question.
+   * @param {string} name
+   * @param {Values|Map<string, Values>} values @param {boolean} [isUnlocking] */
+  async change(name, values, isUnlocking = false) {
+    const notes = this.selected();
+    if (!notes.length || !(isUnlocking || await mayChange(notes, 'Change'))) return;
+    if (!(values instanceof Map) && values.color) this.#color = values.color;
+    this.board?.update(notes.map((n) => n.id), values);
+    announce(`${name} changed`);
+  }
+
+  /** Moves the selected notes to the places that an arrangement returns.
+   * @param {(frames: import('./geometry.js').Rect[]) => import('./geometry.js').Point[]} arrange */
+  place(arrange) {
+    const notes = this.selected().filter((n) => !n.locked), places = arrange(notes.map(frameOf));
+    if (notes.length) this.board?.update(notes.map((n) => n.id), new Map(notes.map((n, i) => [n.id, { x: Math.round(places[i].x), y: Math.round(places[i].y) }])));
+  }
+
+  /** @param {import('./geometry.js').Point} by */
+  nudge(by) {
+    const ids = this.selected().filter((n) => !n.locked);
+    if (!ids.length) return this.explainLock([...this.selection][0]);
+    this.place((frames) => frames.map((f) => ({ x: f.x + by.x, y: f.y + by.y })));
+    this.surface.reveal(ids[0].id);
+  }
+
+  /** @param {import('./geometry.js').Point} by */
+  grow(by) {
+    this.change('size', new Map(this.selected().map((n) => [n.id, {
+      width: Math.max(leastSize.width, n.width + by.x), height: Math.max(leastSize.height, n.height + by.y),
+    }])));
+  }
+
+  /** @param {1|-1} direction */
+  stack(direction) {
+    const all = [...this.surface.notes.values()], rest = all.filter((n) => !this.selection.has(n.id)).map((n) => n.z);
+    const edge = rest.reduce((z, other) => direction > 0 ? Math.max(z, other) : Math.min(z, other), rest[0] ?? 0);
+    const notes = this.selected().sort((a, b) => a.z - b.z), first = direction > 0 ? edge + 1 : edge - notes.length;
+    this.board?.update(notes.map((n) => n.id), new Map(notes.map((n, i) => [n.id, { z: first + i }])));
+    announce(direction > 0 ? 'Raised' : 'Lowered');
+  }
+
+  /** @param {import('./geometry.js').Point} [by] */
+  duplicate(by = { x: 24, y: 24 }) {
+    const notes = this.selected();
+    if (!this.board || !notes.length) return;
+    const z = this.#top() + 1;
+    const ids = this.board.insertMany(notes.map(({ text, color, x, y, width, height, collapsed }, i) => ({ text, color, x: x + by.x, y: y + by.y, width, height, collapsed, z: z + i })));
+    notes.forEach((n, i) => n.tags.forEach((t) => this.board?.tag([ids[i]], t.name)));
+    this.surface.apply({ inserted: ids, updated: [], removed: [] });
+    this.select(ids), this.focusNote(ids[0], by.x !== 0);
+  }
+
+  async remove() {
+    const notes = this.selected();
+    if (!notes.length || !(await mayChange(notes, 'Delete'))) return;
+    if (notes.length > 100 && !(await confirmed('Delete notes', `${notes.length} notes are deleted.`, 'Delete'))) return;
+    const next = neighbor(frameOf(notes[0]), this.surface.shown().filter((n) => !this.selection.has(n.id)), 'right');
+    this.board?.delete(notes.map((n) => n.id));
+    this.select([]);
+    if (next && 'id' in next) this.focusNote(/** @type {Note} */ (next).id, false);
+    this.report(notes.length === 1 ? 'Note deleted' : `${notes.length} notes deleted`, 'Undo', () => this.undo());
+  }
+
+  /** @param {boolean} [redo] */
+  async undo(redo = false) {
+    const { board } = this;
+    if (!board) return;
+    if (redo ? !board.canRedo : !board.canUndo) return this.report(redo ? 'There is nothing to redo' : 'There is nothing to undo');
+    await this.attempt(async () => this.report(await (redo ? board.redo() : board.undo())));
+  }
+
+  // MARK: - Links
+
+  /** Lets the user choose the note to which a link leads.
+   * @param {string} from */
+  arm(from) {
+    this.armed = from;
+    byID('view').classList.add('linking');
+    this.bars.refreshSelection();
+    this.report('Choose a note: click it, or go to it with the arrow keys and press Enter. Escape cancels.');
+    const choose = (/** @type {KeyboardEvent} */ event) => {
+      if (this.armed !== from) document.removeEventListener('keydown', choose, true);
+      else if (event.key === 'Enter') accept(event);
+    };
+    const accept = (/** @type {KeyboardEvent} */ event) => {
+      event.preventDefault(), event.stopPropagation(), document.removeEventListener('keydown', choose, true);
+      this.linkArmed(this.focused);
+    };
+    document.addEventListener('keydown', choose, true);
+  }
+
+  disarm() {
+    this.armed = null;
+    byID('view').classList.remove('linking'), (byID('toast').hidden = true);
+    this.bars.refreshSelection();
+  }
+
+  /** @param {string|null} to */
+  linkArmed(to) {
+    const from = this.armed, { board } = this, known = from ? this.surface.notes.get(from)?.links.find((l) => l.to === to) : undefined;
+    this.disarm();
+    if (!from || !to || from === to || !board) return;
+    if (known) board.unlink(known.id);
+    else board.link(from, to);
+    this.report(known ? 'Link removed' : 'Linked', 'Undo', () => this.undo());
+  }
+
+  /** @param {import('./geometry.js').Point} at */
+  placeArmed(at) {
+    const from = this.armed;
+    this.disarm();
+    if (from) this.createLinked(from, at);
+  }
+
+  /** @param {string|null} id */
+  markTarget(id) {
+    for (const [other, { element }] of this.surface.views) element.classList.toggle('target', other === id);
+  }
+
+  /** @param {string} id @param {{x: number, y: number}} place */
+  showLinkMenu(id, place) {
+    const link = [...this.surface.notes.values()].flatMap((n) => n.links).find((l) => l.id === id);
+    if (!link || !this.canWrite) return;
+    menu('Link', [
+      { name: 'Label …', icon: 'edit', run: async () => {
+        const label = await ask('Label of the link', 'Label', link.label, 'Set');
+        if (label !== null) this.board?.label(id, label);
+      } },
+      { name: 'Remove link', icon: 'trash', danger: true, run: () => this.board?.unlink(id) }], place);
+  }
+
+  // MARK: - Menus and messages
+
+  /** Where a menu opens that the keyboard requested. */
+  menuPlace() {
+    const view = this.focused === null ? undefined : this.surface.views.get(this.focused);
+    return view && !this.listShown ? view.element : document.activeElement ?? document.body;
+  }
+
+  /** @param {string|null} note @param {{x: number, y: number}|Element} place */
+  showMenu(note, place) {
+    const some = ['edit', 'color', 'tag', 'untag', 'link', '', 'pin', 'lock', 'collapse', 'raise', 'lower', 'fitText', '', 'alignLeft', 'alignCenter', 'alignRight', 'alignTop', 'alignMiddle', 'alignBottom', 'spread', 'stackEven', 'tidy', '', 'duplicate', 'moveTo', 'details', '', 'delete'];
+    const ids = note ? some : ['new', 'all', '', 'undo', 'redo', '', 'fit', 'list', 'filter', 'history', '', 'export', 'help'];
+    const items = ids.map((id) => id ? this.command(id) : null).filter((c) => !c || (c.when?.() ?? true)).map((c) => c && menuItem(c));
+    menu(note ? 'Note' : 'Board', items.filter((item, i) => item || (i > 0 && items[i - 1])), place);
+  }
+
+  /** @param {string} sentence @param {string} [action] @param {() => void} [run] */
+  report(sentence, action, run) { toast(sentence, action, run); }
+
+  /** @param {string} id */
+  explainLock(id) {
+    const note = this.surface.notes.get(id);
+    if (note?.locked) this.report(`Note ${note.number} is locked`, 'Unlock', () => this.board?.update([id], { locked: false }));
+  }
+
+  /** Runs a request and reports its failure.
+   * @param {() => unknown} run */
+  async attempt(run) {
+    try { await run(); } catch (error) { this.report(reason(error)); }
+  }
+
+  #showHint() {
+    const hint = byID('hint'), { board, session } = this;
+    const isEmpty = board !== null && board.notes.size === 0 && !this.past && board.ready !== false;
+    hint.hidden = !isEmpty && board !== null;
+    hint.textContent = isEmpty ? (this.canWrite ? 'Double-click anywhere, or press N, and start to write.' : 'This board is empty.')
+      : board ? '' : session.status.kind === 'live' ? 'Press B to make the first board.' : session.status.message;
+  }
+
+  // MARK: - Views
+
+  /** @param {boolean} shows */
+  showList(shows) {
+    if (shows === this.listShown) return;
+    this.endEditing();
+    this.listShown = shows;
+    byID('list').hidden = !shows, byID('view').hidden = shows;
+    document.body.classList.toggle('listing', shows);
+    this.bars.refresh();
+    if (shows) this.list.refresh(), this.list.focus();
+    else this.surface.invalidate(), this.focusSurface();
+  }
+
+  /** Opens the next or the previous board.
+   * @param {1|-1} by */
+  page(by) {
+    const { boards } = this.session, at = boards.findIndex((b) => b.id === this.board?.id);
+    if (boards.length) this.openBoard(boards[(at + by + boards.length) % boards.length].id);
+  }
+
+  /** Shows the notes of an earlier revision.
+   * @param {Map<string, Note>} notes @param {import('./types').Entry} entry */
+  showPast(notes, entry) {
+    this.endEditing();
+    const { camera } = this.surface, selection = [...this.selection].filter((id) => notes.has(id));
+    this.past = entry;
+    this.surface.load(notes), this.surface.setCamera(camera), this.select(selection, true), this.list.refresh();
+    this.#showHint();
+  }
+
+  /** Shows the present again. */
+  showNow() {
+    if (!this.past || !this.board) return;
+    this.past = null;
+    this.surface.load(this.board.notes), this.select([]), this.#setRoving(), this.list.refresh(), this.#showHint(), this.focusSurface();
+  }
+
+  print() { window.print(); }
+
+  /** Paper shows the notes in the order of reading, without the surface. */
+  #preparePrint() {
+    document.getElementById('paper')?.remove();
+    const notes = this.surface.shown().sort(readingOrder).slice(0, 2000);
+    document.body.append(h('div', { id: 'paper' }, h('h1', { dir: 'auto' }, this.board?.name ?? ''), ...notes.map((n) => h('article', { 'data-color': n.color },
+      h('div', { class: 'text', dir: 'auto' }, content(n)), h('footer', null, [String(n.number), ...n.tags.map((t) => t.name)].join(' · '))))));
+  }
+}
+
+/** The board that the address names. */
+const boardOfAddress = () => new URLSearchParams(location.hash.slice(1)).get('board') ?? '';
+
+/** The notes on the clipboard; anything else is ignored.
+ * @param {string} json */
+function readCopied(json) {
+  try {
+    const list = JSON.parse(json), size = (/** @type {unknown} */ v, /** @type {number} */ d) => typeof v === 'number' && Number.isFinite(v) ? v : d;
+    return (Array.isArray(list) ? list : []).slice(0, 1000).map((n) => ({
+      text: String(n?.text ?? ''), color: String(n?.color ?? 'yellow'), x: size(n?.x, 0), y: size(n?.y, 0), width: size(n?.width, 200), height: size(n?.height, 200),
+      tags: (Array.isArray(n?.tags) ? n.tags : []).filter((/** @type {unknown} */ t) => typeof t === 'string'),
+    }));
+  } catch { return []; }
+}
+
+const app = new App(/** @type {any} */ (new Session()));
+app.start();

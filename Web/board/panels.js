@@ -1,0 +1,275 @@
+// The panels: boards, filter, details, conflicts, history, sharing, export, status and the keyboard map.
+
+import { ago, announce, ask, confirmed, dialog, h, icon, iconButton, menu, save } from './dom.js';
+import { shownKey } from './commands.js';
+import { colors } from './note.js';
+import { pngBlob, svgBlob } from './picture.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./types').Entry} Entry */
+
+/** The entries of the history that are loaded at a time. */
+const pageLength = 200;
+
+export class Panels {
+  /** The bar of the history while it is open.
+   * @type {HTMLElement|null} */
+  historyBar = null;
+
+  /** @param {App} app */
+  constructor(app) { this.app = app; }
+
+  // MARK: - Boards
+
+  /** Lists the boards; boards can be opened, made, renamed and deleted. */
+  boards() {
+    const { app } = this, { session } = app;
+    session.refreshBoards?.();
+    const rows = h('ul', { class: 'boards' });
+    const input = h('input', { type: 'search', placeholder: 'Find a board, or name a new one', 'aria-label': 'Find a board, or name a new one', dir: 'auto', maxLength: 200, autocomplete: 'off' });
+    const fill = () => {
+      const query = input.value.trim().toLocaleLowerCase();
+      const found = session.boards.filter((b) => b.name.toLocaleLowerCase().includes(query)).slice(0, 200);
+      rows.replaceChildren(...found.map((b) => h('li', null,
+        h('button', { type: 'button', class: 'row', 'aria-current': b.id === app.board?.id ? 'true' : null, onclick: () => { node.close(), app.openBoard(b.id); } },
+          icon('board'), h('span', { class: 'name', dir: 'auto' }, b.name), h('span', { class: 'count' }, `${b.notes} ${b.notes === 1 ? 'note' : 'notes'}`)),
+        session.user?.canWrite !== false && iconButton('more', `More for ${b.name}`, (event) => this.#boardMenu(b, /** @type {Element} */ (event.currentTarget), node), { 'aria-haspopup': 'menu' }))));
+      create.hidden = !query || session.boards.some((b) => b.name.toLocaleLowerCase() === query) || session.user?.canWrite === false;
+      create.lastChild?.replaceWith(` Make “${input.value.trim()}”`);
+    };
+    const create = h('button', { class: 'row make' }, icon('add'), ' ');
+    const form = h('form', {
+      onsubmit: async (/** @type {Event} */ event) => {
+        event.preventDefault();
+        const name = input.value.trim(), known = rows.querySelector('button');
+        if (create.hidden) return known?.click();
+        node.close(), await this.#make(name);
+      },
+    }, h('div', { class: 'field' }, icon('search'), input), create);
+    input.addEventListener('input', fill);
+    const refill = () => fill();
+    session.addEventListener('boards', refill);
+    const node = dialog('Boards', { class: 'side' }, form, rows);
+    node.addEventListener('close', () => session.removeEventListener('boards', refill));
+    fill(), input.focus();
+  }
+
+  /** @param {string} name */
+  async #make(name) {
+    const { app } = this;
+    await app.attempt(async () => {
+      const made = await app.session.createBoard(name), id = typeof made === 'string' ? made : made?.id;
+      const known = id ?? app.session.boards.find((b) => b.name === name)?.id;
+      if (known) app.openBoard(known);
+    });
+  }
+
+  /** @param {{id: string, name: string, notes: number}} board @param {Element} place @param {HTMLDialogElement} panel */
+  #boardMenu(board, place, panel) {
+    const { app } = this, { session } = app;
+    const node = menu(board.name, [
+      { name: 'Rename …', icon: 'edit', run: async () => {
+        const name = await ask('Rename board', 'Name', board.name, 'Rename');
+        if (name && name !== board.name) app.attempt(() => session.renameBoard(board.id, name));
+      } },
+      { name: 'Delete …', icon: 'trash', danger: true, run: async () => {
+        const text = `“${board.name}” and its ${board.notes} ${board.notes === 1 ? 'note' : 'notes'} are deleted for all.`;
+        if (await confirmed('Delete board', text, 'Delete')) app.attempt(() => session.deleteBoard(board.id));
+      } }], place);
+    panel.append(node);
+  }
+
+  // MARK: - Filter
+
+  /** Chooses colors and tags; notes of other colors or tags are hidden. */
+  filter() {
+    const { app } = this, { filter } = app;
+    /** @param {Set<string>} set @param {string} value @param {HTMLElement} label */
+    const chip = (set, value, label) => {
+      const button = h('button', {
+        type: 'button', class: 'choice', 'aria-pressed': String(set.has(value)), onclick: () => {
+          if (!set.delete(value)) set.add(value);
+          button.setAttribute('aria-pressed', String(set.has(value))), app.filterChanged(), count();
+        },
+      }, label);
+      return button;
+    };
+    const used = new Set([...app.surface.notes.values()].map((n) => n.color)), tags = app.tagNames();
+    const status = h('p', { class: 'summary', role: 'status' });
+    const count = () => { status.textContent = `${app.surface.index.size} of ${app.surface.notes.size} notes`; };
+    dialog('Show only', { class: 'small clear' }, h('h3', null, 'Colors'), h('div', { class: 'choices' },
+      ...colors.filter((c) => used.has(c)).map((c) => chip(filter.colors, c, h('span', null, h('span', { class: 'swatch', 'data-color': c }), ' ' + c)))),
+    tags.length > 0 && h('h3', null, 'Tags'), h('div', { class: 'choices' }, ...tags.slice(0, 100).map((t) => chip(filter.tags, t, h('span', { dir: 'auto' }, t)))),
+    h('div', { class: 'actions' }, status, h('button', { type: 'button', onclick: () => { app.showAll(), document.querySelector('dialog')?.close(); } }, 'Show all')));
+    count();
+  }
+
+  // MARK: - Details
+
+  /** Shows each property of a note with its author and time.
+   * @param {string} id */
+  details(id) {
+    const { app } = this, note = app.surface.notes.get(id), { board } = app;
+    if (!note || !board) return;
+    const rows = h('dl', { class: 'why' });
+    const values = { text: note.text, color: note.color, x: note.x, y: note.y, width: note.width, height: note.height, pinned: note.pinned, locked: note.locked, collapsed: note.collapsed, tags: note.tags.map((t) => t.name).join(', ') };
+    for (const [name, value] of Object.entries(values)) {
+      const origin = h('span', { class: 'origin' }, '…');
+      rows.append(h('dt', null, name), h('dd', null, h('span', { class: 'value', dir: 'auto' }, typeof value === 'boolean' ? (value ? 'yes' : 'no') : typeof value === 'number' ? String(Math.round(value)) : value.slice(0, 200) || '–'), origin));
+      board.why(id, name).then((why) => { origin.textContent = `${why.author}, ${ago(why.at)} · r${why.revision}`, (origin.title = why.at.toLocaleString()); }, () => { origin.textContent = ''; });
+    }
+    dialog(`Note ${note.number}`, {}, h('p', { class: 'summary' }, `Written ${ago(note.createdAt)}, changed ${ago(note.updatedAt)}`), rows);
+  }
+
+  // MARK: - Conflicts
+
+  /** Shows refused and lost edits with both values. */
+  conflicts() {
+    const { app } = this, { session } = app, cards = h('ul', { class: 'conflicts' });
+    const fill = () => {
+      cards.replaceChildren(...session.conflicts.map((c) => h('li', null,
+        h('p', null, h('b', null, `Note ${c.number}, ${c.property}`), ` · ${c.author}, ${ago(c.when)}`), h('p', { class: 'summary' }, c.reason),
+        h('div', { class: 'both' }, this.#value('Yours', c.mine), this.#value('Theirs', c.theirs)),
+        h('div', { class: 'actions' },
+          h('button', { type: 'button', onclick: () => { node.close(), app.select([c.note]), app.surface.reveal(c.note); } }, 'Show note'),
+          h('button', { type: 'button', onclick: () => app.attempt(() => navigator.clipboard.writeText(shownValue(c.mine))) }, 'Copy yours'),
+          h('button', { type: 'button', onclick: () => app.attempt(async () => session.discard(c.key)) }, 'Keep theirs'),
+          h('button', { type: 'button', class: 'primary', onclick: () => app.attempt(async () => session.retry(c.key)) }, 'Use yours')))));
+      if (!session.conflicts.length) cards.replaceChildren(h('li', { class: 'none' }, 'There are no conflicts: all your edits have been accepted.'));
+    };
+    session.addEventListener('conflicts', fill);
+    const node = dialog('Conflicts', { class: 'wide' }, cards);
+    node.addEventListener('close', () => session.removeEventListener('conflicts', fill));
+    fill();
+  }
+
+  /** @param {string} label @param {unknown} value */
+  #value(label, value) {
+    return h('div', null, h('h3', null, label), h('pre', { dir: 'auto', tabIndex: 0 }, shownValue(value) || '(empty)'));
+  }
+
+  // MARK: - History
+
+  /** Opens or closes the bar in which the user goes through the revisions of the board. */
+  async history() {
+    const { app } = this, { board } = app;
+    if (this.historyBar) return this.closeHistory();
+    if (!board) return;
+    /** @type {Entry[]} oldest first */
+    let entries = [];
+    let shown = -1, complete = false;
+    const slider = h('input', { type: 'range', min: '0', 'aria-label': 'Revision', oninput: () => show(Number(slider.value)) });
+    const what = h('p', { class: 'what' }), restoreNotes = h('button', { type: 'button', onclick: () => this.#restore(entries[shown], [...app.selection]) }, 'Restore note');
+    const restoreBoard = h('button', { type: 'button', class: 'primary', onclick: () => this.#restore(entries[shown], null) }, 'Restore board');
+    const bar = h('section', { class: 'bar history', 'aria-label': 'History' },
+      h('div', { class: 'line' }, iconButton('left', 'Previous revision', () => show(shown - 1)), slider, iconButton('right', 'Next revision', () => show(shown + 1))),
+      h('div', { class: 'line' }, what, h('div', { class: 'actions' }, restoreNotes, restoreBoard, iconButton('close', 'Back to now', () => this.closeHistory()))));
+    const load = async () => {
+      const page = await board.history({ limit: pageLength, ...(entries[0] && { before: entries[0].revision }) });
+      complete = page.length < pageLength, entries = [...page.reverse(), ...entries];
+      slider.max = String(entries.length - 1);
+      return page.length;
+    };
+    let turn = 0;
+    const show = async (/** @type {number} */ at) => {
+      const mine = ++turn;
+      if (at <= 0 && !complete) at += await load();
+      shown = Math.max(0, Math.min(entries.length - 1, at)), (slider.value = String(shown));
+      const entry = entries[shown];
+      if (!entry) return void (what.textContent = 'This board has no history.');
+      const sentence = `${entry.author || 'Unknown'} · ${entry.summary} · ${entry.at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`;
+      what.replaceChildren(h('b', null, entry.author || 'Unknown'), ' ', entry.summary, h('span', null, entry.at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })));
+      slider.setAttribute('aria-valuetext', sentence);
+      const isNow = shown === entries.length - 1;
+      restoreBoard.disabled = restoreNotes.disabled = isNow || !board.canWrite || app.session.user?.canWrite === false;
+      const notes = await board.at(entry.revision);
+      if (mine === turn && this.historyBar === bar) app.showPast(notes, entry);
+    };
+    this.historyBar = bar;
+    document.body.append(bar);
+    document.body.classList.add('past');
+    await app.attempt(async () => { await load(), await show(entries.length - 1); });
+    slider.focus();
+    announce('History. The arrow keys go through the revisions, Escape goes back to now.');
+  }
+
+  /** @param {Entry|undefined} entry @param {string[]|null} ids null for the board */
+  async #restore(entry, ids) {
+    const { app } = this, { board } = app;
+    if (!entry || !board) return;
+    if (ids && !ids.length) return app.report('Select the notes to restore first');
+    this.closeHistory();
+    await app.attempt(async () => {
+      await (ids ? board.restore(ids, entry.revision) : board.restoreBoard(entry.revision));
+      app.report(ids ? 'Notes restored' : 'Board restored', 'Undo', () => app.undo());
+    });
+  }
+
+  closeHistory() {
+    if (!this.historyBar) return;
+    this.historyBar.remove(), (this.historyBar = null);
+    document.body.classList.remove('past');
+    this.app.showNow();
+  }
+
+  // MARK: - Sharing, export, status, help
+
+  /** Shows a link with which others read the board. */
+  async share() {
+    const { app } = this, { board } = app;
+    if (!board) return;
+    const field = h('input', { readOnly: true, value: 'Making the link …', 'aria-label': 'Link' });
+    const copy = h('button', { type: 'button', class: 'primary', disabled: true, onclick: () => app.attempt(async () => { await navigator.clipboard.writeText(field.value), (copy.textContent = 'Copied'); }) }, 'Copy link');
+    dialog('Share', { class: 'small' }, h('p', null, 'People with this link can read “', h('bdi', null, board.name), '”. They cannot change it.'), h('div', { class: 'actions' }, field, copy));
+    try { field.value = await app.session.shareLink(board.id), (copy.disabled = false), field.select(); } catch (error) { field.value = reason(error); }
+  }
+
+  /** Exports the board as a file. */
+  exports() {
+    const { app } = this, { board } = app, notes = app.surface.shown();
+    if (!board) return;
+    /** @type {[string, string, () => Promise<Blob|string>][]} */
+    const forms = [
+      ['Markdown', 'md', async () => board.exportAs('markdown')], ['JSON', 'json', async () => board.exportAs('json')],
+      ['SVG', 'svg', async () => svgBlob(notes)], ['PNG', 'png', () => pngBlob(notes)],
+    ];
+    const about = { Markdown: 'Text for editors and wikis', JSON: 'All properties, for programs', SVG: 'A picture that stays sharp', PNG: 'A picture for chats and slides' };
+    const node = dialog('Export', { class: 'small' }, h('div', { class: 'forms' }, ...forms.map(([name, ending, make]) => h('button', {
+      type: 'button', class: 'row', onclick: () => app.attempt(async () => { const content = await make(); save(`${board.name}.${ending}`, content), node.close(); }),
+    }, icon('download'), h('span', { class: 'name' }, name), h('span', { class: 'count' }, /** @type {Record<string, string>} */ (about)[name])))));
+  }
+
+  /** Explains the status: what is unsent, and where it is kept. */
+  status() {
+    const { app } = this, { status, user } = app.session;
+    const keeps = { durable: 'This browser keeps them until they are sent.', evictable: 'This browser may delete them if its storage fills up.', none: 'This browser cannot keep them: leave the page open.' }[status.keeps] ?? '';
+    const unsent = status.unsent ? `${status.unsent} ${status.unsent === 1 ? 'edit is' : 'edits are'} not sent yet. ${keeps}` : 'All your edits are on the server.';
+    dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
+      h('div', { class: 'actions' },
+        status.unsent > 0 && h('button', { type: 'button', onclick: () => app.attempt(async () => save('unsent-edits.jsonl', await app.session.exportUnsent())) }, 'Export unsent edits'),
+        (status.update || status.kind === 'outdated') && h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Reload'),
+        app.session.signOut && h('button', { type: 'button', onclick: () => app.attempt(async () => app.session.signOut?.()) }, 'Sign out')));
+  }
+
+  /** Shows the keyboard map. */
+  help() {
+    const groups = new Map();
+    for (const c of this.app.commands) if (c.keys.length && c.group !== 'Arrows') groups.set(c.group, [...(groups.get(c.group) ?? []), c]);
+    const arrows = [['← ↑ → ↓', 'Next note that way'], ['Shift ←', 'Move'], [`${shownKey('Mod')} Shift ←`, 'Move by one point'], ['Alt ←', 'Resize'], [`${shownKey('Mod')} ←`, 'Pan']];
+    const mouse = [['Double click', 'New note'], ['Drag', 'Move, or select on the board'], ['Shift drag', 'Move straight'], ['Alt drag', 'Duplicate'], ['Ctrl drag', 'Without snapping'], ['Space drag', 'Pan'], ['Ctrl wheel', 'Zoom']];
+    const typing = [['Tab', 'Next note'], ['Ctrl Enter', 'Next note'], ['Esc', 'End'], ['- [ ] ', 'A task'], ['**bold**', 'Strong'], ['# ', 'Heading']];
+    /** @param {string} title @param {string[][]} entries */
+    const section = (title, entries) => h('section', null, h('h3', null, title), h('dl', null, ...entries.flatMap(([key, name]) => [h('dt', null, ...key.split(', ').map((k) => h('kbd', null, k))), h('dd', null, name)])));
+    dialog('Keyboard', { class: 'help' }, h('div', { class: 'columns', tabIndex: 0, role: 'group', 'aria-label': 'Keys' },
+      ...[...groups].map(([title, list]) => section(title, list.map((/** @type {import('./commands.js').Command} */ c) => [c.keys.slice(0, 2).map(shownKey).join(', '), c.name.replace(' …', '')]))),
+      section('Arrow keys', arrows), section('While writing', typing), section('Mouse', mouse)));
+  }
+}
+
+/** @param {unknown} value */
+const shownValue = (value) => typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
+
+/** The sentence of an error.
+ * @param {unknown} error */
+export const reason = (error) => error instanceof Error ? error.message : String(error);
+

@@ -1,0 +1,61 @@
+// The interface of `control/`, as the view uses it. Only the type checker reads this file.
+export interface Note {
+  id: string; number: number | string; text: string; title?: string; color: string;
+  x: number; y: number; width: number; height: number; z: number;
+  pinned: boolean; collapsed: boolean; locked: boolean;
+  tags: { id: string; name: string }[];
+  /** The outgoing links. */
+  links: { id: string; to: string; label: string }[];
+  createdAt: Date | null; updatedAt: Date | null; author?: string; updatedBy?: string; unsent: boolean;
+}
+export type Values = Partial<Note> & { board?: string };
+export interface Change {
+  inserted: string[]; removed: string[]; mine: boolean; renamed?: { from: string; to: string }[];
+  updated: { id: string; properties: string[]; splices?: { start: number; end: number; text: string }[] }[];
+}
+export interface Peer {
+  session: string | number; name: string; color: string; cursor: { x: number; y: number } | null;
+  note: string | null; caret: number | null; view: { x: number; y: number; width: number; height: number } | null;
+}
+export interface Entry { revision: number; at: Date; author: string; summary: string; notes: string[] }
+export type Gesture = unknown;
+export interface Board extends EventTarget {
+  id: string; name: string; ready: boolean | Promise<unknown>; canWrite: boolean;
+  notes: Map<string, Note>; presence: Peer[]; canUndo: boolean; canRedo: boolean;
+  insert(values: Values, gesture?: Gesture): string;
+  insertMany(values: Values[]): string[];
+  update(ids: string[], values: Values | Map<string, Values>, gesture?: Gesture): void;
+  edit(id: string, splice: { start: number; end: number; text: string }, gesture?: Gesture): void;
+  delete(ids: string[]): void;
+  link(from: string, to: string): void; unlink(link: string): void; label(link: string, text: string): void;
+  tag(ids: string[], name: string): void; untag(ids: string[], name: string): void;
+  gesture(name: string): Gesture; end(gesture: Gesture): void;
+  undo(): Promise<string>; redo(): Promise<string>;
+  history(range: { limit: number; before?: number }): Promise<Entry[]>;
+  at(revision: number): Promise<Map<string, Note>>;
+  why(id: string, property: string): Promise<{ value: unknown; revision: number; at: Date; author: string }>;
+  restore(ids: string[], revision: number): Promise<unknown>; restoreBoard(revision: number): Promise<unknown>;
+  search(text: string): Promise<{ id: string }[]>;
+  setPresence(presence: Partial<Peer>): void;
+  compose(id: string, composing: boolean): void;
+  exportAs(form: 'markdown' | 'json'): string | Promise<string>;
+  close?(): void; look?(view: { x: number; y: number; width: number; height: number }): void;
+}
+export interface Conflict {
+  key: string; note: string; number: number | string; property: string; mine: unknown; theirs: unknown;
+  author: string; when: Date; reason: string;
+}
+export interface Session extends EventTarget {
+  status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean };
+  user: { name: string; role?: string; canWrite: boolean } | null;
+  boards: { id: string; name: string; notes: number }[];
+  boardID?: string | null;
+  conflicts: Conflict[];
+  start(): void;
+  openBoard(id: string): Board;
+  createBoard(name: string): Promise<string | { id: string } | void>;
+  renameBoard(id: string, name: string): Promise<unknown>; deleteBoard(id: string): Promise<unknown>;
+  retry(key: string): unknown; discard(key: string): unknown;
+  exportUnsent(): Blob | Promise<Blob>; shareLink(board: string): Promise<string>;
+  signOut?(): Promise<unknown>; refreshBoards?(): unknown;
+}

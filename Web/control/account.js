@@ -1,0 +1,102 @@
+// Who the user is, by HTTP: the server's answer to `v1/session`, logging in and out, and share links. The login is a
+// cookie that no script can read.
+
+/** @typedef {{user: string | null, role: string, build: string, store: string, accounts: boolean}} Account */
+/** @typedef {typeof globalThis.fetch} Fetch */
+
+/** The longest time for an answer, in milliseconds. */
+const patience = 5000;
+
+export class Server {
+  #fetch;
+  #root;
+
+  /** @param {Fetch} fetch @param {URL} root the root of the server's HTTP interface */
+  constructor(fetch, root) {
+    this.#fetch = fetch;
+    this.#root = root;
+  }
+
+  /** @param {string} path @param {object} [body] posted as JSON */
+  #ask(path, body) {
+    const url = new URL(path, this.#root);
+    /** @type {RequestInit} */
+    const options = { credentials: 'same-origin', cache: 'no-store', signal: ending(patience) };
+    if (!body) return this.#fetch(url, options);
+    const headers = { 'Content-Type': 'application/json' };
+    return this.#fetch(url, { ...options, method: 'POST', headers, body: JSON.stringify(body) });
+  }
+
+  /** The account of this browser; null if the server can't be reached.
+   * @returns {Promise<Account | null>} with `user` null if a login is needed */
+  async account() {
+    try {
+      const answer = await this.#ask('v1/session');
+      if (answer.status === 401 || answer.status === 403) return { user: null, role: '', build: '', store: '', accounts: true };
+      if (!answer.ok) return null;
+      const { user, role, build, store, accounts } = await answer.json();
+      return {
+        user: typeof user === 'string' ? user : null, role: role ?? (accounts ? 'reader' : 'owner'), build: build ?? '',
+        store: String(store ?? '').replace(/-/g, ''), accounts: Boolean(accounts),
+      };
+    } catch {
+      return null;
+    }
+  }
+
+  /** Logs in with a code of a link, or with the token of a share link.
+   * @param {{code: string} | {token: string}} secret @returns {Promise<string>} why it failed; empty if it did not */
+  async login(secret) {
+    try {
+      const answer = await this.#ask('v1/login', secret);
+      if (answer.ok) return '';
+      if (answer.status === 401) return 'the link has expired or was used; make a new one with: stickies login --browser';
+      return await problem(answer);
+    } catch {
+      return 'the server can’t be reached; open the link again when it is back';
+    }
+  }
+
+  async logout() { await this.#ask('v1/logout', {}); }
+
+  /** Makes a share link that can read a board.
+   * @param {string} board @param {URL} page the address of the application @returns {Promise<string>}
+   * @throws {Error} with a sentence that says what to do */
+  async share(board, page) {
+    const answer = await this.#ask('v1/share', { object: board, role: 'reader' });
+    if (answer.status === 404 || answer.status === 405) {
+      throw new Error(`this server makes share links with a command: stickiesd share ${board} reader`);
+    }
+    if (!answer.ok) throw new Error(await problem(answer));
+    const { token } = await answer.json();
+    const url = new URL(page);
+    url.hash = new URLSearchParams({ share: token, board }).toString();
+    return url.href;
+  }
+}
+
+/** @param {Response} answer */
+async function problem(answer) {
+  try {
+    const { detail, title } = await answer.json();
+    return detail || title || `the server answered ${answer.status}`;
+  } catch {
+    return `the server answered ${answer.status}`;
+  }
+}
+
+/** The secrets and the board that the fragment of an address names.
+ * @param {string} hash */
+export function parseFragment(hash) {
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  const [code, token, board] = ['code', 'share', 'board'].map((name) => fields.get(name));
+  return { secret: code ? { code } : token ? { token } : null, board };
+}
+
+/** A signal that ends a request.
+ * @param {number} milliseconds */
+function ending(milliseconds) {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), milliseconds);
+  return controller.signal;
+}

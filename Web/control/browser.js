@@ -1,0 +1,75 @@
+// What a session needs of the browser. Tests pass something else.
+
+import { Connection } from '../net/connection.js';
+import { idText } from '../keep/intents.js';
+import { openStorage } from '../keep/storage.js';
+import { openTabs } from '../keep/tabs.js';
+
+/** @typedef {{page: URL, root: URL, build: string, program: string, fetch: typeof globalThis.fetch, location: {hash: string},
+ *  replaceFragment: (hash: string) => void, connect: (options: any) => Connection, clock: import('../keep/unsent.js').Clock,
+ *  randomHex: () => string, undoScope: () => [scope: string, group: number],
+ *  openStorage: () => Promise<import('../keep/storage.js').Storage>, openTabs: () => import('../keep/tabs.js').Tabs,
+ *  isPersistent: () => Promise<boolean>, persist: () => Promise<boolean>, keepShell: () => Promise<boolean>,
+ *  isOnline: () => boolean, onhide: (body: () => void) => void, onshow: (body: () => void) => void, reload: () => void}} Environment
+ *  `page`: the address of the application; `root`: that of the server's HTTP interface, two folders above;
+ *  `keepShell`: whether the application can be loaded without the server */
+
+/** @returns {Environment} */
+export function browser() {
+  const page = new URL('../', import.meta.url);
+  const parts = page.pathname.split('/');
+  /** @type {import('../keep/unsent.js').Clock} */
+  const clock = { now: () => performance.now(), date: () => new Date(), later: (body, milliseconds) => setTimeout(body, milliseconds) };
+  const randomHex = () => [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, '0')).join('');
+  return {
+    page, root: new URL('../../', page), build: parts[parts.length - 3] === 'app' ? parts[parts.length - 2] : '', program: 'stickies web',
+    fetch: (...given) => fetch(...given), location, clock, randomHex,
+    replaceFragment: (hash) => history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`),
+    connect: (options) => new Connection(options), undoScope: () => undoScope(randomHex),
+    openStorage: () => openStorage(globalThis.indexedDB, 'stickies'),
+    openTabs: () => openTabs(navigator.locks, (name) => new BroadcastChannel(name), clock.later),
+    isPersistent: async () => await navigator.storage?.persisted?.() ?? false,
+    persist: async () => await navigator.storage?.persist?.().catch(() => false) ?? false,
+    keepShell: () => keepShell(page), isOnline: () => navigator.onLine,
+    onhide: (body) => { addEventListener('pagehide', body); document.addEventListener('visibilitychange', () => { if (document.hidden) body(); }); },
+    onshow: (body) => document.addEventListener('visibilitychange', () => { if (!document.hidden) body(); }),
+    reload: () => location.reload(),
+  };
+}
+
+/** The undo stack of this tab, which a reload continues. Groups begin at the clock, above those of earlier loads.
+ * @param {() => string} randomHex @returns {[string, number]} */
+function undoScope(randomHex) {
+  let scope = idText(randomHex());
+  try {
+    const known = sessionStorage.getItem('stickies-undo');
+    if (known && /^[a-hj-kmnp-s][0-9a-hjkmnp-tv-z]{25}$/.test(known)) scope = known;
+    sessionStorage.setItem('stickies-undo', scope);
+  } catch {
+    // A browser that refuses storage: the stack ends with the page.
+  }
+  // Not the clock's time alone: it may have been set back since the last load.
+  return [scope, Number.parseInt(randomHex().slice(0, 12), 16)];
+}
+
+/** Registers the worker that keeps the application's files, and removes workers of older builds.
+ * @param {URL} page @returns {Promise<boolean>} whether the browser has workers: over plain HTTP it has none */
+async function keepShell(page) {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker) return false;
+  try {
+    const script = new URL('sw.js', page).href;
+    const { trustedTypes } = /** @type {any} */ (globalThis);
+    // The page's policy allows this one script address and no other.
+    const policy = trustedTypes?.createPolicy('stickies-worker', {
+      createScriptURL: (/** @type {string} */ url) => {
+        if (url !== script) throw new TypeError('not the address of the worker');
+        return url;
+      },
+    });
+    await serviceWorker.register(policy ? policy.createScriptURL(script) : script, { scope: new URL('../../', page).pathname });
+    return true;
+  } catch {
+    return false;
+  }
+}

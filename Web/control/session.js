@@ -1,0 +1,450 @@
+// The application's session: who the user is, the connection, the boards, and the unsent edits. It starts without the
+// server too: then it shows copies of the boards that were seen last, and keeps the edits until the server is back.
+
+import { emptyChange } from '../context/graph.js';
+import { Copies } from '../keep/copies.js';
+import { EndedReplicas } from '../keep/ended.js';
+import { entityOf, idHex, idOf, idText, isTemporary } from '../keep/intents.js';
+import { memoryStorage } from '../keep/storage.js';
+import { Unsent } from '../keep/unsent.js';
+import { parseFragment, Server } from './account.js';
+import { Board } from './board.js';
+import { Boards } from './boards.js';
+import { browser } from './browser.js';
+import { retry } from './conflicts.js';
+import { Objects } from './objects.js';
+import { Overlay } from './overlay.js';
+import { Presence } from './people.js';
+import { patience, statusOf } from './status.js';
+import { Steps } from './steps.js';
+
+/** @typedef {import('../net/connection.js').Connection} Connection */
+/** @typedef {import('./account.js').Account} Account */
+/** @typedef {import('./board.js').Gesture} Gesture */
+/** @typedef {import('../keep/intents.js').Change} Change */
+/** @typedef {import('./browser.js').Environment} Environment */
+
+/** The time after a change until the copies are stored, and between looks at the account, in milliseconds. */
+const [copyDelay, accountPause] = [5000, 5000];
+
+export class Session extends EventTarget {
+  user = { name: '', role: '', canWrite: false };
+  /** The board that the address asks for.
+   * @type {string | null} */
+  boardID = null;
+  objects = new Objects(this);
+  /** Whether the list of boards has arrived from the server. */
+  boardsAreKnown = false;
+  /** @type {Connection} */
+  connection;
+  /** @type {Overlay} */
+  overlay;
+  /** @type {Copies} */
+  copies;
+  /** @type {Unsent | null} */
+  unsent = null;
+  /** @type {Steps} */
+  steps;
+  /** Settles when the server is connected for the first time.
+   * @type {Promise<void>} */
+  connected;
+  #environment;
+  #server;
+  #storage = memoryStorage();
+  /** @type {import('./status.js').Keeps} */
+  #keeps = 'none';
+  /** @type {Account | null} */
+  #account = null;
+  #isVerified = false;
+  #isSignedOut = false;
+  /** @type {'notAllowed' | 'outdated' | null} */
+  #refused = null;
+  #refusal = '';
+  #update = false;
+  #reloadsOffline = false;
+  #wasLive = false;
+  #lostAt = 0;
+  #lastStatus = '';
+  /** @type {Set<import('./live.js').LiveBoard>} */
+  #open = new Set();
+  #isMine = false;
+  #hasAsked = false;
+  #copyTimer = false;
+  #accountDue = 0;
+  /** @type {() => void} */
+  #connect = () => {};
+  /** @type {import('../net/connection.js').Query | null} */
+  #boardQuery = null;
+  #presence;
+  #boards = new Boards(this);
+  #ended;
+
+  /** @param {Environment} [environment] the browser, or what a test puts in its place */
+  constructor(environment = browser()) {
+    super();
+    this.#environment = environment;
+    this.#server = new Server(environment.fetch, environment.root);
+    this.connected = new Promise((resolve) => { this.#connect = resolve; });
+    this.#lostAt = environment.clock.now();
+    const replica = environment.randomHex();
+    this.connection = this.#makeConnection(replica, 0, 'browser');
+    this.#presence = new Presence((state) => this.connection.presence(state), environment.clock);
+    this.#ended = new EndedReplicas((other, sequence) => this.#makeConnection(idHex(other), sequence, this.user.name));
+    this.copies = new Copies(this.#storage, { store: '', user: '' });
+    this.overlay = new Overlay({ entries: [] }, (id) => this.stored(id));
+    const [scope, group] = environment.undoScope();
+    this.steps = new Steps(this, scope, group);
+  }
+
+  /** @param {string} replica @param {number} lastSequence @param {string} author */
+  #makeConnection(replica, lastSequence, author) {
+    const { connect, root, program } = this.#environment;
+    const url = new URL('v1/socket', root);
+    url.protocol = url.protocol.replace('http', 'ws');
+    return connect({ url: url.href, identity: { replica, lastSequence, author, program } });
+  }
+
+  // ---- Start
+
+  /** Logs in if the address says how, and connects. */
+  async start() {
+    const environment = this.#environment;
+    const { secret, board } = parseFragment(environment.location.hash);
+    this.boardID = board;
+    if (secret) {
+      // The secret does not stay in the address, nor in the browser's history.
+      environment.replaceFragment(board ? `#board=${encodeURIComponent(board)}` : '');
+      const failure = await this.#server.login(secret);
+      if (failure) this.notice(failure);
+    }
+    try {
+      this.#storage = await environment.openStorage();
+      this.#keeps = await environment.isPersistent() ? 'durable' : 'evictable';
+    } catch {
+      this.#keeps = 'none';
+    }
+    this.#reloadsOffline = await environment.keepShell();
+    environment.onhide(() => { this.#saveCopies(); });
+    environment.onshow(() => { this.unsent?.follow(); });
+    this.later(() => this.announce(), patience);
+    await this.#enter();
+  }
+
+  /** Finds the account, from the server or as it was last, and opens the session with it. */
+  async #enter() {
+    const found = await this.#server.account();
+    const key = ['account', this.#environment.root.href];
+    if (found) {
+      this.#update = this.#environment.build !== '' && found.build !== '' && found.build !== this.#environment.build;
+      if (found.user === null && found.accounts) return this.#signedOut();
+      const account = { ...found, user: found.user ?? 'browser' };
+      this.#storage.change({ put: [[key, account]] }).catch(() => {});
+      return this.#openAccount(account);
+    }
+    const [remembered] = await this.#storage.list(key).catch(() => []);
+    if (remembered) return this.#openAccount(remembered[1]);
+    this.announce();
+    this.later(() => { if (!this.#account && !this.#isSignedOut) this.#enter(); }, 1000);
+  }
+
+  /** @param {Account & {user: string}} account */
+  async #openAccount(account) {
+    const environment = this.#environment;
+    this.#account = account;
+    this.#setUser(account.user, account.role);
+    const owner = { store: account.store, user: account.user };
+    const connection = this.#makeConnection(this.connection.identity.replica, 0, account.user);
+    this.connection = connection;
+    this.copies = new Copies(this.#storage, owner);
+    await this.copies.load();
+    const replica = idText(connection.identity.replica);
+    const unsent = new Unsent({
+      storage: this.#storage, owner: { ...owner, replica }, author: account.user, clock: environment.clock,
+      commit: (transaction, from) => from === replica ? connection.commit(transaction) : this.#ended.commit(from, transaction),
+      nextSequence: () => connection.transactionID().sequence, tabs: environment.openTabs(),
+    });
+    this.unsent = unsent;
+    this.overlay = new Overlay(unsent.queue, (id) => this.stored(id));
+    unsent.onchange = (objects, names) => this.#unsentDidChange(objects, names);
+    unsent.onstatus = () => this.announce();
+    unsent.onnotice = (message) => this.notice(message);
+    unsent.isReady = (intent) => this.objects.isReady(intent);
+    unsent.isVisible = (intent) => this.objects.isVisible(intent);
+    connection.onchange = (change) => this.#publish(change);
+    connection.onstate = (state) => this.#connectionDidChange(state);
+    connection.onpresence = (list) => this.#receivePresence(list);
+    connection.ondiverged = () => this.notice('the server was restored to an earlier state');
+    const [boards, tags] = [connection.subscribe({ entity: 'Board' }), connection.subscribe({ entity: 'Tag' })];
+    this.#boardQuery = boards;
+    Promise.all([boards.ready, tags.ready]).then(() => {
+      this.boardsAreKnown = true;
+      this.copies.drop('');
+      this.objects.readTags(new Set(tags.ids));
+      for (const board of this.#open) board.publish(emptyChange(this.graph.revision));
+      this.refreshBoards();
+      this.#emit('boards');
+    }, (refusal) => this.notice(`the boards can’t be listed: ${refusal.message}`));
+    this.objects.readTags(new Set(this.copies.tags));
+    for (const board of this.#open) board.load();
+    await unsent.start();
+    connection.start();
+    this.#emit('boards');
+    this.announce();
+  }
+
+  /** @param {string} name @param {string} role */
+  #setUser(name, role) {
+    // A role is missing without accounts, and then the user is the machine's owner.
+    this.user = { name, role: role || 'owner', canWrite: role !== 'reader' };
+  }
+
+  #signedOut() {
+    this.#isSignedOut = true;
+    if (this.unsent) this.unsent.isLive = false;
+    this.connection.stop();
+    this.announce();
+  }
+
+  /** Ends the login of this browser. Unsent edits stay in it, for this user's next login. */
+  async signOut() {
+    await this.#server.logout();
+    await this.copies.clear();
+    await this.#storage.change({ remove: [['account', this.#environment.root.href]] }).catch(() => {});
+    this.#signedOut();
+  }
+
+  // ---- The connection
+
+  get graph() { return this.connection.graph; }
+  get isLive() { return this.connection.state.kind === 'live' && this.#isVerified; }
+
+  /** @param {import('../net/connection.js').State} state */
+  #connectionDidChange(state) {
+    const { unsent } = this;
+    if (state.kind === 'live') {
+      const { welcome } = this.connection;
+      const store = String(welcome.head?.store ?? '').replace(/-/g, '');
+      const account = /** @type {Account} */ (this.#account);
+      // The cookie is another user's by now, or the store another one: nothing of this page is for them.
+      if (welcome.author !== account.user || (store && account.store && store !== account.store)) {
+        if (unsent) unsent.isLive = false;
+        return this.#environment.reload();
+      }
+      this.#isVerified = true;
+      this.#wasLive = true;
+      this.#setUser(welcome.author, state.role ?? '');
+      this.#refused = null;
+      this.#connect();
+      if (unsent) {
+        unsent.isLive = true;
+        unsent.pump();
+      }
+      this.steps.refresh();
+      this.#presence.reset(welcome.author);
+    } else {
+      if (this.#isVerified) this.#lostAt = this.#environment.clock.now();
+      this.#isVerified = false;
+      if (unsent) unsent.isLive = false;
+      if (state.kind === 'refused') this.#refuse(state);
+      else this.#lookAtAccount();
+      this.later(() => this.announce(), patience);
+    }
+    this.announce();
+  }
+
+  /** @param {import('../net/connection.js').State} state */
+  #refuse({ code, message = '' }) {
+    this.#refused = code === 'malformed' || /protocol|model/.test(message) ? 'outdated' : 'notAllowed';
+    this.#refusal = message;
+    this.#accountDue = 0;
+    this.#lookAtAccount();
+  }
+
+  /** A browser does not say why a WebSocket failed: asks whether the login ended, or the server has a newer page. */
+  async #lookAtAccount() {
+    const { clock, build } = this.#environment;
+    if (clock.now() < this.#accountDue) return;
+    this.#accountDue = clock.now() + accountPause;
+    const found = await this.#server.account();
+    if (!found || !this.#account) return;
+    this.#update = build !== '' && found.build !== '' && found.build !== build;
+    if (this.#refused && this.#update) this.#refused = 'outdated';
+    if (found.user === null && found.accounts) return this.#signedOut();
+    if (found.user !== null && found.user !== this.#account.user) return this.#environment.reload();
+    this.announce();
+  }
+
+  // ---- Objects
+
+  /** An object as the server has it, or had it when it was seen last.
+   * @param {string} id */
+  stored(id) { return this.graph.get(id) ?? this.objects.fetched.get(id) ?? this.copies.get(id); }
+
+  /** @param {import('../context/graph.js').GraphChange} change */
+  #publish(change) {
+    this.unsent?.visible();
+    const touched = [...change.inserted, ...change.changed, ...change.removed];
+    const entity = (/** @type {string} */ id) => this.graph.get(id)?.entity ?? change.previous?.get(id)?.entity;
+    const tags = touched.filter((id) => entity(id) === 'Tag');
+    if (tags.length > 0) this.objects.readTags(new Set([...this.objects.tags.keys(), ...tags]));
+    for (const board of this.#open) board.publish(change);
+    if (touched.some((id) => entity(id) === 'Board')) this.#emit('boards');
+    this.unsent?.pump();
+    this.#copySoon();
+  }
+
+  /** @param {Iterable<string>} objects @param {Map<string, string>} names */
+  #unsentDidChange(objects, names) {
+    for (const [from, to] of names) this.overlay.rename(from, to);
+    this.overlay.invalidate();
+    const all = [...objects];
+    if (all.some((each) => entityOf(each) === 'Tag') || names.size > 0) this.objects.readTags(new Set([...this.objects.tags.keys(), ...this.overlay.made('Tag').map(idOf)]));
+    for (const board of this.#open) board.unsentDidChange(all, names, this.#isMine);
+    if (all.some((each) => entityOf(each) === 'Board')) this.#emit('boards');
+    this.#emit('conflicts');
+    if (!this.#isMine) this.steps.refresh();
+  }
+
+  // ---- Edits
+
+  /** @param {Change[]} changes @param {Gesture} gesture */
+  add(changes, gesture) {
+    if (!this.unsent) return;
+    this.#isMine = true;
+    try {
+      this.unsent.add(changes, this.steps.undo(gesture));
+    } finally {
+      this.#isMine = false;
+    }
+    if (this.#keeps === 'evictable' && !this.isLive) this.#persist();
+  }
+
+  /** Asks the browser, once, to keep its storage even if its disk is full. */
+  async #persist() {
+    if (this.#hasAsked) return;
+    this.#hasAsked = true;
+    if (await this.#environment.persist()) this.#keeps = 'durable';
+    this.announce();
+  }
+
+  /** A temporary name for an object of a step.
+   * @param {string} entity @param {Gesture} gesture */
+  name(entity, gesture) { return /** @type {Unsent} */ (this.unsent).queue.name(entity, this.steps.undo(gesture)); }
+
+  get unsentSteps() { return this.unsent?.queue.unsent ?? 0; }
+  pump() { this.unsent?.pump(); }
+  /** @param {() => void} body @param {number} milliseconds */
+  later(body, milliseconds) { this.#environment.clock.later(body, milliseconds); }
+
+  // ---- Boards
+
+  /** The boards by name, with the numbers of their notes. */
+  get boards() { return this.#boards.list([...this.#boardIDs, ...this.copies.boards], this.#open); }
+  get #boardIDs() { return this.#boardQuery?.ids ?? []; }
+
+  /** Shows a board. Close it when another one is shown.
+   * @param {string} id */
+  openBoard(id) {
+    const board = new Board(this, id);
+    this.#open.add(board);
+    return board;
+  }
+
+  /** @param {import('./live.js').LiveBoard} board */
+  forget(board) { this.#open.delete(board); }
+
+  /** Counts the notes of all boards again. */
+  async refreshBoards() {
+    if (await this.#boards.count(this.#environment.clock.now())) this.#emit('boards');
+  }
+
+  /** @param {string} name @returns {Promise<string>} the id of the new board */
+  createBoard(name) { return this.#boards.create(name); }
+  /** @param {string} id @param {string} name */
+  renameBoard(id, name) { return this.#boards.rename(id, name); }
+  /** @param {string} id */
+  deleteBoard(id) { return this.#boards.delete(id); }
+  /** @param {string} id @returns {Promise<string>} the address of a page that shows the board to everyone who has it */
+  shareLink(id) { return this.#server.share(id, this.#environment.page); }
+
+  // ---- Conflicts
+
+  /** The edits that the server has refused or that lost to others, with both values. */
+  get conflicts() {
+    return this.unsent?.conflicts((object) => this.overlay.values(object)?.number ?? this.objects.provisionalNumber(object)) ?? [];
+  }
+
+  /** Makes an edit again: the user's value wins.
+   * @param {string} key */
+  retry(key) { retry(this, key, [...this.#open][0]); }
+
+  /** Gives the own value up.
+   * @param {string} key */
+  discard(key) {
+    this.unsent?.discard(Number(key));
+    this.#emit('conflicts');
+  }
+
+  /** The unsent edits and those with conflicts as a file, for `stickies sync take`. */
+  async exportUnsent() { return new Blob([this.unsent?.exported() ?? ''], { type: 'application/jsonl' }); }
+
+  // ---- People
+
+  /** The other people, on all boards. */
+  get people() { return this.#presence.people; }
+
+  /** @param {any[]} list */
+  #receivePresence(list) {
+    this.#presence.receive(list, Number(this.connection.welcome?.session ?? 0));
+    for (const board of this.#open) board.dispatchEvent(new CustomEvent('presence'));
+  }
+
+  /** @param {Parameters<Presence['set']>[0]} place */
+  setPresence(place) { this.#presence.set(place); }
+
+  // ---- Copies
+
+  #copySoon() {
+    if (this.#copyTimer) return;
+    this.#copyTimer = true;
+    this.later(() => this.#saveCopies(), copyDelay);
+  }
+
+  #saveCopies() {
+    this.#copyTimer = false;
+    if (!this.isLive || !this.boardsAreKnown) return;
+    const at = this.#environment.clock.date().getTime();
+    const objects = (/** @type {Iterable<string>} */ ids) => [...ids].flatMap((id) => this.graph.get(id) ?? []);
+    this.copies.save('', objects([...this.#boardIDs, ...this.objects.tags.keys()]), at);
+    for (const board of this.#open) {
+      if (board.ready && !board.isPart && !board.isGone) this.copies.save(board.id, objects([...board.notes.keys(), ...board.links.keys()]), at);
+    }
+  }
+
+  // ---- Status
+
+  get status() {
+    const { clock, isOnline } = this.#environment;
+    return statusOf({
+      connection: this.isLive ? 'live' : this.connection.state.kind, isRefused: this.#refused, refusal: this.#refusal,
+      isSignedOut: this.#isSignedOut, canWrite: this.user.canWrite, wasLive: this.#wasLive, lostFor: clock.now() - this.#lostAt,
+      isOnline: isOnline(), unsent: this.unsent?.queue.unsent ?? 0, parked: this.unsent?.queue.parked.size ?? 0,
+      keeps: this.unsent?.isFull ? 'none' : this.#keeps, update: this.#update, reloadsOffline: this.#reloadsOffline,
+    });
+  }
+
+  /** Announces the status if it has changed. */
+  announce() {
+    const text = JSON.stringify([this.status, this.user, this.steps?.canUndo, this.steps?.canRedo]);
+    if (text === this.#lastStatus) return;
+    this.#lastStatus = text;
+    this.#emit('status');
+  }
+
+  /** Shows a sentence for a moment.
+   * @param {string} message */
+  notice(message) { this.dispatchEvent(new CustomEvent('notice', { detail: { message } })); }
+
+  /** @param {string} name */
+  #emit(name) { this.dispatchEvent(new CustomEvent(name)); }
+}

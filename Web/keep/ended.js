@@ -1,0 +1,49 @@
+// Commits under the ids of tabs that have ended: the server may have carried them out, and answers a repetition only to
+// the same replica. Each such replica has a connection of its own while something is unanswered.
+
+/** @typedef {import('../net/connection.js').Connection} Connection */
+
+export class EndedReplicas {
+  #open;
+  /** @type {Map<string, {connection: Connection, pending: number, live: Promise<void>}>} */
+  #connections = new Map();
+
+  /** @param {(replica: string, sequence: number) => Connection} open makes a connection, not yet started */
+  constructor(open) { this.#open = open; }
+
+  /** @param {string} replica @param {any} transaction @returns {Promise<any>} */
+  async commit(replica, transaction) {
+    let other = this.#connections.get(replica);
+    if (!other) {
+      const connection = this.#open(replica, transaction.sequence);
+      other = { connection, pending: 0, live: untilLive(connection) };
+      this.#connections.set(replica, other);
+      connection.start();
+    }
+    const { connection } = other;
+    // Higher numbers of the replica than this one must not look like those of a copy.
+    connection.identity.lastSequence = Math.max(connection.identity.lastSequence, transaction.sequence);
+    other.pending += 1;
+    try {
+      await other.live;
+      return await connection.commit(transaction);
+    } finally {
+      other.pending -= 1;
+      if (other.pending === 0) {
+        this.#connections.delete(replica);
+        connection.stop();
+      }
+    }
+  }
+}
+
+/** @param {Connection} connection @returns {Promise<void>} */
+function untilLive(connection) {
+  return new Promise((resolve, reject) => {
+    connection.onstate = ({ kind, message }) => {
+      if (kind === 'live') resolve();
+      // The edits stay; they are tried again later.
+      if (kind === 'refused' || kind === 'closed') reject(Object.assign(new Error(message), { code: 'unavailable' }));
+    };
+  });
+}

@@ -1,0 +1,106 @@
+// @ts-check
+/// <reference lib="webworker" />
+// The worker that keeps the application's files, so that the board can be loaded while the server is away. It keeps files
+// of `app/BUILD/` only: nothing of `v1`, so no data of the server passes through it or stays in it. Everything works
+// without it, except a reload without the server.
+//
+// A build has an address of its own and never changes, so a kept file is never stale. Pages come from the network first:
+// a server with a newer build redirects there, and its page registers its own worker, which removes the older files.
+
+const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+/** The root of the server's HTTP interface: what the worker is responsible for. */
+const root = new URL(worker.registration.scope);
+/** The time after which a page is loaded from the kept files although the server may still answer, in milliseconds. */
+const patience = 3000;
+/** The most files of a build; more would be a mistake. */
+const maximumFiles = 200;
+
+/** The folder of a file of the application; null for any other address.
+ * @param {string | URL} address */
+function folder(address) {
+  const url = new URL(address, root);
+  if (url.origin !== root.origin || !url.pathname.startsWith(`${root.pathname}app/`)) return null;
+  const [build] = url.pathname.slice(`${root.pathname}app/`.length).split('/');
+  return build ? new URL(`app/${build}/`, root).href : null;
+}
+
+/** The addresses of the application that a file names.
+ * @param {string} text @param {string} address @param {string} type @returns {string[]} */
+function links(text, address, type) {
+  const pattern = type.includes('html') ? /(?:src|href)="([^"#]+)"/g
+    // Comments name modules too, for their types.
+    : type.includes('javascript') ? /^(?:import|export)\b[^'";]*?\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\bawait import\(\s*'([^']+)'/gm
+      : type.includes('manifest') || type.includes('json') ? /"src"\s*:\s*"([^"]+)"/g : type.includes('css') ? /url\(["']?([^"')]+)/g : null;
+  if (!pattern) return [];
+  const found = [...text.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3]);
+  return found.filter((each) => !each.startsWith('data:')).map((each) => new URL(each, address).href);
+}
+
+/** Loads the page and all files that it names, directly or through others, into a cache of its build.
+ * @param {string} start */
+async function keep(start) {
+  const page = await fetch(start, { cache: 'reload' });
+  const base = folder(page.url);
+  if (!page.ok || !base) throw new Error('the server has no application here');
+  const cache = await caches.open(base);
+  const seen = new Set([base]);
+  /** @type {[string, Response][]} */
+  const waiting = [[base, page]];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [address, response] = next;
+    const text = await response.clone().text();
+    await cache.put(address, clean(response));
+    for (const link of links(text, response.url || address, response.headers.get('Content-Type') ?? '')) {
+      if (seen.has(link) || folder(link) !== base || seen.size >= maximumFiles) continue;
+      seen.add(link);
+      const found = await fetch(link);
+      // Without an icon the board works, without a module it does not.
+      if (found.ok) waiting.push([link, found]);
+      else if (/\.(js|css)$/.test(link)) throw new Error(`${link} is missing`);
+    }
+  }
+  // A page that was redirected belongs to the newer build; files of others are not needed any longer.
+  for (const name of await caches.keys()) if (name.startsWith(`${root.href}app/`) && name !== base) await caches.delete(name);
+}
+
+/** A response without the mark of a redirection, which browsers refuse for pages.
+ * @param {Response} response */
+function clean(response) {
+  const { status, statusText, headers } = response;
+  return response.redirected ? new Response(response.body, { status, statusText, headers }) : response;
+}
+
+worker.addEventListener('install', (event) => {
+  event.waitUntil(keep(new URL('./', worker.location.href).href).then(() => worker.skipWaiting()));
+});
+
+worker.addEventListener('activate', (event) => { event.waitUntil(worker.clients.claim()); });
+
+worker.addEventListener('fetch', (event) => {
+  const { request } = event;
+  if (request.method !== 'GET') return;
+  const isEntrance = request.mode === 'navigate' && new URL(request.url).href.split(/[?#]/)[0] === root.href;
+  if (!isEntrance && !folder(request.url)) return;
+  event.respondWith(request.mode === 'navigate' ? page(request) : file(request));
+});
+
+/** A page: the server's, or without the server that of the kept build.
+ * @param {Request} request */
+async function page(request) {
+  const late = new Promise((resolve) => { setTimeout(resolve, patience); });
+  const online = fetch(request).catch(() => undefined);
+  const answer = /** @type {Response | undefined} */ (await Promise.race([online, late]));
+  if (answer && (answer.ok || answer.type === 'opaqueredirect' || answer.status < 500)) return answer;
+  const [base] = (await caches.keys()).filter((name) => name.startsWith(`${root.href}app/`));
+  const kept = base && await (await caches.open(base)).match(base);
+  if (!kept) return await online ?? Response.error();
+  // The page's relative addresses are those of its own build.
+  return request.url.split(/[?#]/)[0] === base ? kept : Response.redirect(base, 302);
+}
+
+/** A file: the kept one, which is the server's.
+ * @param {Request} request */
+async function file(request) {
+  const kept = await caches.match(request, { ignoreSearch: true });
+  return kept ?? fetch(request);
+}
