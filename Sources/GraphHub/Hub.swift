@@ -91,6 +91,7 @@ public struct Hub {
     case .authenticated(let result, let id):
       if let session = sessions[id] { finishAuthenticating(session, result, &actions) }
     case .tokensEnded(let refusals): endTokens(refusals, &actions)
+    case .rightsChanged(let changed): changeRights(changed, &actions)
     case .foundReplica(let result, let id): if let session = sessions[id] { welcome(session, result, &actions) }
     case .recognized(let ticket, let isKnown):
       if let (session, query) = requests.removeRecognition(ticket) {
@@ -137,8 +138,8 @@ public struct Hub {
   /// Whether a user has an open session; tests check that none has after the last one has ended.
   package var hasUsers: Bool { !users.isEmpty }
 
-  /// The numbers of the tokens that sessions use, with the generations of their rights. If the grants of a token's user
-  /// have changed, those of its oldest session count, which ends them all.
+  /// The numbers of the tokens that sessions use, with the generations of their rights: that of the oldest session, so
+  /// that a change reaches all of them.
   public var tokensInUse: [UInt64: Int64] {
     sessions.values.inOrder().reduce(into: [:]) { tokens, session in
       if let token = session.token, tokens[token] == nil { tokens[token] = session.access.generation }

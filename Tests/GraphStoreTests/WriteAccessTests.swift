@@ -71,6 +71,19 @@ import Testing
     #expect(unrestricted?.message.contains("bob") == true)
   }
 
+  @Test func commitWithoutChangesNeedsARoleThatChangesSomething() throws {
+    let note = try note(on: 0)
+    let revision = try store.store.head.revision
+    try store.by("ann", on(0, .reader)) { () throws in
+      for changes in [[], [try edit(note, "")]] {
+        let found = try store.refusal(changes)
+        #expect(found?.code == .notAllowed && found?.message.contains("needs the role commenter") == true)
+      }
+    }
+    #expect(try store.store.head.revision == revision)
+    try store.by("ann", on(0, .reader) + on(1, .commenter)) { () throws in #expect(try store.refusal([]) == nil) }
+  }
+
   @Test func reviveIsAnInsert() throws {
     let note = try note(on: 0, by: "bob")
     try store.by("ann", on(0, .editor)) { try store.must([Change(.delete, note, base: .max)]) }
@@ -161,9 +174,13 @@ import Testing
     try store.by("ann", on(0, .commenter)) { () throws in
       #expect(try insert(on: boards[0]) == nil)
       // A board that ann can't see is like one that does not exist.
-      let hidden = try insert(on: boards[1])
-      let missing = try insert(on: unknown)
-      #expect(hidden?.code == .notAllowed && hidden?.message == missing?.message)
+      let messages = try [boards[1], unknown].map { target in
+        let refusal = try insert(on: target)
+        #expect(refusal?.code == .invalid && refusal?.violations.count == count)
+        return refusal?.message.replacing("\(target)", with: "ID")
+      }
+      #expect(messages[0] == messages[1])
+      #expect(messages[0]?.contains("board refers to a Board that does not exist: ID") == true, "\(messages)")
     }
     #expect(try store.all("Note", "creator == 'ann'").count == count && store.all("Note").count == count)
   }

@@ -141,6 +141,7 @@ final class StoreWriter {
         of: job.redoes ?? undoes, isRedo: job.redoes != nil, plan.conflicts + job.skipped)
     }
     if job.isBatch, plan.changes.isEmpty { return unchanged(plan.identities, plan.conflicts) }
+    if plan.changes.isEmpty, let judge = job.judge { try judge.refuseEmptyCommit() }
     try hooks.alterPlan?(&plan, layout.model)
     var result = try writeTransaction(plan, job, time: time)
     lastIDHigh = ids.high
