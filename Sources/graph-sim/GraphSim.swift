@@ -14,12 +14,16 @@ struct GraphSim: ParsableCommand {
   var seeds: UInt64 = 1
   @Option(help: "The number of steps of each run.")
   var steps = 1_000
-  @Option(help: "The number of clients.")
+  @Option(help: "The number of clients; a run with accounts has five.")
   var clients = 3
   @Option(help: "Add a kind of act to the runs: \(OptionalAction.allCases.map(\.rawValue).joined(separator: ", ")).")
   var act: [OptionalAction] = []
   @Option(help: "Plant a bug: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
   var bug: PlantedBug?
+  @Flag(help: "Run with accounts: roles that change, scopes, and stolen and cloned replicas.")
+  var access = false
+  @Option(help: "Plant a bug in a run with accounts: \(AccessBug.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var accessBug: AccessBug?
   @Flag(help: "Print how often each event happened.")
   var counts = false
   @Flag(help: "Print every step.")
@@ -27,29 +31,43 @@ struct GraphSim: ParsableCommand {
 
   func validate() throws {
     if steps < 1 || clients < 1 || clients > 64 { throw ValidationError("steps from 1, clients from 1 to 64") }
+    if access, bug != nil || !act.isEmpty { throw ValidationError("--access goes with --access-bug only") }
+    if !access, accessBug != nil { throw ValidationError("--access-bug goes with --access") }
   }
 
   func run() throws {
-    var happened = [CoverageEvent: Int]()
+    var happened = [String: Int]()
     for seed in self.seed..<(self.seed + seeds) {
       let directory = FileManager.default.temporaryDirectory.appendingPathComponent("graph-sim-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: directory) }
       do {
-        let simulation = try Simulation(
-          seed: seed, directory: directory.path, clients: clients, acts: Set(act), bug: bug,
-          trace: trace ? { print($0) } : nil)
-        try simulation.run(steps: steps)
-        happened.merge(simulation.eventCounts, uniquingKeysWith: +)
+        for (event, count) in try counts(of: seed, directory.path) { happened[event, default: 0] += count }
       } catch let failure as Simulation.Failure {
         print(failure)
         throw ExitCode(1)
       }
     }
-    if counts { for event in CoverageEvent.allCases { print("\(event) \(happened[event, default: 0])") } }
+    let events = access ? AccessEvent.allCases.map(\.rawValue) : CoverageEvent.allCases.map(\.rawValue)
+    if counts { for event in events { print("\(event) \(happened[event, default: 0])") } }
     print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
+  }
+
+  /// Runs one seed, and returns how often each event happened.
+  private func counts(of seed: UInt64, _ directory: String) throws -> [(event: String, count: Int)] {
+    let print: ((String) -> Void)? = trace ? { Swift.print($0) } : nil
+    if access {
+      let simulation = try AccessSimulation(seed: seed, directory: directory, bug: accessBug, trace: print)
+      try simulation.run(steps: steps)
+      return simulation.eventCounts.map { ($0.key.rawValue, $0.value) }
+    }
+    let simulation = try Simulation(
+      seed: seed, directory: directory, clients: clients, acts: Set(act), bug: bug, trace: print)
+    try simulation.run(steps: steps)
+    return simulation.eventCounts.map { ($0.key.rawValue, $0.value) }
   }
 }
 
 extension OptionalAction: ExpressibleByArgument {}
 extension PlantedBug: ExpressibleByArgument {}
+extension AccessBug: ExpressibleByArgument {}
