@@ -62,6 +62,7 @@ extension Hub {
       setRights(Rights(user: principal.id, role: session.role), of: session)
     }
     session.phase = .findingReplica(hello, request: request, principal)
+    replicaOwners.beginLookup()
     actions.append(.findReplica(hello.replica, session: session.id))
   }
 

@@ -92,7 +92,9 @@ public struct Hub {
       if let session = sessions[id] { finishAuthenticating(session, result, &actions) }
     case .tokensEnded(let refusals): endTokens(refusals, &actions)
     case .rightsChanged(let changed): changeRights(changed, &actions)
-    case .foundReplica(let result, let id): if let session = sessions[id] { welcome(session, result, &actions) }
+    case .foundReplica(let result, let id):
+      if let session = sessions[id] { welcome(session, result, &actions) }
+      replicaOwners.endLookup()
     case .recognized(let ticket, let isKnown):
       if let (session, query) = requests.removeRecognition(ticket) {
         finishRecognizing(ticket, query, session, isKnown, &actions)
@@ -182,8 +184,11 @@ public struct Hub {
     session.readers = [:]
     session.replay = []
     session.waiting = []
+    session.pendingAdvance = nil
     followers.remove(session)
-    if session.isBound { replicaOwners.release(session.replica) }
+    if session.isBound {
+      replicaOwners.release(session.replica, of: session.id, commits: session.commitsInFlight)
+    }
     session.isBound = false
     presence.remove(session, &sender, &actions)
     executeHeld(of: session.user, &actions)

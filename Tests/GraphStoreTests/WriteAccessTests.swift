@@ -48,6 +48,34 @@ import Testing
     #expect(try store.refusal([try edit(note)]) == nil, "without rights everything is permitted")
   }
 
+  private func commit(_ transaction: Transaction, by user: String, _ grants: [Grant]) throws -> WriteResult {
+    let rights = Rights(user: user, grants: grants)
+    return try store.store.commit(
+      [.transaction(transaction, author: Principal(author: user), rights: rights)], now: store.now)[0]
+  }
+
+  @Test func outcomeIsThatOfThePrincipalWhoCommitted() throws {
+    let transaction = Transaction(id: store.nextID(), changes: [try edit(try note(on: 0))])
+    let first = try store.taken(try commit(transaction, by: "ann", on(0, .editor)))
+    let stolen = try commit(transaction, by: "bob", on(0, .owner))
+    #expect(refusal(stolen)?.code == .notAllowed && stolen.record == nil)
+    let again = try store.taken(try commit(transaction, by: "ann", on(0, .reader)))
+    #expect(again.revision == first.revision, "an outcome needs no right to change")
+  }
+
+  @Test func knownOutcomeHasTheConflictsThatAreVisibleNow() throws {
+    let note = try note(on: 0)
+    let read = try store.store.head.revision
+    try store.by("bob") { _ = try store.must([try edit(note, "theirs")]) }
+    let changes = [try store.update(note, "Note.text", .string("mine"), base: read)]
+    let transaction = Transaction(id: store.nextID(), policy: .objectTrump, changes: changes)
+    let first = try store.taken(try commit(transaction, by: "ann", on(0, .editor)))
+    #expect(first.conflicts.map(\.theirs) == [.string("theirs")])
+    #expect(try store.taken(try commit(transaction, by: "ann", on(0, .reader))).conflicts == first.conflicts)
+    let later = try store.taken(try commit(transaction, by: "ann", on(1, .editor)))
+    #expect(later.conflicts.isEmpty && later.revision == first.revision)
+  }
+
   @Test func undoAndRedoNeedTheRightsOfNow() throws {
     let note = try note(on: 0)
     try store.by("ann", on(0, .commenter)) { try store.must([try edit(note)]) }

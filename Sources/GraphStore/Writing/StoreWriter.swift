@@ -83,7 +83,7 @@ final class StoreWriter {
   func execute(
     _ request: WriteRequest, now: Timestamp, related: PathQueryMatcher
   ) throws -> WriteResult {
-    var known = try earlierOutcome(of: request.id)
+    var known = try knownOutcome(of: request)
     if let replace = hooks.earlierOutcome { known = replace(known) }
     if let known { return WriteResult(outcome: known, record: nil) }
     // The clock's time, even if it is before that of the last commit: revisions determine the order.
