@@ -155,6 +155,27 @@ import Testing
     #expect(text.utf8.count == (letter == "é" ? 122 : 123))
   }
 
+  /// More than the buffers of the socket and the hub's backlog hold: frames are written in part, and continued.
+  @Test func slowReaderGetsWholeFrames() async throws {
+    try await ServedHTTP.serve { (served) async throws in
+      let socket = try await RawWebSocket(served)
+      defer { socket.close() }
+      try await socket.welcome()
+      let count = (12 << 20) / served.model.source.utf8.count
+      for _ in 0..<count { socket.send(.model) }
+      for _ in 0..<count {
+        guard case .model(let source, _) = try await socket.message().body else {
+          Issue.record("each request is answered by the model")
+          return
+        }
+        #expect(UTF8Comparison.equal(source, served.model.source))
+      }
+      // The hub reads on behind the backlog.
+      socket.send(0x89, [1])
+      #expect(try await socket.frame() == .init(kind: 0x8A, payload: [1]))
+    }
+  }
+
   // MARK: - Limits of the hub
 
   @Test func clientWithoutHelloIsClosed() async throws {

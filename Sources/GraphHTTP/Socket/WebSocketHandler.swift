@@ -121,8 +121,10 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
   /// Lets the hub end the session, whose reason it writes before the close frame.
   private func fail(_ failure: WebSocketFailure) {
     guard case .open = state, let session else {
-      // The client was to close the connection, and sends something else.
-      return closeWhenWritten()
+      // Instead of a close frame the client sent something that the server no longer keeps: the rest is dropped, because
+      // a channel that is closed with unread bytes may lose the close frame on its way.
+      state = .closed
+      return
     }
     state = .ending(failure)
     session.end(malformed: failure.reason)
@@ -264,10 +266,10 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     case .open, .ending: writeClose(failure.code.rawValue, failure.reason)
     case .closing, .closed: break
     }
-    // Frees the incomplete message, which may be large. After a failure the boundaries of frames are lost, and
-    // everything is dropped until the time is over.
+    // Within a message and after a failure, the boundaries of frames are lost: everything is dropped until the time is
+    // over. Otherwise control frames are read on. The new decoder frees an incomplete message and keeps no other.
     let isReadable = if case .open = state { decoder.unfinishedBytes == 0 } else { false }
-    decoder = isReadable ? decoder : WebSocketDecoder(maximumMessageSize: 0)
+    decoder = WebSocketDecoder(maximumMessageSize: 0)
     state = isReadable ? .closing : .closed
     let channel = context.channel
     context.eventLoop.scheduleTask(in: Self.lingerTime) { channel.close(promise: nil) }
