@@ -40,6 +40,7 @@ let package = Package(
       targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient"]),
     .library(name: "GraphClientService", targets: ["GraphClientService"]),
     .library(name: "GraphEmbedded", targets: ["GraphEmbedded"]),
+    .library(name: "GraphOffline", targets: ["GraphOffline"]),
     .library(
       name: "GraphShell",
       targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell"]),
@@ -276,8 +277,8 @@ let package = Package(
     .testTarget(
       name: "GraphOfflineTests",
       dependencies: [
-        "GraphModel", "GraphClient", "GraphReplica", "GraphReplicaStore", "GraphOffline", "GraphStore", "GraphServer",
-        "GraphTesting", log,
+        "GraphModel", "GraphWire", "GraphClient", "GraphEmbedded", "GraphReplicaStore", "GraphOffline", "GraphStore",
+        "GraphServer", "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphReplicaTests",

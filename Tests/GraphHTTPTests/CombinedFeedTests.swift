@@ -162,6 +162,27 @@ import Testing
       ])
   }
 
+  @Test func changedRightsGiveAResumedQueryAnotherNumber() throws {
+    let owner = Welcome(
+      model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1, heartbeatMilliseconds: 1,
+      principal: Principal(author: "ann"), role: .owner)
+    var feed = feed("\(EventID(token(5), hash: EventID.hash(of: queries, owner)))")
+    _ = events(&feed, welcome, subscribed(7, resumed: true), subscribed(9, resumed: true))
+    #expect(events(&feed, advance(5)) == [#"complete {"revision":5} id 5"#])
+    let rights = ToClient(0, .rights(Welcome.GrantEntry.all(of: Rights(user: "ann", role: .reader))))
+    #expect(events(&feed, rights, ToClient(0, .reset(query: 9, reason: "your rights were changed"))).isEmpty)
+    let renumbered = ToClient(3, .subscribed(query: 11, resumed: false, known: false))
+    #expect(
+      events(&feed, renumbered, chunk(3, at: 5)) == [
+        #"snapshot {"query":1,"snapshot":[],"reset":true,"reason":"your rights were changed","revision":5}"#
+      ])
+    #expect(events(&feed, advance(5)) == [#"complete {"revision":5} id 5"#])
+    #expect(
+      events(&feed, delta(7, 6), delta(11, 6), advance(6)) == [
+        #"commit {"revision":6,"changes":[\#(change(0, 7)),\#(change(1, 11))]} id 6"#
+      ])
+  }
+
   @Test func refusalBeforeTheAnswerIsAProblem() {
     var feed = feed()
     _ = events(&feed, welcome, subscribed(7), chunk(2, at: 5))

@@ -50,6 +50,7 @@ struct CombinedFeed: EventFeed {
   private var staged = [(index: Int, delta: Delta)]()
   private var store = UniqueID.zero
   private var hash: UInt64 = 0
+  private var welcome: Welcome?
 
   /// - Parameters:
   ///   - lastEventID: the id of the last event that the client has; nil for a new client.
@@ -96,6 +97,7 @@ struct CombinedFeed: EventFeed {
     case .subscribed(let number, let resumed, let known):
       return subscribed(number, message.request, resumed: resumed, known: known)
     case .chunk(let chunk): return chunkArrived(chunk, of: message.request)
+    case .rights(let grants): return rightsChanged(grants)
     case .delta(let delta): return deltaArrived(delta)
     case .advance(let revision, let fingerprint):
       return advance(to: Token(store: store, revision: revision, fingerprint: fingerprint))
@@ -116,6 +118,7 @@ struct CombinedFeed: EventFeed {
   // MARK: - First results
 
   private mutating func subscribe(_ welcome: Welcome, _ nextRequest: UInt64) -> [FeedAction] {
+    self.welcome = welcome
     (store, hash) = (welcome.head.store, EventID.hash(of: followed.map(\.query), welcome))
     let start = EventID.start(lastEventID, store: store, hash: hash)
     for index in followed.indices {
@@ -174,7 +177,17 @@ struct CombinedFeed: EventFeed {
     guard let index = indices[number] else { return end(.abort) }
     followed[index].progress = .requested
     followed[index].reason = reason
+    // The next number may be another one, and is no answer to the subscription.
+    followed[index].query.since = nil
     return commits(id: nil)
+  }
+
+  /// Later ids are those of the new rights. Snapshots follow if the session sees other objects now.
+  private mutating func rightsChanged(_ grants: [Welcome.GrantEntry]) -> [FeedAction] {
+    guard var welcome, let role = grants.compactMap({ Role(rawValue: $0.role) }).max() else { return [] }
+    welcome.role = role.rawValue
+    (self.welcome, hash) = (welcome, EventID.hash(of: followed.map(\.query), welcome))
+    return []
   }
 
   // MARK: - Commits
