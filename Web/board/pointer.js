@@ -173,7 +173,8 @@ export class Pointer {
     const starts = new Map();
     for (const i of ids) {
       const frame = surface.index.get(i);
-      if (frame) starts.set(i, frame), surface.viewOf(i)?.element.classList.add('dragged');
+      // A few notes move in layers of their own; many layers would cost more than they save.
+      if (frame) starts.set(i, frame), surface.viewOf(i)?.element.classList.add('dragged', ids.length <= 12 ? 'lifted' : 'dragged');
     }
     const whole = union(starts.values());
     if (!whole) return;
@@ -362,7 +363,7 @@ export class Pointer {
     const { surface } = this.app, ids = [...surface.dragged.keys()];
     surface.dragged = new Map();
     surface.showGuides([]);
-    for (const id of ids) surface.viewOf(id)?.element.classList.remove('dragged');
+    for (const id of ids) surface.viewOf(id)?.element.classList.remove('dragged', 'lifted');
     if (ids.length) surface.apply({ inserted: [], removed: [], updated: ids.map((id) => ({ id })) });
     this.app.placeFrame();
   }
