@@ -130,6 +130,8 @@ export class Pointer {
     if (this.#pointers.has(event.pointerId)) this.#pointers.set(event.pointerId, at);
     app.people.cursor(this.#board(at));
     const { state } = this;
+    // The button was released above a bar.
+    if (state?.kind === 'press' && event.pointerType === 'mouse' && !event.buttons) return void (this.state = null);
     switch (state?.kind) {
       case 'press': return this.#leavePress(event, state, at);
       case 'pan': {
@@ -401,6 +403,8 @@ export class Pointer {
     const target = /** @type {Element} */ (event.target), link = target.closest('[data-link]');
     if (target.closest('textarea, a')) return;
     event.preventDefault();
+    // A long press has taken up the note.
+    if (this.state) return;
     if (link instanceof SVGElement) return this.app.showLinkMenu(link.dataset.link ?? '', { x: event.clientX, y: event.clientY });
     const note = this.noteUnder(event);
     if (note && !this.app.selection.has(note)) this.app.select([note]);

@@ -225,8 +225,21 @@ export class Surface {
   #settled() {
     this.#world.classList.remove('moving');
     if (this.#isFar && this.#far.isBlurred(this.camera.scale)) return this.refreshFar();
+    this.#sort();
     const cut = [...this.views.values()].map((view) => view.isCut());
     [...this.views.values()].forEach((view, i) => view.element.classList.toggle('cut', cut[i]));
+  }
+
+  /** Puts the elements into the order of reading, around the one that has the focus. */
+  #sort() {
+    const views = [...this.views.values()].sort((a, b) => readingOrder(a.note, b.note) || (a.id < b.id ? -1 : 1));
+    const items = views.map((view) => view.element), list = this.#list;
+    if (items.every((item, i) => item === list.children[i])) return;
+    const held = items.findIndex((item) => item.contains(document.activeElement));
+    items.forEach((item, i) => {
+      if (i < held) list.insertBefore(item, items[held]);
+      else if (i > held) list.append(item);
+    });
   }
 
   #cull() {
