@@ -154,7 +154,7 @@ export class Bars {
     const zoom = Math.round(surface.camera.scale * 100) + ' %';
     if (this.zoomText.textContent !== zoom) this.zoomText.textContent = zoom;
     this.placeSelection();
-    if (this.overviewShown) this.overview.paint(surface.papers(), surface.camera, surface.size);
+    if (this.overviewShown) this.overview.paint(() => surface.papers(), surface.version, surface.camera, surface.size);
   }
 
   // MARK: - Search
