@@ -45,7 +45,7 @@ export class LiveBoard extends EventTarget {
     super();
     this.id = id;
     this.session = session;
-    this.#region = new Region(session, id, () => this.load());
+    this.#region = new Region(session, id, () => this.load(), () => this.#inUse());
     this.load();
   }
 
@@ -148,6 +148,13 @@ export class LiveBoard extends EventTarget {
     if (renamed.length > 0) for (const link of this.links.values()) links.add(link.id);
     this.#held.clear();
     this.refresh(notes, links, { mine, renamed });
+  }
+
+  /** The notes that stay in memory wherever the user looks: those with unsent edits, and the one that is edited. */
+  #inUse() {
+    const unsent = this.session.overlay.objects.filter((object) => object.startsWith('Note/')).map(idOf);
+    const all = [...unsent, ...(this.typed ? [idOf(this.typed.object)] : [])];
+    return [...new Set(all)].filter((id) => !isTemporary(id) && this.notes.has(id));
   }
 
   /** @param {string} tag */
