@@ -153,7 +153,8 @@ struct Serve: AsyncParsableCommand {
     configuration.certificate = certificate
     configuration.allowsExposure = settings.network.isInsecure
     // The board is for notes only.
-    let app = UTF8Comparison.equal(model.name, StickiesModel.model.name) ? try WebApp(parsing: WebBoard.files) : nil
+    let isBoard = UTF8Comparison.equal(store.model.name, StickiesModel.model.name)
+    let app = isBoard ? try WebApp(parsing: WebBoard.files) : nil
     let interfaces = settings.http.interfaces(author: ProcessEnvironment.current.author, app: app, log)
     var server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       let all = addresses.map(\.description) + interfaces.compactMap(\.address)

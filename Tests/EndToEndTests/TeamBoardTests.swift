@@ -49,6 +49,43 @@ import Testing
     try #require(try daemon.run("status", "--json").json()["revision"]?.integerValue)
   }
 
+  /// `stickies watch --json` of a user, and its output so far.
+  private final class UserWatch {
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private(set) var text = ""
+
+    init(_ daemon: Daemon, _ user: String) throws {
+      process.executableURL = Daemon.binary("stickies")
+      process.arguments = ["watch", "--json", "--server", daemon.tcp]
+      process.environment = ProcessInfo.processInfo.environment.merging(
+        ["XDG_STATE_HOME": daemon.home.path + "/" + user]
+      ) { $1 }
+      (process.standardOutput, process.standardError) = (output, errors)
+      process.standardInput = FileHandle.nullDevice
+      try process.run()
+    }
+
+    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+
+    /// Reads until the output has a part, behind the first `count` characters.
+    func readUntil(_ part: String, after count: Int = 0) {
+      while !text.dropFirst(count).contains(part) {
+        let bytes = output.fileHandleForReading.availableData
+        if bytes.isEmpty { return }
+        text += String(decoding: bytes, as: UTF8.self)
+      }
+    }
+
+    /// Everything on standard error; ends the program.
+    var errorText: String {
+      Foundation.kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      return String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+  }
+
   // MARK: - Reading
 
   @Test(arguments: [
@@ -91,33 +128,38 @@ import Testing
   }
 
   @Test func watchAndFollowShowVisibleBoardsOnly() throws {
-    let process = Process()
-    process.executableURL = Daemon.binary("stickies")
-    process.arguments = ["watch", "--json", "--server", daemon.tcp]
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["XDG_STATE_HOME": daemon.home.path + "/ann"]) { $1 }
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    defer { process.terminate() }
-    var text = ""
-    func readUntil(_ part: String) {
-      while !text.contains(part) {
-        let bytes = output.fileHandleForReading.availableData
-        if bytes.isEmpty { return }
-        text += String(decoding: bytes, as: UTF8.self)
-      }
-    }
-    readUntil("\"snapshot\"")
+    let watch = try UserWatch(daemon, "ann")
+    watch.readUntil("\"snapshot\"")
     let since = try revision()
     #expect(try self.as("ben", ["edit", "2", "--text", "secret of Ben"]).status == 0)
     #expect(try self.as("ben", ["edit", "3", "--text", "news of Shared"]).status == 0)
-    readUntil("news of Shared")
-    #expect(text.contains("note of Shared") && text.contains("news of Shared"))
-    #expect(!text.contains("note of Ben") && !text.contains("secret of Ben"), "\(text)")
+    watch.readUntil("news of Shared")
+    #expect(watch.text.contains("note of Shared") && watch.text.contains("news of Shared"))
+    #expect(!watch.text.contains("note of Ben") && !watch.text.contains("secret of Ben"), "\(watch.text)")
     let followed = try self.as("ann", ["follow", "--since", "\(since)", "--until-now"])
     #expect(followed.output.contains("news of Shared") && !followed.output.contains("secret"), "\(followed.errors)")
+  }
+
+  /// The program keeps its connection: what it sees changes like by commits.
+  @Test func changedRolesReachRunningPrograms() throws {
+    let watch = try UserWatch(daemon, "ann")
+    watch.readUntil("\"snapshot\"")
+    #expect(try daemon.stickiesd("grant", "ann", "reader", "--on", "Board:Ben").status == 0)
+    watch.readUntil("note of Ben")
+    #expect(try self.as("ben", ["edit", "2", "--text", "more of Ben"]).status == 0)
+    watch.readUntil("more of Ben")
+    #expect(watch.text.contains("note of Ben") && watch.text.contains("more of Ben"), "\(watch.text)")
+
+    let read = watch.text.count
+    #expect(try daemon.stickiesd("grant", "remove", "ann", "--on", "Board:Ben").status == 0)
+    // The new snapshot shows that the right has ended.
+    watch.readUntil("\"snapshot\"", after: read)
+    #expect(try self.as("ben", ["edit", "2", "--text", "secret of Ben"]).status == 0)
+    #expect(try self.as("ben", ["edit", "3", "--text", "news of Shared"]).status == 0)
+    watch.readUntil("news of Shared")
+    let later = watch.text.dropFirst(read)
+    #expect(later.contains("news of Shared") && !later.contains("secret"), "\(later)")
+    #expect(watch.errorText == "", "the connection was kept")
   }
 
   /// `open` finds its board in the same way.
@@ -129,6 +171,48 @@ import Testing
       #expect(hidden.errors.replacing("Ben", with: "Nowhere") == unknown.errors, "\(command)")
       #expect(hidden.errors.contains("there is no board called \"Ben\""), "\(command): \(hidden.errors)")
     }
+  }
+
+  @Test func movedNoteIsNotThereAndDeletedOneIsDeleted() throws {
+    func id(_ number: Int) throws -> String {
+      try #require(try daemon.run("show", "\(number)", "--json").json()["id"]?.stringValue)
+    }
+    let (own, shared) = (try id(1), try id(3))
+    let boards = try daemon.run("board", "list", "--json").json()
+    let other = try #require(boards[1]?["id"]?.stringValue)
+    #expect(boards[1]?["name"] == .string("Ben"))
+    #expect(try self.as("ann", ["graph", "show", shared]).status == 0)
+    #expect(try daemon.run("graph", "update", "#3", "board=\(other)").status == 0)
+    #expect(try daemon.run("delete", "1").status == 0)
+    let number = try self.as("ann", ["show", "3"])
+    #expect(number.errors == "stickies: there is no note number 3 for you\n")
+    let moved = try self.as("ann", ["graph", "show", shared])
+    #expect(moved.errors.contains("this Note is not there for you since revision"), "\(moved.errors)")
+    for result in [number, moved, try self.as("ann", ["show", shared])] {
+      #expect(result.status != 0 && !result.errors.contains("deleted"), "\(result.errors)")
+    }
+    let deleted = try self.as("ann", ["graph", "show", own])
+    #expect(deleted.errors.contains("this Note is deleted"), "\(deleted.errors)")
+  }
+
+  @Test func statusShowsIdentityAndRights() throws {
+    let text = try self.as("ann", ["status"]).lines
+    #expect(text.contains("user           ann (editor)"))
+    #expect(text.contains("identity       by the token that you logged in with"))
+    let rights = text.filter { $0.hasPrefix("rights") }
+    #expect(rights == ["rights         editor on Board Ann", "rights         commenter on Board Shared"], "\(text)")
+    let json = try self.as("ann", ["status", "--json"]).json()
+    #expect(json["established"] == .string("token") && json["grants"]?.arrayValue?.count == 2)
+    #expect(json["grants"]?[0]?["name"] == .string("Ann") && json["grants"]?[0]?["role"] == .string("editor"))
+    for figure in ["size", "commitLogSize", "nextNumber", "sessions", "registrations"] {
+      #expect(json[figure] == nil, "\(figure)")
+    }
+    let whole = try self.as("cleo", ["status", "--json"]).json()
+    #expect(whole["grants"] == .array([.object([.init("role", .string("reader")), .init("scope", .null)])]))
+    #expect(whole["nextNumber"] == .integer(4) && whole["sessions"] != nil)
+    let owner = try daemon.run("status").lines
+    #expect(owner.contains { $0.hasPrefix("identity       as the daemon's own user") })
+    #expect(!owner.contains { $0.hasPrefix("rights") })
   }
 
   // MARK: - Writing

@@ -90,10 +90,11 @@ import Testing
   @Test func idComesWhenAllQueriesAreComplete() {
     var feed = feed()
     #expect(feed.receive(welcome, nextRequest: 2) == queries.map { .send(.subscribe($0)) })
-    #expect(events(&feed, subscribed(7)) == ["<begin>"])
-    #expect(events(&feed, chunk(2, at: nil)) == [#"snapshot {"query":0,"snapshot":[],"more":true}"#])
+    // The answer begins when the server has accepted all queries.
+    #expect(events(&feed, subscribed(7), chunk(2, at: nil)).isEmpty)
+    #expect(events(&feed, subscribed(9)) == ["<begin>", #"snapshot {"query":0,"snapshot":[],"more":true}"#])
     // The parts of two snapshots can alternate.
-    #expect(events(&feed, subscribed(9), chunk(3, at: nil)) == [#"snapshot {"query":1,"snapshot":[],"more":true}"#])
+    #expect(events(&feed, chunk(3, at: nil)) == [#"snapshot {"query":1,"snapshot":[],"more":true}"#])
     #expect(events(&feed, chunk(2, at: 5)) == [#"snapshot {"query":0,"snapshot":[],"revision":5}"#])
     // This advance comes before the last chunk of the other query.
     #expect(events(&feed, delta(7, 6), advance(6)) == [#"commit {"revision":6,"changes":[\#(change(0, 7))]}"#])
@@ -150,19 +151,41 @@ import Testing
     for index in resuming.indices { resuming[index].since = token(5) }
     #expect(feed.receive(welcome, nextRequest: 2) == resuming.map { .send(.subscribe($0)) })
     #expect(
-      events(&feed, subscribed(9, resumed: true)) == ["<begin>", #"resumed {"query":1,"revision":5,"since":5}"#])
-    #expect(events(&feed, advance(6)).isEmpty)
+      events(&feed, subscribed(9, resumed: true), advance(6), subscribed(7)) == [
+        "<begin>", #"resumed {"query":1,"revision":5,"since":5}"#,
+      ])
     let reason = "the store does not have the state of the event: it was restored, or its history was pruned"
     #expect(
-      events(&feed, subscribed(7), chunk(2, at: 6), advance(6)) == [
+      events(&feed, chunk(2, at: 6), advance(6)) == [
         #"snapshot {"query":0,"snapshot":[],"reset":true,"reason":"\#(reason)","revision":6}"#,
         #"complete {"revision":6} id 6"#,
       ])
   }
 
+  @Test func changedRightsGiveAResumedQueryAnotherNumber() throws {
+    let owner = Welcome(
+      model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1, heartbeatMilliseconds: 1,
+      principal: Principal(author: "ann"), role: .owner)
+    var feed = feed("\(EventID(token(5), hash: EventID.hash(of: queries, owner)))")
+    _ = events(&feed, welcome, subscribed(7, resumed: true), subscribed(9, resumed: true))
+    #expect(events(&feed, advance(5)) == [#"complete {"revision":5} id 5"#])
+    let rights = ToClient(0, .rights(Welcome.GrantEntry.all(of: Rights(user: "ann", role: .reader))))
+    #expect(events(&feed, rights, ToClient(0, .reset(query: 9, reason: "your rights were changed"))).isEmpty)
+    let renumbered = ToClient(3, .subscribed(query: 11, resumed: false, known: false))
+    #expect(
+      events(&feed, renumbered, chunk(3, at: 5)) == [
+        #"snapshot {"query":1,"snapshot":[],"reset":true,"reason":"your rights were changed","revision":5}"#
+      ])
+    #expect(events(&feed, advance(5)) == [#"complete {"revision":5} id 5"#])
+    #expect(
+      events(&feed, delta(7, 6), delta(11, 6), advance(6)) == [
+        #"commit {"revision":6,"changes":[\#(change(0, 7)),\#(change(1, 11))]} id 6"#
+      ])
+  }
+
   @Test func refusalBeforeTheAnswerIsAProblem() {
     var feed = feed()
-    _ = feed.receive(welcome, nextRequest: 2)
+    _ = events(&feed, welcome, subscribed(7), chunk(2, at: 5))
     let refusal = Refusal(.malformed, "no")
     #expect(feed.receive(ToClient(3, .refused(refusal)), nextRequest: 4) == [.refuse(refusal, isLogin: false)])
     #expect(feed.receive(subscribed(7), nextRequest: 4).isEmpty)

@@ -81,6 +81,19 @@ import Testing
     #expect(text(feed.receive(chunk(at: head))).contains(#""reset":true,"reason":"a large batch""#))
   }
 
+  @Test func eventsOfOtherRightsHaveAnotherHash() throws {
+    var feed = feed()
+    _ = feed.receive(welcome)
+    _ = feed.receive(ToClient(2, .subscribed(query: 1, resumed: false)))
+    _ = feed.receive(chunk(at: head))
+    let before = text(feed.receive(ToClient(3, .pong(head))))
+    #expect(feed.receive(ToClient(0, .rights(Welcome.GrantEntry.all(of: Rights(user: "ann", role: .reader))))).isEmpty)
+    let reader = text(feed.receive(ToClient(4, .pong(head))))
+    #expect(before.hasPrefix("event: heartbeat") && reader.hasPrefix("event: heartbeat") && before != reader)
+    _ = feed.receive(ToClient(0, .rights(Welcome.GrantEntry.all(of: Rights(user: "ann", role: .owner)))))
+    #expect(text(feed.receive(ToClient(5, .pong(head)))) == before)
+  }
+
   @Test func refusalsBeforeTheAnswerAreProblems() throws {
     var greeting = feed()
     let refusal = Refusal(.notAllowed, "no")

@@ -76,7 +76,7 @@ import Testing
   @Test func severalQueriesShareAStream() async throws {
     try await ServedHTTP.serve { (served) async throws in
       let project = try await served.insertProject("a")
-      let query = "entity=Project&where=year+%3E+1&entity=Step"
+      let query = "query=Project+where+year+%3E+1&query=Step"
       let first = try await follow(served, query)
       #expect(first.text.contains("event: complete\ndata: {\"revision\":1}\nid: "))
       #expect(first.text.contains(#"{"query":0,"snapshot":[{"id":"\#(project)""#))
@@ -116,10 +116,14 @@ import Testing
     try await ServedHTTP.serve { (served) async throws in
       #expect(try await served.get("/v1/live").status == 400)
       #expect(try await served.get("/v1/live?entity=Project&where=x&where=y").status == 400)
-      #expect(try await served.get("/v1/live?where=year+%3E+1&entity=Project&entity=Step").status == 400)
-      #expect(try await served.get("/v1/live?entity=Project&entity=Step&where=x").status == 400)
-      let many = String(repeating: "&entity=Step", count: 16)
-      #expect(try await served.get("/v1/live?entity=Project\(many)").status == 422)
+      #expect(try await served.get("/v1/live?entity=Project&query=Step").status == 400)
+      #expect(try await served.get("/v1/live?query=Step&where=x").status == 400)
+      #expect(try await served.get("/v1/live?query=Project&query=Step+when+x").status == 400)
+      // A mistake in one query is a problem, although the other one is answered first.
+      #expect(try await served.get("/v1/live?query=Project&query=Step+where+x").status == 400)
+      #expect(try await served.get("/v1/live?query=Project&query=Stepp").status == 404)
+      let many = String(repeating: "&query=Step", count: 16)
+      #expect(try await served.get("/v1/live?query=Project\(many)").status == 422)
       #expect(try await served.get("/v1/live?entity=Projekt").status == 404)
       #expect(try await served.get("/v1/live?entity=Project&where=x").status == 400)
       #expect(try await served.get("/v1/live?entity=Project", ["Sec-Fetch-Site: cross-site"]).status == 403)

@@ -60,7 +60,7 @@ test('an object of two queries stays until both have lost it', async () => {
   assert.deepEqual(server.received('unsubscribe').map(({ body }) => body.query), [4]);
 });
 
-test('pauses grow to ten seconds, and a live connection begins anew', async () => {
+test('pauses grow to ten seconds, and begin anew after a connection that lasted', async () => {
   const { server, clock, states } = connected();
   const pauses = [];
   for (let attempt = 0; attempt < 9; attempt++) {
@@ -77,6 +77,12 @@ test('pauses grow to ten seconds, and a live connection begins anew', async () =
   assert.deepEqual(pauses, [200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000]);
   server.welcome();
   assert.equal(states.at(-1).kind, 'live');
+  // A server that welcomes and then fails at once is not asked more often.
+  server.lose();
+  assert.equal(states.at(-1).retryAt - clock.time, 10_000);
+  clock.pass(10_000);
+  server.welcome();
+  clock.pass(5_000);
   server.lose();
   assert.equal(states.at(-1).retryAt - clock.time, 200);
 });

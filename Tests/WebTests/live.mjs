@@ -48,6 +48,12 @@ async function startDaemon() {
   }
 }
 
+async function killDaemon() {
+  const exited = new Promise((resolve) => daemon.once('exit', resolve));
+  daemon.kill('SIGKILL');
+  await exited;
+}
+
 function stickies(...words) {
   return execFileSync(join(bin, 'stickies'), [...words, '--server', `unix://${socket}`], { encoding: 'utf8' });
 }
@@ -195,9 +201,7 @@ async function compare(first, second, notes, board) {
     }
     const settled = Promise.allSettled(commits);
     if (round % 30 === 15) {
-      const exited = new Promise((resolve) => daemon.once('exit', resolve));
-      daemon.kill('SIGKILL');
-      await exited;
+      await killDaemon();
       await startDaemon();
     }
     for (const outcome of await settled) {
@@ -215,9 +219,44 @@ async function compare(first, second, notes, board) {
   while (!seen.has(lastID)) await new Promise((resolve) => lines.once('line', resolve));
   assert.deepEqual(Object.fromEntries([...seen].sort()), stored);
   console.log(`ok  ${Object.keys(stored).length} notes equal those of the server and of stickies watch, across kill -9`);
+  await restore(first, second, notes, board);
   first.stop();
   second.stop();
 }
+
+/** Restores a backup: what came after it disappears, and a change that was made from it comes back to its maker. */
+async function restore(first, second, notes, board) {
+  const backup = join(folder, 'backup.sqlite');
+  const data = ['--data', join(folder, 'data')];
+  execFileSync(join(bin, 'stickiesd'), ['backup', ...data, backup], { stdio: 'ignore' });
+  const lost = await second.commit({
+    changes: [{ kind: 'insert', id: 'temporary 1', entity: 'Note', values: { text: 'lost', board } }],
+  });
+  const id = lost.ids.get('temporary 1');
+  await until('', [first, second], () => first.graph.get(id) && second.graph.get(id));
+  let divergences = 0;
+  for (const each of [first, second]) each.ondiverged = () => { divergences++; };
+  await killDaemon();
+  const changes = [{ kind: 'update', id, entity: 'Note', base: lost.revision, values: { x: 1 } }];
+  const outdated = first.commit({ changes }).then(() => assert.fail('it is committed'), (error) => error);
+  execFileSync(join(bin, 'stickiesd'), ['restore', ...data, backup], { stdio: 'ignore' });
+  await startDaemon();
+  assert.equal((await outdated).code, 'outdated');
+  await until('', [first, second], () => !first.graph.get(id) && !second.graph.get(id));
+  assert.equal(divergences, 2);
+  const made = await first.commit({
+    changes: [{ kind: 'insert', id: 'temporary 1', entity: 'Note', values: { text: 'after', board } }],
+  });
+  const after = made.ids.get('temporary 1');
+  await until('', [first, second], () => first.graph.get(after) && second.graph.get(after));
+  const { objects } = await first.fetch({ entity: 'Note' });
+  for (const [each, query] of [[first, notes[0]], [second, notes[1]]]) {
+    assert.deepEqual(query.ids.map((id) => each.graph.get(id)).sort(byID), objects.sort(byID));
+  }
+  console.log('ok  restored backup');
+}
+
+const byID = (one, other) => (one.id < other.id ? -1 : 1);
 
 /** Records the texts of notes that `stickies watch --json` prints. */
 function record(seen, { snapshot, changes = [] }) {

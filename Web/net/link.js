@@ -20,6 +20,8 @@ import { decodeToClient, encodeToServer } from '../wire/codec.js';
 
 const firstPause = 200;
 const longestPause = 10_000;
+/** After a connection that was live for so long, the pauses begin with the shortest again. */
+const stableMilliseconds = 5_000;
 /** How long a socket may take to open. */
 const openingMilliseconds = 10_000;
 /** How long the server may take to answer after the page was hidden, or the network was gone. */
@@ -56,6 +58,11 @@ export class Link {
     this.isHandling = false;
     this.attempts = 0;
     /**
+     * Since when the connection is live.
+     * @type {number|undefined}
+     */
+    this.liveSince = undefined;
+    /**
      * The next attempt to connect, or the end of one.
      * @type {any}
      */
@@ -84,8 +91,8 @@ export class Link {
   }
 
   /**
-   * Ends the connection; unanswered commits are rejected as `unavailable`. If it starts again, it sends them again under
-   * their ids, because they may have been committed.
+   * Ends the connection; unanswered commits are rejected as `unavailable`. If it starts again, it sends them again
+   * under their ids, because they may have been committed.
    */
   stop() {
     if (this.isStarted) this.end({ kind: 'closed' });
@@ -117,7 +124,7 @@ export class Link {
       this.handle({ type: 'tick', milliseconds: this.now }, { type: 'connected' });
     };
     socket.onmessage = (/** @type {any} */ event) => { if (isCurrent()) this.receive(event.data); };
-    socket.onclose = () => { if (isCurrent()) this.lose(); };
+    socket.onclose = (/** @type {any} */ event) => { if (isCurrent()) this.lose(event.reason || undefined); };
     socket.onerror = () => {};
   }
 
@@ -156,6 +163,9 @@ export class Link {
   lose(message) {
     this.drop();
     if (!this.isStarted) return;
+    const { liveSince } = this;
+    this.liveSince = undefined;
+    if (liveSince !== undefined && this.clock.now() - liveSince >= stableMilliseconds) this.attempts = 0;
     const longest = Math.min(longestPause, firstPause * 2 ** Math.min(this.attempts++, 10));
     const pause = longest * (0.5 + 0.5 * this.random());
     this.clock.clearTimeout(this.retryTimer);
@@ -163,7 +173,7 @@ export class Link {
     this.setState({ kind: 'reconnecting', message, retryAt: this.clock.now() + pause });
   }
 
-  /** Connects at once, because the page is visible again or the network is back, or sees whether the server answers. */
+  /** Connects at once, because the page is visible again or the network is back, or asks whether the server answers. */
   reconnectNow() {
     if (!this.isStarted || this.page?.visibilityState === 'hidden') return;
     if (!this.socket) {
@@ -226,7 +236,7 @@ export class Link {
       }
     }
     if (this.replica.state === 'live' && !this.replica.timer.isSilent && this.state.kind !== 'live' && this.socket) {
-      this.attempts = 0;
+      this.liveSince ??= this.clock.now();
       const { head, author: user, role } = this.welcome;
       this.setState({ kind: 'live', head, user, role });
     }

@@ -106,8 +106,16 @@ class Reader {
    * @param {number} end
    */
   varint(end) {
-    const bytes = this.bytes;
-    let [low, high, shift] = [0, 0, 0];
+    const { bytes } = this;
+    // Most numbers take one byte.
+    if (this.at < end && bytes[this.at] < 128) {
+      this.low = bytes[this.at++];
+      this.high = 0;
+      return;
+    }
+    let low = 0;
+    let high = 0;
+    let shift = 0;
     for (;;) {
       if (this.at >= end) this.fail('the message is cut short');
       const byte = bytes[this.at++];
@@ -147,7 +155,7 @@ class Reader {
 
   /** @param {number} end */
   string(end) {
-    const [bytes, start] = [this.bytes, this.at];
+    const { bytes, at: start } = this;
     this.at = end;
     if (end - start <= 24) {
       let text = '';

@@ -3,6 +3,8 @@
 const letters = 'abcdefghjkmnpqrs';
 const digits = '0123456789abcdefghjkmnpqrstvwxyz';
 const temporary = 'temporary ';
+/** @type {number[]} */
+const codes = new Array(26).fill(0);
 
 /**
  * The 26 characters of an id, or `temporary N` if its high half is zero.
@@ -13,7 +15,9 @@ export function idText(bytes, at) {
   let isTemporary = true;
   for (let index = at; index < at + 8; index++) if (bytes[index] !== 0) isTemporary = false;
   if (isTemporary) return temporary + (littleEndian(bytes, at + 8));
-  let text = letters[bytes[at + 15] >> 4];
+  // Not by appending: such a string would be a tree of 26 parts.
+  codes[0] = letters.charCodeAt(bytes[at + 15] >> 4);
+  let length = 1;
   let rest = bytes[at + 15] & 15;
   let count = 4;
   // The random half comes first, each half from its most significant byte.
@@ -25,11 +29,11 @@ export function idText(bytes, at) {
     count += bits;
     while (count >= 5) {
       count -= 5;
-      text += digits[(rest >> count) & 31];
+      codes[length++] = digits.charCodeAt((rest >> count) & 31);
     }
     rest &= 31;
   }
-  return text;
+  return String.fromCharCode.apply(null, codes);
 }
 
 /**

@@ -25,7 +25,7 @@ extension Bench {
       case .start: ["kill", "cut", "log", "command"]
       case .apply: ["1", "100", "move"]
       case .queries: ["equality", "range"]
-      case .http: ["1", "16", "lines", "streams"]
+      case .http: ["1", "16", "lines", "streams", "sockets"]
       default: []
       }
     }
@@ -58,7 +58,7 @@ extension Bench {
       case .following: "1,000 objects through live, beside an observer of the context"
       case .contexts: "a commit of a background context beside one of the main actor's client"
       case .terminal: "cells to bytes and bytes to keys"
-      case .http: "HTTP: one object, 100,000 objects as lines of JSON, and the memory of event streams"
+      case .http: "HTTP: one object, 100,000 objects as lines of JSON, event streams, and WebSockets"
       }
     }
   }

@@ -13,8 +13,9 @@ import GraphWire
 struct CombinedFeed: EventFeed {
   private enum Phase {
     case greeting
-    /// The answer has not begun.
-    case subscribing
+    /// The answer has not begun, because the server has not answered each subscription. A refused one is a problem
+    /// instead of events, so the messages that arrived before it wait.
+    case subscribing([ToClient])
     case following
     case ended
   }
@@ -49,6 +50,7 @@ struct CombinedFeed: EventFeed {
   private var staged = [(index: Int, delta: Delta)]()
   private var store = UniqueID.zero
   private var hash: UInt64 = 0
+  private var welcome: Welcome?
 
   /// - Parameters:
   ///   - lastEventID: the id of the last event that the client has; nil for a new client.
@@ -68,18 +70,39 @@ struct CombinedFeed: EventFeed {
     if case .ended = phase { return [] }
     switch message.body {
     case .welcome(let welcome): return subscribe(welcome, nextRequest)
+    case .refused(let refusal): return refused(refusal)
+    case .close(let code, let message):
+      let known = Refusal.Code(rawValue: code)
+      return refused(Refusal(known ?? .unavailable, message))
+    default: break
+    }
+    if case .subscribing(let early) = phase { return begin(early + [message]) }
+    return follow(message)
+  }
+
+  /// Begins the answer, if each subscription is answered by one of these messages.
+  private mutating func begin(_ early: [ToClient]) -> [FeedAction] {
+    let answers = early.count { if case .subscribed = $0.body { true } else { false } }
+    guard answers >= followed.count else {
+      phase = .subscribing(early)
+      return []
+    }
+    phase = .following
+    return [.begin] + early.flatMap { follow($0) }
+  }
+
+  private mutating func follow(_ message: ToClient) -> [FeedAction] {
+    if case .ended = phase { return [] }
+    switch message.body {
     case .subscribed(let number, let resumed, let known):
       return subscribed(number, message.request, resumed: resumed, known: known)
     case .chunk(let chunk): return chunkArrived(chunk, of: message.request)
+    case .rights(let grants): return rightsChanged(grants)
     case .delta(let delta): return deltaArrived(delta)
     case .advance(let revision, let fingerprint):
       return advance(to: Token(store: store, revision: revision, fingerprint: fingerprint))
     case .reset(let number, let reason): return reset(number, reason)
     case .pong(let token): return heartbeat(token)
-    case .refused(let refusal): return refused(refusal)
-    case .close(let code, let message):
-      let known = Refusal.Code(rawValue: code)
-      return refused(Refusal(known ?? .unavailable, message))
     default: return []
     }
   }
@@ -95,6 +118,7 @@ struct CombinedFeed: EventFeed {
   // MARK: - First results
 
   private mutating func subscribe(_ welcome: Welcome, _ nextRequest: UInt64) -> [FeedAction] {
+    self.welcome = welcome
     (store, hash) = (welcome.head.store, EventID.hash(of: followed.map(\.query), welcome))
     let start = EventID.start(lastEventID, store: store, hash: hash)
     for index in followed.indices {
@@ -102,7 +126,7 @@ struct CombinedFeed: EventFeed {
       followed[index].reason = start.reason
       followed[index].request = nextRequest + UInt64(index)
     }
-    phase = .subscribing
+    phase = .subscribing([])
     return followed.map { .send(.subscribe($0.query)) }
   }
 
@@ -110,8 +134,6 @@ struct CombinedFeed: EventFeed {
     _ number: UInt64, _ request: UInt64, resumed: Bool, known: Bool
   ) -> [FeedAction] {
     guard let index = followed.firstIndex(where: { $0.request == request }) else { return end(.abort) }
-    let begin: [FeedAction] = if case .subscribing = phase { [.begin] } else { [] }
-    phase = .following
     let isAnswer = indices.updateValue(index, forKey: number) == nil
     if isAnswer, let since = followed[index].query.since {
       if resumed {
@@ -120,12 +142,12 @@ struct CombinedFeed: EventFeed {
           .init("query", .integer(Int64(index))), .init("revision", .integer(since.revision)),
           .init("since", .integer(since.revision)),
         ])
-        return begin + events([EventText.event("resumed", json, id: nil)])
+        return events([EventText.event("resumed", json, id: nil)])
       }
       followed[index].reason = EventText.reloadReason(isKnown: known)
     }
     followed[index].progress = .loading(isFirst: true)
-    return begin
+    return []
   }
 
   private mutating func chunkArrived(_ chunk: Chunk, of request: UInt64) -> [FeedAction] {
@@ -155,7 +177,17 @@ struct CombinedFeed: EventFeed {
     guard let index = indices[number] else { return end(.abort) }
     followed[index].progress = .requested
     followed[index].reason = reason
+    // The next number may be another one, and is no answer to the subscription.
+    followed[index].query.since = nil
     return commits(id: nil)
+  }
+
+  /// Later ids are those of the new rights. Snapshots follow if the session sees other objects now.
+  private mutating func rightsChanged(_ grants: [Welcome.GrantEntry]) -> [FeedAction] {
+    guard var welcome, let role = grants.compactMap({ Role(rawValue: $0.role) }).max() else { return [] }
+    welcome.role = role.rawValue
+    (self.welcome, hash) = (welcome, EventID.hash(of: followed.map(\.query), welcome))
+    return []
   }
 
   // MARK: - Commits
@@ -217,7 +249,6 @@ struct CombinedFeed: EventFeed {
   }
 
   private mutating func heartbeat(_ token: Token) -> [FeedAction] {
-    guard case .following = phase else { return [] }
     // A session that lags has no revision.
     guard token.revision > 0 else { return [.write(EventText.event("heartbeat", .object([]), id: nil))] }
     let json = JSON.object([.init("revision", .integer(token.revision))])

@@ -26,6 +26,7 @@ struct LiveFeed: EventFeed {
   private let lastEventID: String?
   private var remaining: EventLimit
   private var phase = Phase.greeting
+  private var welcome: Welcome?
   private var store = UniqueID.zero
   private var hash: UInt64 = 0
 
@@ -51,6 +52,13 @@ struct LiveFeed: EventFeed {
       if case .snapshot = phase { return end(.abort) }
       phase = .reset(reason: reason)
       return []
+    case .rights(let grants):
+      // A snapshot follows if the session sees other objects now.
+      if var welcome, let role = grants.compactMap({ Role(rawValue: $0.role) }).max() {
+        welcome.role = role.rawValue
+        (self.welcome, hash) = (welcome, EventID.hash(of: [query], welcome))
+      }
+      return []
     case .pong(let token): return [.write(heartbeat(token))]
     case .refused(let refusal): return refused(refusal)
     case .close(let code, let message):
@@ -75,6 +83,7 @@ struct LiveFeed: EventFeed {
   // MARK: - The first result
 
   private mutating func subscribe(_ welcome: Welcome) -> [FeedAction] {
+    self.welcome = welcome
     (store, hash) = (welcome.head.store, EventID.hash(of: [query], welcome))
     let start = EventID.start(lastEventID, store: store, hash: hash)
     query.since = start.since

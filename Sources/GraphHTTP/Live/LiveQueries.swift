@@ -2,36 +2,45 @@
 import GraphModel
 import GraphWire
 
-/// The queries of a stream, by the parameters of its request: each `entity` begins one, and a `where` belongs to the
-/// entity before it. A single query may have them in any order.
+/// The queries of a stream, by the parameters of its request: one as `entity` and `where`, or several, each as `query`
+/// with the text `ENTITY` or `ENTITY where PREDICATE`.
+///
+/// A query is one parameter, because libraries keep the order of equal names only: some sort all parameters by name.
 enum LiveQueries {
   /// - Throws: `Problem` for an unknown entity, and for parameters that make no query.
   static func read(_ parameters: QueryParameters, _ model: Model) throws(Problem) -> [Subscribe] {
-    var given = parameters.repeated
-    let entities = given.count { $0.name == "entity" }
-    guard entities > 0 else {
-      throw .malformed("a stream follows the objects of an entity: entity=NAME is missing")
-    }
-    guard entities <= HTTPLimits.maximumStreamQueries else {
+    let texts = parameters.repeated
+    guard texts.count <= HTTPLimits.maximumStreamQueries else {
       throw Problem(
         .unprocessableContent, "limit", "a stream follows at most \(HTTPLimits.maximumStreamQueries) queries")
     }
-    if entities == 1 { given.sort { $0.name < $1.name } }
+    let predicate = parameters["where"]
+    if let name = parameters["entity"] {
+      guard texts.isEmpty else { throw .malformed("a stream has either entity and where, or query") }
+      let text = if let predicate { predicate } else { "" }
+      return [try query(name, text, model)]
+    }
+    guard !texts.isEmpty, predicate == nil else {
+      throw .malformed("a stream follows the objects of an entity: entity=NAME or query=NAME is missing")
+    }
     var queries = [Subscribe]()
-    for (name, value) in given {
-      if name == "entity" {
-        guard let entity = model.entities.first(where: { UTF8Comparison.equal($0.name, value) }) else {
-          throw .notFound("there is no entity \"\(value.excerpt)\"")
-        }
-        queries.append(Subscribe(entity: entity.number, predicate: "", wholeObjects: true))
-      } else {
-        guard var query = queries.popLast(), query.predicate.isEmpty else {
-          throw .malformed("each where must follow the entity that it belongs to, and an entity has at most one")
-        }
-        query.predicate = value
-        queries.append(query)
+    for text in texts {
+      let name = text.prefix { $0 != " " }
+      let rest = text.dropFirst(name.count)
+      guard rest.isEmpty || rest.hasPrefix(Self.separator) else {
+        throw .malformed("query is \(text.excerpt); it must be ENTITY or ENTITY where PREDICATE")
       }
+      queries.append(try query(String(name), String(rest.dropFirst(Self.separator.count)), model))
     }
     return queries
+  }
+
+  private static let separator = " where "
+
+  private static func query(_ name: String, _ predicate: String, _ model: Model) throws(Problem) -> Subscribe {
+    guard let entity = model.entities.first(where: { UTF8Comparison.equal($0.name, name) }) else {
+      throw .notFound("there is no entity \"\(name.excerpt)\"")
+    }
+    return Subscribe(entity: entity.number, predicate: predicate, wholeObjects: true)
   }
 }

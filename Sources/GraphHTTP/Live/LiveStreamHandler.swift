@@ -63,8 +63,10 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
       }
     case (.passing, _): context.fireChannelRead(data)
     case (.reading(let head), .end): start(head, context)
-    // A body has no meaning here, and further requests get no answer.
-    case (.reading, _), (.streaming, _), (.ended, _): break
+    // A body without a meaning is refused, as for every GET: a proxy could take it for the next request.
+    case (.reading, .body): refuse(.malformed("a GET request has no body"), context)
+    // Further requests get no answer.
+    case (.reading, .head), (.streaming, _), (.ended, _): break
     }
   }
 
@@ -245,7 +247,8 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     head.headerFields[.contentLength] = String(bytes.count)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     context.write(wrapOutboundOut(.body(ByteBuffer(bytes: bytes))), promise: nil)
-    finish(context)
+    // `ConnectionEndHandler` closes the connection, which may still have unread bytes.
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
   }
 
   private func finish(_ context: ChannelHandlerContext) {

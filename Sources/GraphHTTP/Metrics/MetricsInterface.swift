@@ -45,7 +45,7 @@ package final class MetricsInterface: ServerInterface {
     let connections = ConnectionCounter(
       maximum: HTTPLimits.maximumMetricsConnections, loop: sessions.loop)
     let channel = HTTP1Channel(
-      responder: { [self] request, writer, _ in
+      responder: { [self] request, writer, channel in
         let reply: Reply
         do {
           reply = try await self.reply(to: request.head, sessions)
@@ -54,14 +54,14 @@ package final class MetricsInterface: ServerInterface {
         } catch let refusal as Refusal {
           reply = .problem(Problem(refusal, sessions.model))
         }
-        try await Responder.write(reply, of: request, writer)
+        try await Responder.write(reply, of: request, writer, on: channel)
       },
       configuration: .init(
         additionalChannelHandlers: [
           ConnectionEndHandler(), RequestDeadlineHandler(), ConnectionLimitHandler(sessions, connections),
         ], httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(
-      channel, host: host, port: port, option: "--metrics", isRequired: true, on: group, log: log)
+      channel, connections, host: host, port: port, option: "--metrics", isRequired: true, on: group, log: log)
     guard let listener else { preconditionFailure("a required address listens, or throws") }
     running.withLock { $0 = Running(listener: listener, connections: connections, loop: sessions.loop) }
   }

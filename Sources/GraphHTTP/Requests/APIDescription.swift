@@ -98,7 +98,7 @@ struct APIDescription {
         .object([
           operation(
             "get", "live",
-            "A stream of events: a snapshot, then one event for each commit. `entity` and `where` can be repeated.",
+            "A stream of events: a snapshot, then one event for each commit. docs/http.md describes those of several queries.",
             parameters: ["entity", "where", "limit", "timeout"], headers: ["Last-Event-ID"],
             answers: [("200", Self.event)], problems: ["400", "401", "403", "404", "422"], type: "text/event-stream")
         ])),

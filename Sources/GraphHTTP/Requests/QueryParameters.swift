@@ -3,17 +3,17 @@ import GraphModel
 import HTTPTypes
 
 /// The parameters of a request's query: only known ones, so that a misspelled name is reported, and each at most once,
-/// except those that may be repeated.
+/// except the one that may be repeated.
 struct QueryParameters {
   private var values = [ByteKey: String]()
-  /// The parameters that may be repeated, in the order of the query.
-  private(set) var repeated = [(name: String, value: String)]()
+  /// The values of the parameter that may be repeated, in their order.
+  private(set) var repeated = [String]()
 
   /// - Parameters:
   ///   - query: the part of the target after the question mark.
   ///   - route: the resource, which has the parameters.
   init(_ query: Substring, of route: Route, _ method: HTTPRequest.Method) throws(Problem) {
-    let (names, repeatable) = (route.parameters(of: method), route.repeatableParameters)
+    let (names, repeatable) = (route.parameters(of: method), route.repeatableParameter)
     for part in query.split(separator: "&") {
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = PercentCoding.decode(pair[0], spaces: true),
@@ -23,8 +23,8 @@ struct QueryParameters {
         let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
         throw .malformed("this resource has no parameter \"\(name.excerpt)\"; \(known)")
       }
-      if repeatable.contains(where: { UTF8Comparison.equal($0, name) }) {
-        repeated.append((name, value))
+      if let repeatable, UTF8Comparison.equal(repeatable, name) {
+        repeated.append(value)
         continue
       }
       guard values.updateValue(value, forKey: ByteKey(name)) == nil else {

@@ -174,7 +174,7 @@ extension RequestHandler {
     guard !key.isEmpty, key.utf8.count <= HTTPLimits.maximumKeySize else {
       throw Problem.malformed("Idempotency-Key must have 1 to \(HTTPLimits.maximumKeySize) bytes")
     }
-    return Self.replica(principal: try await session.principal(), key: key)
+    return Self.replica(principal: try await session.welcome().principal, key: key)
   }
 
   /// The replica of the transaction with a key, the same for every request of the principal.

@@ -18,6 +18,16 @@ final class ConnectionCounter: Sendable {
   private struct State {
     var served = [ObjectIdentifier: any Channel]()
     var refused = [ObjectIdentifier: any Channel]()
+    /// Completed when the last connection has closed, while the interface stops.
+    var end: EventLoopPromise<Void>?
+
+    var channels: [any Channel] { Array(served.values) + Array(refused.values) }
+
+    mutating func remove(_ id: ObjectIdentifier) {
+      served[id] = nil
+      refused[id] = nil
+      if served.isEmpty, refused.isEmpty { end?.succeed() }
+    }
   }
 
   private let maximum: Int
@@ -33,6 +43,7 @@ final class ConnectionCounter: Sendable {
   func admit(_ channel: any Channel) -> Admission {
     let id = ObjectIdentifier(channel)
     let admission: Admission
+    if state.value.end != nil { return .dropped }
     if state.value.served.count < maximum {
       state.value.served[id] = channel
       admission = .served
@@ -42,17 +53,23 @@ final class ConnectionCounter: Sendable {
     } else {
       return .dropped
     }
-    channel.closeFuture.whenComplete { [state] _ in
-      state.value.served[id] = nil
-      state.value.refused[id] = nil
-    }
+    channel.closeFuture.whenComplete { [state] _ in state.value.remove(id) }
     return admission
   }
 
   /// Closes all connections, on the loop.
-  func closeAll() {
-    let channels = Array(state.value.served.values) + Array(state.value.refused.values)
-    for channel in channels { channel.close(promise: nil) }
+  func closeAll() { for channel in state.value.channels { channel.close(promise: nil) } }
+
+  /// Asks all connections to close behind the request in progress, on the loop, and drops further ones.
+  /// - Returns: completes when the last one has closed.
+  func quiesce(on loop: any EventLoop) -> EventLoopFuture<Void> {
+    precondition(state.value.end == nil, "an interface stops once")
+    let end = loop.makePromise(of: Void.self)
+    state.value.end = end
+    let channels = state.value.channels
+    for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+    if channels.isEmpty { end.succeed() }
+    return end.futureResult
   }
 }
 

@@ -72,7 +72,7 @@ package final class HTTPInterface: ServerInterface {
     let live = LiveStreams(sessions: sessions, author: configuration.author, check: check, counters: counters)
     let channel = HTTP1Channel(
       responder: { request, writer, channel in
-        try await responder.respond(to: request, writer, address: channel.remoteAddress?.ipAddress)
+        try await responder.respond(to: request, writer, on: channel)
       },
       configuration: .init(
         additionalChannelHandlers: [
@@ -82,7 +82,7 @@ package final class HTTPInterface: ServerInterface {
         ],
         httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(
-      channel, host: configuration.host, port: configuration.port, option: "--http",
+      channel, connections, host: configuration.host, port: configuration.port, option: "--http",
       isRequired: configuration.isRequired, on: group, log: log)
     if let listener {
       running.withLock {

@@ -12,7 +12,8 @@ struct Responder: Sendable {
   let check: RequestGuard
   let log: Logger
 
-  func respond(to request: Request, _ writer: consuming ResponseWriter, address: String?) async throws {
+  func respond(to request: Request, _ writer: consuming ResponseWriter, on channel: any Channel) async throws {
+    let address = channel.remoteAddress?.ipAddress
     var reply: Reply
     do {
       reply = try await handler.reply(to: try await checked(request, writer, address))
@@ -25,7 +26,7 @@ struct Responder: Sendable {
       reply = .problem(Problem(.internalServerError, "failed", "\(failure)"))
     }
     if reply.status == .unauthorized { removeCookie(of: request.head, &reply) }
-    try await Self.write(reply, of: request, writer)
+    try await Self.write(reply, of: request, writer, on: channel)
   }
 
   /// Takes a cookie away that is not valid, or no longer.
@@ -111,15 +112,34 @@ struct Responder: Sendable {
 
   // MARK: - Answers
 
-  static func write(_ reply: Reply, of request: Request, _ writer: consuming ResponseWriter) async throws {
+  /// Thrown behind the last answer of a connection.
+  private struct ConnectionEnd: Error {}
+
+  /// Writes an answer. Behind the last one of a connection it waits for the end and throws: requests that have arrived
+  /// already are not carried out, because the end of the refused one is uncertain.
+  static func write(
+    _ reply: Reply, of request: Request, _ writer: consuming ResponseWriter, on channel: any Channel
+  ) async throws {
     var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
     addCommonFields(&head.headerFields)
     // The rest of the body is skipped, for which there is a time; a client should not send it.
     if reply.status == .contentTooLarge { head.headerFields[.connection] = "close" }
-    let isHead = request.method == .head
-    switch reply.body {
+    let isLast = head.headerFields[.connection] == "close"
+    try await write(head, reply.body, isHead: request.method == .head, writer)
+    if isLast {
+      // `ConnectionEndHandler` closes it.
+      try await channel.closeFuture.get()
+      throw ConnectionEnd()
+    }
+  }
+
+  private static func write(
+    _ head: HTTPResponse, _ body: Reply.Body, isHead: Bool, _ writer: consuming ResponseWriter
+  ) async throws {
+    var head = head
+    switch body {
     case .none:
-      if reply.status != .notModified { head.headerFields[.contentLength] = "0" }
+      if head.status != .notModified { head.headerFields[.contentLength] = "0" }
       try await writer.writeResponse(head)
     case .bytes(let bytes):
       head.headerFields[.contentLength] = String(bytes.count)
@@ -140,8 +160,8 @@ struct Responder: Sendable {
     }
   }
 
-  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type that
-  /// it says.
+  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type
+  /// that it says.
   static func addCommonFields(_ fields: inout HTTPFields) {
     if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
     if fields[.vary] == nil { fields[.vary] = "Authorization, Accept" }

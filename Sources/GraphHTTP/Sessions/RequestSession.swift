@@ -20,8 +20,8 @@ final class RequestSession: Sendable {
     var answers = [UInt64: Answer]()
     /// Why the session has ended.
     var refusal: Refusal?
-    /// The principal that the answer to the hello names.
-    var principal: String?
+    /// The answer to the hello.
+    var welcome: Welcome?
   }
 
   let loop: any EventLoop
@@ -75,13 +75,10 @@ final class RequestSession: Sendable {
     try await loop.flatSubmit { [self] in next(of: request) }.get()
   }
 
-  /// The principal for whom the session acts.
-  func principal() async throws -> String {
+  /// The answer to the hello of a session that was opened.
+  func welcome() async throws -> Welcome {
     try await loop.submit { [self] in
-      guard let principal = state.value.principal else {
-        preconditionFailure("a session that sends requests has its welcome")
-      }
-      return principal
+      try invariant(state.value.welcome, "a session that was opened has a welcome")
     }.get()
   }
 
@@ -144,7 +141,7 @@ final class RequestSession: Sendable {
   }
 
   private func receive(_ message: ToClient) {
-    if case .welcome(let welcome) = message.body { state.value.principal = welcome.principal }
+    if case .welcome(let welcome) = message.body { state.value.welcome = welcome }
     // Messages under 0 answer no request: these sessions follow no queries.
     guard var answer = state.value.answers[message.request] else { return }
     if let waiter = answer.waiter {

@@ -107,6 +107,10 @@ struct Show: AsyncParsableCommand {
   private func text(_ note: ObjectImage, _ shell: CommandContext) -> String {
     var lines = [shell.output.dim("\(note.id), revision \(note.revision)")]
     for property in NoteProperties.entity.storedProperties where property.number != NoteProperties.text.number {
+      if property.number == NoteProperties.number.number {
+        lines.append("\(property.name): \(NoteLine.digits(of: note[property]))")
+        continue
+      }
       let value = note[property].json(kind: property.attribute?.kind)
       lines.append("\(property.name): \(TextTable.visible(value.stringValue ?? value.text))")
     }

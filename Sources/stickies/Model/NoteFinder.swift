@@ -67,6 +67,7 @@ struct NoteFinder {
 
   /// The refusal has no advice about a past state, because the present one is searched too.
   private func noNote(_ digits: String) -> Refusal {
+    if shell.seesPart { return Refusal(.notFound, "there is no note number \(digits) for you") }
     let advice =
       shell.revision == nil
       ? ": stickies list shows the notes, and stickies restore \(digits) restores a deleted one" : ""

@@ -15,6 +15,7 @@ extension Bench {
     if selection.includes(.http, "16") { try measureGets(connections: 16) }
     if selection.includes(.http, "lines") { try measureLines() }
     if selection.includes(.http, "streams") { try measureStreams() }
+    if selection.includes(.http, "sockets") { try measureWebSockets() }
   }
 
   // MARK: - One object
