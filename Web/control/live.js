@@ -8,7 +8,8 @@ import { Region } from './region.js';
 /** @typedef {{id: string, number: number | string, text: string, title: string, color: string, x: number, y: number, width: number,
  *  height: number, z: number, pinned: boolean, collapsed: boolean, locked: boolean, board: string, origin: string | null,
  *  tags: {id: string, name: string}[], links: {id: string, to: string, label: string}[], createdAt: Date | null,
- *  updatedAt: Date | null, updatedBy: string, unsent: boolean}} Note */
+ *  updatedAt: Date | null, updatedBy: string, creator: string, unsent: boolean}} Note
+ *  `creator` is the id of the user that made the note, `updatedBy` who changed it last while the page was open */
 /** @typedef {{id: string, from: string, to: string, label: string, unsent: boolean}} Link */
 /** @typedef {{start: number, end: number, text: string}} TextChange in UTF-16 units of the text before it */
 
@@ -295,7 +296,7 @@ export function makeNote(id, values, { number, tags, links, updatedBy, unsent })
   return {
     id, number, text: text ?? '', title: title(text ?? ''), color, x, y, width, height, z, pinned, collapsed, locked, board,
     origin: origin ?? null, tags, links: links.map((link) => ({ id: link.id, to: link.to, label: link.label })),
-    createdAt: date(values.created), updatedAt: date(values.updated), updatedBy, unsent,
+    createdAt: date(values.created), updatedAt: date(values.updated), updatedBy, creator: values.creator ?? '', unsent,
   };
 }
 
