@@ -379,6 +379,37 @@ test('a stopped connection stays closed', async () => {
   assert.equal(server.sockets.length, 1);
 });
 
+test('a query that is refused later loses its objects', async () => {
+  const { server, clock, connection, changes, query } = await following([image(5, 1)]);
+  server.lose();
+  clock.pass(200);
+  server.welcome();
+  server.send('refused', { code: 'limit', message: 'too many queries' }, 2);
+  assert.deepEqual([...changes.at(-1).removed], [key(5)]);
+  assert.equal(connection.graph.get(key(5)), undefined);
+  assert.deepEqual([query.refusal.code, query.ids], ['limit', []]);
+});
+
+test('a handler that closes a query gets nothing more of it', async () => {
+  const { server, connection } = await following([image(5, 1)]);
+  const other = connection.subscribe({ entity: 'Note', where: 'x < 1' });
+  connection.onchange = () => other.close();
+  server.delta(4, 2, [update(5, [set(3)], 1)]);
+  server.answer(7, [image(5, 2), image(6, 2)], 3);
+  assert.deepEqual([...connection.graph.entries.keys()], [key(5)]);
+});
+
+test('an object that changes and leaves in one commit is only removed', async () => {
+  const { server, connection, changes } = await following([image(5, 1)]);
+  server.send('delta', {
+    query: 4, revision: 2, author: 'bob', fingerprint: token(2).fingerprint,
+    changes: [update(5, [set(3)], 1), { kind: 'delete', id: id(5) }],
+  });
+  const { changed, removed, edits } = changes.at(-1);
+  assert.deepEqual([[...changed], [...removed], edits.size], [[], [key(5)], 0]);
+  assert.equal(connection.graph.get(key(5)), undefined);
+});
+
 test('a refused query rejects', async () => {
   const { server, connection } = connected();
   server.welcome();

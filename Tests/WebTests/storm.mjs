@@ -28,7 +28,7 @@ class Client {
     this.connection.onchange = ({ revision, author, inserted, changed, removed }) => {
       counts.changes++;
       if (author) {
-        assert(revision > this.revision, `${name} is shown revision ${revision} after ${this.revision}`);
+        assert(revision >= this.revision, `${name} is shown revision ${revision} after ${this.revision}`);
         this.revision = revision;
       }
       for (const id of [...inserted, ...changed]) assert(this.connection.graph.get(id), `${name}: ${id} is not held`);
