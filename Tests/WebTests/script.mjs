@@ -40,9 +40,10 @@ export class Script {
   /** What all replicas have received and done, as lines of a transcript. */
   static lines = [];
 
-  constructor({ lastSequence = 0 } = {}) {
+  constructor({ lastSequence = 0, isRecorded = true } = {}) {
+    this.isRecorded = isRecorded;
     this.replica = new Replica({ id: replicaID, author: 'ann', lastSequence });
-    Script.lines.push({ id: replicaID, author: 'ann', model: '', lastSequence });
+    if (isRecorded) Script.lines.push({ id: replicaID, author: 'ann', model: '', lastSequence });
     /** What was published and sent last. */
     this.actions = [];
     this.sequence = 0;
@@ -52,7 +53,7 @@ export class Script {
   handle(type, rest = {}) {
     this.actions = this.replica.handle({ type, ...rest });
     const { deadline } = this.replica;
-    Script.lines.push({ event: eventLineOf({ type, ...rest }), actions: this.actions.map(lineOf), deadline });
+    if (this.isRecorded) Script.lines.push({ event: eventLineOf({ type, ...rest }), actions: this.actions.map(lineOf), deadline });
     const isFirst = ({ type }) => type === 'send' || type === 'welcomed';
     return [...this.actions.filter(isFirst), ...this.actions.filter((action) => !isFirst(action))].map((action) => line(action));
   }
