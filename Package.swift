@@ -22,7 +22,6 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 // Its product for servers, without the router.
-let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHTTPCodec: Target.Dependency = .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
@@ -41,6 +40,7 @@ let package = Package(
       targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient"]),
     .library(name: "GraphClientService", targets: ["GraphClientService"]),
     .library(name: "GraphEmbedded", targets: ["GraphEmbedded"]),
+    .library(name: "GraphOffline", targets: ["GraphOffline"]),
     .library(
       name: "GraphShell",
       targets: ["CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell"]),
@@ -109,8 +109,8 @@ let package = Package(
       name: "GraphHTTP",
       dependencies: [
         "GraphModel", "GraphWire", "GraphJSON", "GraphHub", "GraphServer", log, hummingbird, httpTypes, nioHTTPTypes,
-        nioHTTPCodec, httpCodec, nioCore, crypto,
-      ]),
+        nioHTTPCodec, httpCodec, crypto,
+      ] + nio),
     // The files of the web board in `Web`, embedded.
     .target(name: "StickiesWeb", plugins: ["WebFilesPlugin"]),
     .target(
@@ -277,8 +277,8 @@ let package = Package(
     .testTarget(
       name: "GraphOfflineTests",
       dependencies: [
-        "GraphModel", "GraphClient", "GraphReplica", "GraphReplicaStore", "GraphOffline", "GraphStore", "GraphServer",
-        "GraphTesting", log,
+        "GraphModel", "GraphWire", "GraphClient", "GraphEmbedded", "GraphReplicaStore", "GraphOffline", "GraphStore",
+        "GraphServer", "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphReplicaTests",

@@ -8,6 +8,9 @@ struct ConnectionObservers {
   var silenceHandler: ((Bool) -> Void)?
   var presenceHandler: ((Presence) -> Void)?
   var damageHandler: ((DamageNotice) -> Void)?
+  var rightsHandler: (() -> Void)?
+  /// The roles of the principal, of which the owner knows; nil before the first welcome.
+  private var grants: [Welcome.GrantEntry]?
   let states = ConnectionStates()
   let instruments: ClientInstruments
   private let log: ConnectionLog
@@ -55,6 +58,13 @@ struct ConnectionObservers {
       if let ending { outage?.finish(throwing: ending) } else { outage?.finish(throwing: CancellationError()) }
       outage = nil
     }
+  }
+
+  /// Records the roles of the principal.
+  /// - Returns: whether they differ from those before; the caller then notifies the owner.
+  mutating func record(grants: [Welcome.GrantEntry]) -> Bool {
+    defer { self.grants = grants }
+    return self.grants.map { $0 != grants } == true
   }
 
   /// Logs that the server has fallen silent, or sends again.

@@ -155,6 +155,8 @@ extension GraphClient: ContextOwner {
       opening?.resume()
       opening = nil
       usedUndoStack?.refresh()
+      if let grants = welcome?.grants { record(grants) }
+    case .rights(let grants): replaceRights(grants)
     // A server that rejects this client has not reported the outcome of its commit.
     case .rejected(let refusal): fail(commits.deadline == nil ? refusal : Self.unknownOutcome)
     case .saved(let id, let result):
@@ -195,6 +197,19 @@ extension GraphClient: ContextOwner {
         watch.body(.diverged)
       }
     }
+  }
+
+  /// Replaces the rights of the welcome.
+  private func replaceRights(_ grants: [Welcome.GrantEntry]) {
+    guard var welcome else { return assertionFailure("rights change on a connection that was welcomed") }
+    welcome.grants = grants
+    if let role = grants.compactMap({ Role(rawValue: $0.role) }).max() { welcome.role = role.rawValue }
+    self.welcome = welcome
+    record(grants)
+  }
+
+  private func record(_ grants: [Welcome.GrantEntry]) {
+    if observers.record(grants: grants) { rightsDidChange?() }
   }
 
   private func send(_ message: ToServer) {

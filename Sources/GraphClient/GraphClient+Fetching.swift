@@ -97,9 +97,9 @@ extension GraphClient: GraphReader {
     precondition(size > 0, "a page needs at least one object")
     // Without a capture list, as `spawn` demands of an async closure.
     return PageSequence { cursor in
+      let batch = FetchBatch(readAt: self.context.publishedRevision)
       let stream = self.images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
       var objects = [Object]()
-      let batch = FetchBatch()
       for try await chunk in stream { objects += self.context.register(chunk, in: batch).compactMap { $0 as? Object } }
       try await self.load(prefetch, of: objects)
       return Page(objects: objects, next: stream.next, at: stream.token)

@@ -126,6 +126,14 @@ public final class GraphClient {
     set { observers.damageHandler = newValue }
   }
 
+  /// The rights of the client's principal; nil if it may do everything, and before the first connection.
+  package var rights: Rights? { welcome.flatMap { Rights(user: $0.principal, $0.grants) } }
+  /// Called when the rights have changed, before the changes of live queries that follow from it.
+  package var rightsDidChange: (() -> Void)? {
+    get { observers.rightsHandler }
+    set { observers.rightsHandler = newValue }
+  }
+
   let options: Options
   var observers: ConnectionObservers
   var instruments: ClientInstruments { observers.instruments }
@@ -215,6 +223,7 @@ public final class GraphClient {
     state = .connected
     context.owner = self
     observers.record(state, welcome: welcome, ending: nil)
+    _ = observers.record(grants: welcome.grants)
   }
 
   // A client that is released without `close` ends its session.

@@ -78,7 +78,7 @@ struct Handshake {
     return Welcome(
       model: session.lens?.old ?? model, head: head, session: session.id, server: server, resumed: resumed,
       maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds),
-      lastSequence: replica?.lastSequence ?? 0, principal: principal, role: session.role)
+      lastSequence: replica?.lastSequence ?? 0, principal: principal, role: session.role, rights: session.rights)
   }
 
   /// The lens for a client with this model; nil for the server's own model, and for a client that names no model.

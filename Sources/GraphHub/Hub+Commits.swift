@@ -272,6 +272,7 @@ extension Hub {
   private mutating func reply(_ ticket: StoreRequestID, _ result: WriteResult, _ actions: inout [HubAction]) {
     // A transcript or a benchmark may publish a commit that no session requested.
     guard let origin = commits.remove(ticket) else { return }
+    replicaOwners.answered(origin.session)
     // The session may have ended before its commit has.
     guard let session = sessions[origin.session] else { return }
     commits.answered(origin, ticket, of: session)

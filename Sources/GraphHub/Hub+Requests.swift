@@ -169,10 +169,10 @@ extension Hub {
       case .browserLogin(let user): try requestCode(for: user, session, message.request, &actions)
       case .subscribe(let subscribe): try self.subscribe(subscribe, session, message.request, &actions)
       case .unsubscribe(let query):
-        drop(query, session, &actions)
+        drop(session.presentNumber(of: query), session, &actions)
         sender.send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
       case .moveWindow(let query, let offset, let limit):
-        try moveWindow(query, offset, limit, session, message.request, &actions)
+        try moveWindow(session.presentNumber(of: query), offset, limit, session, message.request, &actions)
       case .hello, .ping, .close, .more, .cancel, .presence, .batchRows:
         assertionFailure("this message is handled on arrival and never waits")
       default:

@@ -22,7 +22,7 @@ extension Hub {
     try session.user?.checkQuery(steps: steps)
     let window = try subscribe.window.map { try resolver.window($0, entity) }
     // The old query is dropped only after nothing can fail.
-    if subscribe.replaces != 0 { drop(subscribe.replaces, session, &actions) }
+    if subscribe.replaces != 0 { drop(session.presentNumber(of: subscribe.replaces), session, &actions) }
     let number =
       if let window { register(query, window.range, window.sort, for: session, &actions) } else {
         queries.register(query, through: session.lens, seenBy: session.visibility, for: session.id)

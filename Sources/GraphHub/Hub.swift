@@ -91,7 +91,10 @@ public struct Hub {
     case .authenticated(let result, let id):
       if let session = sessions[id] { finishAuthenticating(session, result, &actions) }
     case .tokensEnded(let refusals): endTokens(refusals, &actions)
-    case .foundReplica(let result, let id): if let session = sessions[id] { welcome(session, result, &actions) }
+    case .rightsChanged(let changed): changeRights(changed, &actions)
+    case .foundReplica(let result, let id):
+      if let session = sessions[id] { welcome(session, result, &actions) }
+      replicaOwners.endLookup()
     case .recognized(let ticket, let isKnown):
       if let (session, query) = requests.removeRecognition(ticket) {
         finishRecognizing(ticket, query, session, isKnown, &actions)
@@ -137,8 +140,8 @@ public struct Hub {
   /// Whether a user has an open session; tests check that none has after the last one has ended.
   package var hasUsers: Bool { !users.isEmpty }
 
-  /// The numbers of the tokens that sessions use, with the generations of their rights. If the grants of a token's user
-  /// have changed, those of its oldest session count, which ends them all.
+  /// The numbers of the tokens that sessions use, with the generations of their rights: that of the oldest session, so
+  /// that a change reaches all of them.
   public var tokensInUse: [UInt64: Int64] {
     sessions.values.inOrder().reduce(into: [:]) { tokens, session in
       if let token = session.token, tokens[token] == nil { tokens[token] = session.access.generation }
@@ -181,8 +184,11 @@ public struct Hub {
     session.readers = [:]
     session.replay = []
     session.waiting = []
+    session.pendingAdvance = nil
     followers.remove(session)
-    if session.isBound { replicaOwners.release(session.replica) }
+    if session.isBound {
+      replicaOwners.release(session.replica, of: session.id, commits: session.commitsInFlight)
+    }
     session.isBound = false
     presence.remove(session, &sender, &actions)
     executeHeld(of: session.user, &actions)

@@ -114,6 +114,8 @@ public enum HubEvent: Sendable {
   case authenticated(Result<ClientIdentity, Refusal>, session: SessionID)
   /// Tokens that can no longer be used, with the reasons: their sessions end.
   case tokensEnded([UInt64: Refusal])
+  /// The rights that principals have now, by the principals' ids: their sessions go on with these.
+  case rightsChanged([String: GrantedAccess])
   /// The transactions in history of the replica passed to `.findReplica`, nil if there are none. After a refusal the
   /// session commits nothing.
   case foundReplica(Result<KnownReplica?, Refusal>, session: SessionID)

@@ -37,6 +37,8 @@ public struct HubLimits: Sendable {
   public var waitingFollowers = 16
   /// Live queries of one session.
   public var queriesPerSession = ProtocolLimits.maximumQueries
+  /// Former numbers that a session keeps of live queries which changes of rights have renumbered; past it, it ends.
+  public var renumberedQueries = 1 << 16
   /// The estimated steps of evaluating a live query for one object (`GraphPredicate.evaluationSteps`); a query with
   /// more is refused.
   public var liveQuerySteps = 1 << 17

@@ -45,10 +45,37 @@ struct PresenceTable {
     if sessions.removeValue(forKey: session.id) != nil { forward([], of: session, left: true, &sender, &actions) }
   }
 
-  /// Whether a session may see the presence of another one, which may name any object that the other one sees.
-  private static func shows(_ session: Session, to other: Session) -> Bool {
-    guard let visibility = other.visibility else { return true }
-    return session.visibility.map { visibility.covers($0) } == true
+  /// Notifies the sessions that no longer see each other, because one of them sees other objects now. Those that see
+  /// each other from now on learn it with the next presence.
+  mutating func changeVisibility(
+    of session: Session, from former: Visibility?, _ sender: inout SessionSender, _ actions: inout [HubAction]
+  ) {
+    guard sessions[session.id] === session else { return }
+    for other in sessions.values.inOrder() where other !== session {
+      if Self.shows(former, to: other.visibility), !Self.shows(session.visibility, to: other.visibility) {
+        sendLeft(session, to: other, &sender, &actions)
+      }
+      if Self.shows(other.visibility, to: former), !Self.shows(other.visibility, to: session.visibility) {
+        sendLeft(other, to: session, &sender, &actions)
+      }
+    }
+  }
+
+  private func sendLeft(
+    _ session: Session, to other: Session, _ sender: inout SessionSender, _ actions: inout [HubAction]
+  ) {
+    guard let principal = session.principal else {
+      return assertionFailure("a session that publishes a presence has sent its hello")
+    }
+    let left = ToClient.Body.presence(session: session.id, author: principal.name, state: [], left: true)
+    sender.send(ToClient(0, left), to: other, &actions)
+  }
+
+  /// Whether a session that sees these objects may see the presence of another one, which may name any object that the
+  /// other one sees.
+  private static func shows(_ visibility: Visibility?, to other: Visibility?) -> Bool {
+    guard let other else { return true }
+    return visibility.map { other.covers($0) } == true
   }
 
   /// Sends a presence to every other session that has published one and may see it; lagging sessions miss it.
@@ -61,7 +88,9 @@ struct PresenceTable {
     let frame = Frame.encode(
       ToClient(0, .presence(session: session.id, author: principal.name, state: state, left: left)))
     for other in sessions.values.inOrder()
-    where other !== session && Self.shows(session, to: other) && sender.fits(frame.count, for: other) {
+    where other !== session && Self.shows(session.visibility, to: other.visibility)
+      && sender.fits(frame.count, for: other)
+    {
       assert(other.isLive, "a session that ends has no presence")
       sender.sendFrame(frame, to: other, &actions)
     }

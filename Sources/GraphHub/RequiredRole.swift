@@ -2,14 +2,19 @@
 import GraphModel
 import GraphWire
 
-/// The one place that decides which messages a role allows. A new message does not compile until it is listed here.
+/// The one place that decides which messages a role allows, regardless of their effect. A new message does not compile
+/// until it is listed here.
 extension ToServer.Body {
-  /// The lowest role whose sessions may send the message. The writer judges each change of a commit.
+  /// The lowest role whose sessions may send the message.
+  ///
+  /// Every role may send a commit and an undo, because the writer judges each of their changes. Presence and staged
+  /// rows have no effect to judge. A restore, a batch and an import read the store at length on the only writer before
+  /// it is known what they change, so a session that may change nothing does not begin one.
   var requiredRole: Role {
     switch self {
-    case .commit, .undo, .restore, .batchRows, .batch, .importGraph, .presence: .commenter
+    case .presence, .batchRows, .restore, .batch, .importGraph: .commenter
     case .hello, .model, .fetch, .subscribe, .unsubscribe, .more, .log, .status, .ping, .close, .undoState, .revisionAt,
-      .why, .changes, .exportGraph, .moveWindow, .cancel, .browserLogin:
+      .why, .changes, .exportGraph, .moveWindow, .cancel, .browserLogin, .commit, .undo:
       .reader
     }
   }

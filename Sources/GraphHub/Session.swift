@@ -62,6 +62,14 @@ final class Session {
     var generation: Int64 = 0
     /// The session resumes no state up to this revision, because it may be one of other rights.
     var since: Revision = 0
+    /// The present numbers of live queries that were renumbered when the rights changed, by those that a message may
+    /// still name which the client sent before it learned of the change.
+    private(set) var renumbered = [UInt64: UInt64]()
+
+    mutating func renumber(_ query: UInt64, as number: UInt64) {
+      for (former, present) in renumbered where present == query { renumbered[former] = number }
+      renumbered[query] = number
+    }
   }
 
   let id: SessionID
@@ -126,6 +134,9 @@ final class Session {
     let reduced = if let visibility { ReadRequest.reduced(request, to: visibility) } else { request }
     return lens.map { .translated(reduced, through: $0) } ?? reduced
   }
+
+  /// The number under which a query of the client is registered now.
+  func presentNumber(of query: UInt64) -> UInt64 { access.renumbered[query, default: query] }
 
   var isLive: Bool { if case .open = phase { true } else { false } }
 

@@ -41,6 +41,9 @@ struct StoreRequestTable {
   @discardableResult
   mutating func remove(_ ticket: StoreRequestID) -> Receiver? { receivers.removeValue(forKey: ticket) }
 
+  /// Whether a read of objects or of history, which is not a live query's, answers a request.
+  func isAnswer(_ ticket: StoreRequestID) -> Bool { if case .read? = receivers[ticket] { true } else { false } }
+
   // MARK: - Receivers of one kind
 
   /// The order that is filled under this ticket; nil when it was removed.

@@ -8,11 +8,11 @@ import GraphStore
 
 /// *Delete local and resync*, and *delete local and remote*.
 ///
-/// Each step is durable before the next one, and a start completes or reverts an interrupted command: a kill at any point
-/// leaves a complete copy, and every unsent edit in the queue or in the file that the command has named.
+/// Each step is durable before the next one, and a start completes or reverts an interrupted command: a kill at any
+/// point leaves a complete copy, and every unsent edit in the queue or in the file that the command has named.
 extension OfflineReplica {
-  /// Loads the copy anew. It makes no delete on the server.
-  /// - Parameter discardingUnsent: whether the unsent edits are written to a file and given up.
+  /// Loads the copy again. It makes no delete on the server.
+  /// - Parameter discardingUnsent: whether the unsent edits are written to a file and removed.
   /// - Returns: the path of that file, if there were edits.
   package func reset(
     discardingUnsent: Bool, connect: Connect
@@ -62,7 +62,7 @@ extension OfflineReplica {
 
   // MARK: - Deleting everything
 
-  /// What a delete of everything would delete.
+  /// The objects that a delete of everything would delete.
   /// - Throws: `Refusal(.denied)` while sync is off or an edit was not sent.
   package func objectsToDelete(model: Model) throws -> [ObjectID] {
     let unsent = try openUnsent()
@@ -81,7 +81,7 @@ extension OfflineReplica {
     return ids
   }
 
-  /// What a delete of everything did.
+  /// The result of a delete of everything.
   package struct DeleteOutcome: Sendable {
     package var deleted = 0
     /// The objects that stay, because others have changed them or what depends on them.

@@ -56,7 +56,9 @@ extension OfflineReplica {
     if case .changes(var changes) = intent.content {
       // The user has seen the server's values in the list of conflicts.
       let base = try seenRevision(model)
-      for index in changes.indices where changes[index].base > 0 { changes[index].base = max(changes[index].base, base) }
+      for index in changes.indices where changes[index].base > 0 {
+        changes[index].base = max(changes[index].base, base)
+      }
       intent.content = .changes(changes)
     }
     try withUnsent { try $0.replace(number, by: intent, form: form) }

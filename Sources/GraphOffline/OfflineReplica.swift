@@ -11,7 +11,8 @@ import Logging
 
 /// A replica of what a user sees on a server, which works without it.
 ///
-/// `open` gives a client of the replica: it reads the copy with the unsent edits over it, and its saves are unsent edits.
+/// `open` gives a client of the replica: it reads the copy with the unsent edits over it, and its saves are unsent
+/// edits.
 /// `synchronize` sends them, and receives what others have committed.
 public struct OfflineReplica: Sendable {
   /// Where the server's replicas are.
@@ -148,7 +149,7 @@ public struct OfflineReplica: Sendable {
       try await synchronizer.settle()
       return synchronizer.report
     }
-    // What has left may have been committed under the old id, and is asked for under it. The rest gets a new one.
+    // Intents that have left may be committed under the old id, and are asked for under it. The others get a new one.
     try await synchronizer.send(onlyLeft: true)
     var generator = SystemRandomNumberGenerator()
     let fresh = UniqueID(high: generator.next() | 1, low: generator.next())

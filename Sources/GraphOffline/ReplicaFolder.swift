@@ -6,8 +6,8 @@ import GraphStore
 
 /// Where the replicas of one server are: a folder for each store and principal, and a file that names the present one.
 ///
-/// The server behind an address may be replaced by one with another store, and the user may log in as somebody else. Each
-/// pair has files of its own, so edits never reach a store or an account that they were not made for.
+/// The server behind an address may be replaced by one with another store, and the user may log in under another
+/// account. Each pair has files of its own, so edits never reach a store or an account that they were not made for.
 package struct ReplicaFolder: Sendable {
   /// The folder of the server's replicas.
   package let path: String

@@ -9,8 +9,8 @@ import GraphWire
 /// One run that brings a replica and its server together: sends what was not sent, in order, and receives what others
 /// have committed.
 ///
-/// `SendingQueue` decides; this carries it out. An intent stays in the file until the mirror has its commit, so that the
-/// user's view never lacks it; an end at any point leaves an intent that is asked for again under its id.
+/// `SendingQueue` decides; this carries it out. An intent stays in the file until the mirror has its commit, so that
+/// the user's view never lacks it; an end at any point leaves an intent that is asked for again under its id.
 final class ReplicaSynchronizer {
   private let folder: String
   private let client: GraphClient
@@ -21,10 +21,12 @@ final class ReplicaSynchronizer {
 
   private var queue = SendingQueue()
   private var intents = [Int64: Intent]()
-  /// What the server has committed and the mirror may lack.
-  private var committed = [(number: Int64, revision: Revision, ids: [ObjectID: ObjectID])]()
+  /// The committed intents whose commits the mirror may lack.
+  private var committed = [CommittedIntent]()
   /// The permanent ids of this run's objects, by the provisional one.
   private var names = [ObjectID: ObjectID]()
+  /// The revisions at which the server has made them.
+  private var revisions = [ObjectID: Revision]()
   private let answers: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>
   private let answer: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>.Continuation
   private var numbers = [TransactionID: Int64]()
@@ -80,9 +82,7 @@ final class ReplicaSynchronizer {
       return []
     case .park(let number, let refusal):
       let intent = try invariant(intents[number], "an intent that was refused was sent")
-      var left: Timestamp?
-      if case .left(let time) = intent.state { left = time }
-      try unsent.park(number, Parking(refusal, at: now(), left: left), form: form)
+      try unsent.park(number, Parking(refusal, at: now(), left: intent.leftTime), form: form)
       report.parked += 1
       return []
     case .pause(let refusal): throw refusal
@@ -90,8 +90,8 @@ final class ReplicaSynchronizer {
   }
 
   private func send(_ number: Int64) async throws {
-    var intent = try invariant(intents[number], "an intent that is sent is in the queue")
-    intent.rename(names)
+    let intent = try invariant(intents[number], "an intent that is sent is in the queue")
+      .renamed(names, madeAt: revisions)
     // Its splices refer to a text that is complete when the mirror has what was sent before.
     if !intent.texts.isEmpty { try await settle() }
     numbers[intent.transaction] = number
@@ -99,27 +99,9 @@ final class ReplicaSynchronizer {
     switch intent.content {
     case .undo(let revision, let redo):
       event = .undo(UndoRequest(intent.transaction, revision: revision, redo: redo))
-    case .changes: event = .save(try transaction(of: intent))
+    case .changes: event = .save(try intent.transaction(over: mirror))
     }
     client.send([(intent.transaction, event)]) { [answer] id, outcome in answer.yield((id, outcome)) }
-  }
-
-  private func transaction(of intent: Intent) throws -> Transaction {
-    let edit = try invariant(intent.edit(usedNumbers: 0), "a save has changes")
-    let head = try mirror.head.revision
-    var transaction = try edit.transaction(onto: head) { id, property in
-      try mirror.image(of: id).flatMap { image in
-        client.context.model.property(property).flatMap { image[$0].stringValue }
-      }
-    }
-    // An object that an earlier intent has made is known at the present revision.
-    for index in transaction.changes.indices
-    where transaction.changes[index].kind != .insert && transaction.changes[index].base == 0
-      && !transaction.changes[index].id.isTemporary
-    {
-      transaction.changes[index].base = max(1, head)
-    }
-    return transaction
   }
 
   private func record(
@@ -128,14 +110,10 @@ final class ReplicaSynchronizer {
     let number = try invariant(numbers.removeValue(forKey: id), "an answer is that of a transaction that was sent")
     switch outcome {
     case .success(let result):
-      var ids = [ObjectID: ObjectID]()
-      for identity in result.committed.identities {
-        let provisional = ProvisionalID.make(
-          number: number, place: identity.temporary.key.low, entity: identity.temporary.entity)
-        ids[provisional] = identity.permanent
-      }
-      names.merge(ids) { $1 }
-      committed.append((number, result.committed.revision, ids))
+      let done = CommittedIntent(number, result.committed)
+      names.merge(done.ids) { $1 }
+      for id in done.ids.keys { revisions[id] = done.revision }
+      committed.append(done)
       report.sent += 1
       report.conflicts += result.committed.conflicts.count
       return queue.handle(.committed(number))
@@ -151,22 +129,10 @@ final class ReplicaSynchronizer {
     let head = try mirror.head.revision
     let known = committed.filter { $0.revision <= head }
     committed.removeAll { $0.revision <= head }
-    for (number, _, ids) in known {
-      var assigned = [ObjectID: Int64]()
-      for (provisional, permanent) in ids {
-        guard let image = try mirror.image(of: permanent) else { continue }
-        for property in sequences(of: permanent.entity) {
-          if case .integer(let value) = image[property] { assigned[provisional] = value }
-        }
-      }
-      try unsent.finish(number, ids: ids, numbers: assigned, form: form)
-      intents[number] = nil
+    for done in known {
+      let intent = intents.removeValue(forKey: done.number).map { $0.renamed(names) }
+      if try done.finish(intent, in: unsent, over: mirror, at: now(), form: form) { report.parked += 1 }
     }
-  }
-
-  private func sequences(of entity: EntityNumber) -> [Property] {
-    let assigned = if let entity = client.context.model.entity(entity) { entity.assignedProperties } else { [Property]() }
-    return assigned.filter { $0.attribute?.assignment == .sequence }
   }
 
   /// The commits that one transaction of the mirror writes.
@@ -198,7 +164,7 @@ final class ReplicaSynchronizer {
     report.received += commits.count
   }
 
-  /// Loads the mirror anew, and uses it in place of the earlier one.
+  /// Loads a new mirror, and uses it in place of the earlier one.
   private func reload() async throws {
     try await Self.load(folder, client, now: now())
     mirror.close()
@@ -206,7 +172,7 @@ final class ReplicaSynchronizer {
     report.isReloaded = true
   }
 
-  /// Loads what the user sees on the server.
+  /// Loads a mirror of the objects that the user sees on the server.
   static func load(_ folder: String, _ client: GraphClient, now: Timestamp) async throws {
     let graph = try await client.exportGraph(omitsDamage: true)
     let loader = try MirrorLoader(
@@ -223,7 +189,7 @@ final class ReplicaSynchronizer {
   func close() { mirror.close() }
 }
 
-/// What a run of the synchronizer did.
+/// The result of a run of the synchronizer.
 public struct SyncReport: Sendable, Equatable {
   /// The number of edits that the server has committed.
   public var sent = 0

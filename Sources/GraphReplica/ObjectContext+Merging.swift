@@ -67,14 +67,15 @@ extension ObjectContext {
     change.loaded = [query]
     change.loadedRevision = revision
     var result = [ObjectID: ObjectState]()
-    let batch = FetchBatch()
+    let batch = FetchBatch(readAt: revision)
     for image in images {
       let known = state(image.id)?.stored
       guard let state = register(image, in: batch) else { continue }
+      replaceReferences(of: state, by: image)
       result[image.id] = state
       if known == nil {
         change.inserted.append(image.id)
-      } else if known?.revision != state.stored?.revision {
+      } else if known != state.stored {
         change.refreshed.append(image.id)
       }
     }
@@ -84,13 +85,19 @@ extension ObjectContext {
     post(change)
   }
 
+  /// Takes over an image of the held revision with other references: an object to which it refers has become visible
+  /// or invisible to the user, which changes no revision.
+  private func replaceReferences(of state: ObjectState, by image: ObjectImage) {
+    if let stored = state.stored, stored.revision == image.revision, stored != image { merge(image, into: state) }
+  }
+
   /// Replaces a window's rows.
   func load(_ rows: WindowRows, into query: QueryID, at revision: Revision) {
     // An observer may have ended the query.
     guard let old = windows[query] else { return }
     let news = Dictionary(rows.objects.map { ($0.id, $0) }) { first, _ in first }
     let images = rows.rows.compactMap { news[$0] ?? results[query]?[$0]?.stored }
-    let updated = Set(images.filter { $0.revision != state($0.id)?.stored?.revision }.map(\.id))
+    let updated = Set(images.filter { $0 != state($0.id)?.stored }.map(\.id))
     let total = Int(clamping: rows.total)
     windows[query] = WindowState(
       rows: images.map(\.id), offset: Int(clamping: rows.offset), limit: Int(clamping: rows.limit), total: total)
@@ -121,7 +128,8 @@ extension ObjectContext {
       guard let image = item.object else { return }
       let isNew = state(image.id)?.stored == nil
       // Another query has already received the object's later delete.
-      guard let state = register(image) else { return }
+      guard let state = register(image, readAt: revision) else { return }
+      replaceReferences(of: state, by: image)
       results.modify(query) { $0[image.id] = state }
       // Another client restored it.
       if dirty[image.id] == nil { state.isDeleted = false }

@@ -128,10 +128,14 @@ public final class ObjectContext {
   }
 
   /// Registers an object's image from the server; an image older than the held one is ignored.
+  /// - Parameter revision: the image was read at this revision or a later one.
   /// - Returns: nil for an object that is known to have been deleted since.
   @discardableResult
-  func register(_ image: ObjectImage) -> ObjectState? {
-    guard !tombstones.isDeleted(since: image) else { return nil }
+  func register(_ image: ObjectImage, readAt revision: Revision = 0) -> ObjectState? {
+    if tombstones.isDeleted(since: image) {
+      tombstones.remove(image.id, readAt: revision)
+      if tombstones.isDeleted(since: image) { return nil }
+    }
     if let state = state(image.id) {
       if dirty[image.id] == nil { state.isDeleted = false }
       if let stored = state.stored, stored.revision >= image.revision { return state }
@@ -161,6 +165,13 @@ public final class ObjectContext {
   /// All held objects, in no order.
   var unsortedStates: [ObjectState] { registry.all }
 
+  /// The newest revision that the queries have published; what is requested from now on is at least as new. In a
+  /// context of the past 0.
+  package var publishedRevision: Revision {
+    if let parent { return parent.publishedRevision }
+    return revision == nil ? replica.publishedRevision : 0
+  }
+
   /// Registers the objects of a fetch.
   /// - Parameter batch: collects the objects of one fetch, if they arrive in several parts.
   package func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {
@@ -169,7 +180,13 @@ public final class ObjectContext {
   }
 
   func register(_ image: ObjectImage, in batch: FetchBatch) -> ObjectState? {
-    guard let state = register(image) else { return nil }
+    guard let state = register(image, readAt: batch.revision) else { return nil }
+    // A live query delivers the newest state of its objects.
+    if let stored = state.stored, stored.revision == image.revision, stored != image,
+      !results.values.contains(where: { $0[image.id] != nil })
+    {
+      merge(image, into: state)
+    }
     batch.add(state.id)
     state.batch = batch
     return state

@@ -37,7 +37,8 @@ extension Replica {
     staged.removeAll { numbers[$0.query] == nil }
   }
 
-  /// Handles the server's number for a query. A server also sends it a second time, after a reset.
+  /// Handles the server's number for a query. A server also sends it a second time, after a reset; the number is then
+  /// another one if the rights have changed.
   mutating func receiveSubscribed(
     _ query: QueryID, _ number: UInt64, _ request: UInt64, resumed: Bool, known: Bool,
     _ actions: inout [ReplicaAction]
@@ -47,7 +48,13 @@ extension Replica {
       send(.unsubscribe(query: number), for: .unanswered, &actions)
       return finishSubscribing(mayPublish: true, &actions)
     }
-    let isRepeated = numbers.updateValue(query, forKey: number) != nil
+    let former = followed.subscription?.number
+    let isRepeated = former != nil
+    if let former, former != number {
+      numbers[former] = nil
+      staged.removeAll { $0.query == former }
+    }
+    numbers[number] = query
     let since = followed.resumeToken
     if let since, !isRepeated { resume.record(since.revision, isKnown: known || resumed) }
     if resumed {

@@ -53,6 +53,7 @@ extension Replica {
     case (.reset(let number, _), _): receiveReset(number)
     case (.presence(let session, let author, let state, let left), _):
       actions.append(.presence(session: session, author: author, state: state, left: left))
+    case (.rights(let grants), _): actions.append(.rights(grants))
     case (let reply, .request(let request)?):
       receiveReply(reply, to: request, message.request, isLast: !reply.awaitsMore, &actions)
     case (let reply, .batch(let request)?):

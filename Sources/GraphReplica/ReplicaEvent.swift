@@ -95,6 +95,8 @@ package enum ReplicaAction: Sendable {
   case refused(RequestID, Refusal)
   /// Another session's presence; `left` if the session has ended.
   case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
+  /// The roles of the principal were changed; these replace those of the welcome.
+  case rights([Welcome.GrantEntry])
   /// The server has owed an answer for a while and sends nothing, or it sends again. The connection stays open.
   case silence(Bool)
 }

@@ -17,6 +17,12 @@ struct Tombstones {
     if newer.count >= Self.maximumCount / 2 { (newer, older) = ([:], newer) }
   }
 
+  /// Forgets the delete of an object that a later read contains. The object has become invisible to the user, which
+  /// looks like a delete, and is visible again.
+  mutating func remove(_ id: ObjectID, readAt revision: Revision) {
+    if revision >= deletion(of: id) { (newer[id], older[id]) = (nil, nil) }
+  }
+
   /// Discards all recorded deletes.
   mutating func removeAll() { (newer, older) = ([:], [:]) }
 

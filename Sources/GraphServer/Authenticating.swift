@@ -7,9 +7,14 @@ public protocol Authenticating: Sendable {
   /// - Parameter credential: nil for a client of the network that sends none.
   func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal>
 
-  /// The tokens among these that can no longer be used, or whose users have rights of another generation than the given
-  /// one, with the reasons. The server asks twice a second, and ends the sessions of these tokens.
+  /// The tokens among these that can no longer be used, with the reasons. The server asks twice a second, and ends the
+  /// sessions of these tokens.
+  /// - Parameter tokens: the numbers of the tokens in use, with the generations of their users' rights.
   func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal]
+
+  /// The access of the users of these tokens whose rights are of another generation than the given one, by the ids of
+  /// the principals. The server asks twice a second, and the sessions go on with these rights.
+  func changedAccess(among tokens: [UInt64: Int64]) -> [String: GrantedAccess]
 
   /// The ids of the principals whose names were erased. The server asks twice a second, and its store forgets the
   /// names.
@@ -25,4 +30,9 @@ public protocol Authenticating: Sendable {
   ///   - address: the network address of the client; `local` for a Unix-domain socket.
   ///   - omitted: the number of further events of this kind since the last line.
   func record(_ event: AuditEvent, from address: String, omitted: Int)
+}
+
+extension Authenticating {
+  /// No rights change while they are in use.
+  public func changedAccess(among tokens: [UInt64: Int64]) -> [String: GrantedAccess] { [:] }
 }

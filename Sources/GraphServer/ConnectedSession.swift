@@ -40,8 +40,4 @@ extension HubSessions {
     runner.loop.preconditionInEventLoop()
     return runner.open(connection, of: peer).map { ConnectedSession(runner, $0) }
   }
-
-  /// Counts a channel among the connections of its network until it closes.
-  /// - Returns: false if its network has too many.
-  package func admits(_ channel: any Channel) -> Bool { runner.conditions.networks.admits(channel) }
 }

@@ -24,6 +24,9 @@ struct ServerNode {
   /// The batches that were cancelled.
   var cancelled = Set<StoreRequestID>()
   private let bug: PlantedBug?
+  /// Set in a run with accounts.
+  struct AccountsMode { let bug: AccessBug? }
+  private let accounts: AccountsMode?
   /// The revision to prune to, while slices remain.
   var pruning: Revision?
   /// The highest committed sequence numbers of replicas, as far as this node has committed them.
@@ -33,7 +36,7 @@ struct ServerNode {
 
   enum Job {
     case read(StoreRequestID, ReadRequest, SessionID, UInt64)
-    case collect(StoreRequestID, FetchRequest)
+    case collect(StoreRequestID, FetchRequest, Visibility?)
     case history(StoreRequestID, Revision, Revision)
     case recognize(StoreRequestID, Token)
     case statistics(StoreRequestID)
@@ -83,11 +86,15 @@ struct ServerNode {
     return limits
   }()
 
-  /// - Parameter older: versions of the model whose clients are served through lenses.
-  init(store: SQLiteStore, older: [Model], bug: PlantedBug?) throws {
+  /// - Parameters:
+  ///   - older: versions of the model whose clients are served through lenses.
+  ///   - accounts: whether clients have accounts, with the bug that is planted there.
+  init(store: SQLiteStore, older: [Model], bug: PlantedBug?, accounts: AccountsMode? = nil) throws {
     self.store = store
     self.bug = bug
-    hub = Hub(model: store.model, older: older, head: try store.head, limits: Self.limits)
+    self.accounts = accounts
+    hub = Hub(
+      model: store.model, older: older, head: try store.head, limits: Self.limits, authenticates: accounts != nil)
     hub.forgetsRemovals = bug == .lostRemoval
   }
 
@@ -136,7 +143,7 @@ struct ServerNode {
     case .read(let ticket, let request, let session, let number):
       streams[ticket] = read(request, session, number)
       release(ticket)
-    case .collect(let ticket, let fetch): collect(ticket, fetch)
+    case .collect(let ticket, let fetch, let visibility): collect(ticket, fetch, visibility)
     case .history(let ticket, let after, let through):
       do {
         let records = try store.commits(after: after, through: through, maximumChanges: Self.limits.historyChanges)
@@ -151,10 +158,12 @@ struct ServerNode {
   }
 
   /// Reads the objects of an order in slices, between which other events may occur.
-  private mutating func collect(_ ticket: StoreRequestID, _ fetch: FetchRequest) {
+  private mutating func collect(_ ticket: StoreRequestID, _ fetch: FetchRequest, _ visibility: Visibility?) {
     var images = [ObjectImage]()
     do {
-      let at = try store.fetch(fetch) { images.append($0) }
+      let at = try store.answer(fetch, seenBy: visibility, while: { true }) { part in
+        if case .object(let image) = part { images.append(image) }
+      }.at
       for start in stride(from: 0, to: images.count, by: 7) {
         inbox.append(.collected(ticket, Array(images[start..<min(start + 7, images.count)])))
       }
@@ -166,6 +175,7 @@ struct ServerNode {
   }
 
   private func read(_ request: ReadRequest, _ session: SessionID, _ number: UInt64) -> Stream {
+    if let accounts { return read(request, session, number, accounts.bug) }
     var frames = [[UInt8]]()
     var (request, lens) = (request, ModelLens?.none)
     if case .translated(let inner, let through) = request { (request, lens) = (inner, through) }

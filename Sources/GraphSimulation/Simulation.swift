@@ -404,7 +404,7 @@ public final class Simulation {
     case .cancelBatch(let ticket): node.cancelled.insert(ticket)
     case .read(let ticket, let request, let session, let number):
       node.jobs.append(.read(ticket, request, session, number))
-    case .collect(let ticket, let fetch, _, _): node.jobs.append(.collect(ticket, fetch))
+    case .collect(let ticket, let fetch, let visibility, _): node.jobs.append(.collect(ticket, fetch, visibility))
     case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
     case .discard, .audit: break
     case .continueRead(let ticket):

@@ -287,7 +287,7 @@ extension SQLiteStore {
       try reopen()
       return try pool.writeWithoutTransaction { database in
         let writer = try invariant(writer, "a store that was reopened has a writer")
-        let outcomes = try batch.map { try writer.earlierOutcome(of: $0.id) }
+        let outcomes = try batch.map { try writer.knownOutcome(of: $0) }
         guard outcomes.contains(where: { $0 != nil }) else {
           areRefused = true
           throw unknown.cause

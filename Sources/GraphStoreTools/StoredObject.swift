@@ -1,5 +1,6 @@
 // Tests: StoredObjectTests.swift
 import GRDB
+import GRDBSQLite
 import GraphModel
 import GraphStore
 
@@ -13,6 +14,35 @@ public struct StoredObject: Sendable {
   /// Reads an object by its key.
   /// - Throws: `StoreFailure` if the store can't be read, or has another model.
   public init(_ key: UniqueID, directory: String, model: Model) throws {
+    (image, revision) = try Self.read(directory, model) { objects, _ in
+      var found: ObjectImage?
+      for table in objects.layout.orderedTables where found == nil {
+        found = try objects.readImage(of: ObjectID(key: key, entity: table.root.number))
+      }
+      return found
+    }
+  }
+
+  /// Reads the object that has a value as a unique key.
+  /// - Parameter property: the only property of a uniqueness constraint of its entity.
+  /// - Throws: `StoreFailure` if the store can't be read, or has another model.
+  public init(with text: String, for property: Property, directory: String, model: Model) throws {
+    (image, revision) = try Self.read(directory, model) { objects, connection in
+      guard let table = objects.layout.table(of: property.owner), let column = table.column(of: property.number) else {
+        return nil
+      }
+      let row = try connection.statement("SELECT _id FROM \(quoted(table.name)) WHERE \(quoted(column.name)) = ?")
+      row.bind(1, text)
+      var key: UniqueID?
+      if try connection.step(row) { key = row.id(0) }
+      sqlite3_reset(row.statement)
+      return try key.flatMap { try objects.readImage(of: ObjectID(key: $0, entity: property.owner)) }
+    }
+  }
+
+  private static func read(
+    _ directory: String, _ model: Model, _ body: (ObjectReader, Connection) throws -> ObjectImage?
+  ) throws -> (ObjectImage?, Revision) {
     let path = directory + "/" + StoreFiles.name
     guard try StoreFiles.kind(of: path) != .absent else {
       throw StoreFailure(
@@ -23,14 +53,10 @@ public struct StoredObject: Sendable {
     configuration.busyMode = .timeout(5)
     do {
       let queue = try DatabaseQueue(path: path, configuration: configuration)
-      (image, revision) = try queue.read { database in
-        let layout = try StoreVersions.layout(database, model: model)
-        let objects = ObjectReader(Connection(database), layout: layout)
-        var found: ObjectImage?
-        for table in layout.orderedTables where found == nil {
-          found = try objects.readImage(of: ObjectID(key: key, entity: table.root.number))
-        }
-        return (found, try HistoryReader(objects: objects).head().revision)
+      return try queue.read { database in
+        let connection = Connection(database)
+        let objects = ObjectReader(connection, layout: try StoreVersions.layout(database, model: model))
+        return (try body(objects, connection), try HistoryReader(objects: objects).head().revision)
       }
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)

@@ -14,8 +14,11 @@ public enum Fixtures {
     Array(try Data(contentsOf: URL(fileURLWithPath: root + "/" + path)))
   }
 
-  /// The sticky-note model, loaded from its file.
+  /// The first version of the notes' model, without scopes and creators, for tests of all that needs none.
   public static func stickies() throws -> Model { try Model(parsing: try file("Schema/Stickies/1.json")) }
+
+  /// The newest version of the notes' model, which the programs have.
+  public static func notes() throws -> Model { try Model(parsing: try file("Schema/Stickies/2.json")) }
 
   /// A model with the features that the notes lack: inheritance, recursion, one-to-one, deny, no action, counts.
   public static func company() throws -> Model { try Model(parsing: companySource.utf8) }

@@ -75,7 +75,11 @@ public enum ScopedGraph {
     """
 
   /// The model.
-  public static func model() throws -> Model { try Model(parsing: source.utf8) }
+  /// - Parameter sharesTags: whether the tags belong to all boards, so that a role on one is enough to see them.
+  public static func model(sharesTags: Bool = false) throws -> Model {
+    let shared = source.replacing(#"{"name": "Tag","#, with: #"{"name": "Tag", "scope": "*","#)
+    return try Model(parsing: sharesTags ? shared.utf8 : source.utf8)
+  }
 
   /// The complete graph of a store, in the present or at a revision.
   public static func everything(in store: TestStore, at revision: Revision? = nil) throws -> [ObjectImage] {

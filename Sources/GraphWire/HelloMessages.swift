@@ -56,6 +56,14 @@ public struct Welcome: Hashable, Sendable {
     public var isStored: Bool
   }
 
+  /// A role on the complete store, or on one scope.
+  public struct GrantEntry: Hashable, Sendable {
+    /// The name of the role; a server of a later version may have others.
+    public var role: String
+    /// The key of the scope's container; nil for the complete store.
+    public var scope: UniqueID?
+  }
+
   /// The server's protocol version.
   public var protocolVersion: UInt32
   /// The hash of the server's model; it equals the hash in the hello, if that has one.
@@ -81,13 +89,15 @@ public struct Welcome: Hashable, Sendable {
   public var author: String
   /// The id of that principal.
   public var principal: String
-  /// The role of that principal; a server of a later version may have others.
+  /// The strongest role of that principal; a server of a later version may have others.
   public var role: String
+  /// The roles of that principal; empty if it may do everything.
+  public var grants: [GrantEntry]
 
   /// The welcome of a server with this model, whose dictionary it contains.
   public init(
     model: Model, head: Token, session: UInt64, server: String, resumed: Bool, maximumFrameSize: Int,
-    heartbeatMilliseconds: Int, lastSequence: UInt64 = 0, principal: Principal, role: Role
+    heartbeatMilliseconds: Int, lastSequence: UInt64 = 0, principal: Principal, role: Role, rights: Rights? = nil
   ) {
     protocolVersion = ProtocolLimits.version
     self.model = model.hash
@@ -101,6 +111,7 @@ public struct Welcome: Hashable, Sendable {
     author = principal.name
     self.principal = principal.id
     self.role = role.rawValue
+    grants = if let rights { GrantEntry.all(of: rights) } else { [] }
     assert(
       model.entities.allSatisfy { $0.storedProperties.count == $0.slotCount },
       "the dictionary has a property for each value of an object")
@@ -116,5 +127,23 @@ public struct Welcome: Hashable, Sendable {
             isStored: property.slot != nil)
         })
     }
+  }
+}
+
+extension Welcome.GrantEntry {
+  /// The grants of a principal: first that on the store, then those on scopes, by their keys.
+  public static func all(of rights: Rights) -> [Self] {
+    let store = rights.role.map { [Self(role: $0.rawValue, scope: nil)] } ?? []
+    let scopes = rights.scopes.sorted { $0.key < $1.key }.map { Self(role: $0.value.rawValue, scope: $0.key) }
+    return store + scopes
+  }
+}
+
+extension Rights {
+  /// The rights that grants of a message add up to; nil for everything. Roles of a later version are left out.
+  public init?(user: String, _ entries: [Welcome.GrantEntry]) {
+    if entries.isEmpty { return nil }
+    let grants = entries.compactMap { entry in Role(rawValue: entry.role).map { Grant($0, on: entry.scope) } }
+    self.init(user: user, grants: grants)
   }
 }

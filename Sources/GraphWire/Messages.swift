@@ -144,6 +144,8 @@ public struct ToClient: Hashable, Sendable {
     case windowMoved(WindowMoved)
     /// A code with which a browser logs in.
     case browserCode(BrowserCode)
+    /// The roles of the session's principal were changed; these replace those of the welcome.
+    case rights([Welcome.GrantEntry])
   }
 
   /// The request that the message answers; 0 for an unsolicited message.
@@ -176,7 +178,7 @@ extension ToClient.Body {
     switch self {
     case .refused, .model, .chunk, .committed, .log, .followed, .status, .differences, .windowMoved: true
     case .welcome, .subscribed, .unsubscribed, .delta, .advance, .reset, .pong, .close, .presence, .undoState,
-      .progress, .revisionAt, .why, .exportHead, .browserCode:
+      .progress, .revisionAt, .why, .exportHead, .browserCode, .rights:
       false
     }
   }

@@ -14,15 +14,20 @@ struct GraphSim: ParsableCommand {
   var seeds: UInt64 = 1
   @Option(help: "The number of steps of each run.")
   var steps = 1_000
-  @Option(help: "The number of clients.")
+  @Option(help: "The number of clients; a run with accounts has five.")
   var clients = 3
   @Option(help: "Add a kind of act to the runs: \(OptionalAction.allCases.map(\.rawValue).joined(separator: ", ")).")
   var act: [OptionalAction] = []
   @Option(help: "Plant a bug: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
   var bug: PlantedBug?
   @Option(
-    help: "Write what each client's replica received and did into files of this folder, for replicas in other languages.")
+    help:
+      "Write what each client's replica received and did into files of this folder, for replicas in other languages.")
   var recordReplica: String?
+  @Flag(help: "Run with accounts: roles that change, scopes, and stolen and cloned replicas.")
+  var access = false
+  @Option(help: "Plant a bug in a run with accounts: \(AccessBug.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var accessBug: AccessBug?
   @Flag(help: "Print how often each event happened.")
   var counts = false
   @Flag(help: "Print every step.")
@@ -30,28 +35,28 @@ struct GraphSim: ParsableCommand {
 
   func validate() throws {
     if steps < 1 || clients < 1 || clients > 64 { throw ValidationError("steps from 1, clients from 1 to 64") }
+    if access, bug != nil || !act.isEmpty { throw ValidationError("--access goes with --access-bug only") }
+    if access, recordReplica != nil { throw ValidationError("--record-replica goes without --access") }
+    if !access, accessBug != nil { throw ValidationError("--access-bug goes with --access") }
   }
 
   func run() throws {
-    var happened = [CoverageEvent: Int]()
+    var happened = [String: Int]()
     for seed in self.seed..<(self.seed + seeds) {
       let directory = FileManager.default.temporaryDirectory.appendingPathComponent("graph-sim-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: directory) }
       let recorder = recordReplica.map { _ in ReplicaRecorder() }
       do {
-        let simulation = try Simulation(
-          seed: seed, directory: directory.path, clients: clients, acts: Set(act), bug: bug,
-          trace: trace ? { print($0) } : nil, recorder: recorder)
-        try simulation.run(steps: steps)
-        happened.merge(simulation.eventCounts, uniquingKeysWith: +)
+        for (event, count) in try counts(of: seed, directory.path, recorder) { happened[event, default: 0] += count }
       } catch let failure as Simulation.Failure {
         print(failure)
         throw ExitCode(1)
       }
       if let recordReplica, let recorder { try write(recorder, of: seed, into: recordReplica) }
     }
-    if counts { for event in CoverageEvent.allCases { print("\(event) \(happened[event, default: 0])") } }
+    let events = access ? AccessEvent.allCases.map(\.rawValue) : CoverageEvent.allCases.map(\.rawValue)
+    if counts { for event in events { print("\(event) \(happened[event, default: 0])") } }
     print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
   }
 
@@ -64,7 +69,25 @@ struct GraphSim: ParsableCommand {
       try Data(text.utf8).write(to: folder.appendingPathComponent("seed-\(seed)-\(name).jsonl"))
     }
   }
+
+  /// Runs one seed, and returns how often each event happened.
+  private func counts(
+    of seed: UInt64, _ directory: String, _ recorder: ReplicaRecorder?
+  ) throws -> [(event: String, count: Int)] {
+    let print: ((String) -> Void)? = trace ? { Swift.print($0) } : nil
+    if access {
+      let simulation = try AccessSimulation(seed: seed, directory: directory, bug: accessBug, trace: print)
+      try simulation.run(steps: steps)
+      return simulation.eventCounts.map { ($0.key.rawValue, $0.value) }
+    }
+    let simulation = try Simulation(
+      seed: seed, directory: directory, clients: clients, acts: Set(act), bug: bug, trace: print,
+      recorder: recorder)
+    try simulation.run(steps: steps)
+    return simulation.eventCounts.map { ($0.key.rawValue, $0.value) }
+  }
 }
 
 extension OptionalAction: ExpressibleByArgument {}
 extension PlantedBug: ExpressibleByArgument {}
+extension AccessBug: ExpressibleByArgument {}

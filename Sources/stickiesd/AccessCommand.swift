@@ -19,12 +19,12 @@ struct AccessCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreFlags
     @Argument(help: "The name of the user, or of a share link.") var user: String
-    @Argument(help: "The complete id of an object, 26 characters.") var object: String
+    @Argument(help: ArgumentHelp("The object: \(ObjectName.forms).")) var object: String
     @Argument(help: ArgumentHelp("One of read, insert, update, delete; default: all.")) var operation: String?
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     func validate() throws {
-      try ScopeOption.check(object)
+      try ObjectName.check(object)
       if let operation, AccessRules.Operation(rawValue: operation) == nil {
         let names = AccessRules.Operation.allCases.map(\.rawValue).joined(separator: ", ")
         throw ValidationError("there is no operation \"\(operation.excerpt)\"; the operations are \(names)")
@@ -32,15 +32,15 @@ struct AccessCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-      let (name, flags) = (user, store)
-      guard let key = UniqueID(object) else { throw ValidationError("the id was checked") }
+      let (name, object, flags) = (user, ObjectName(object), store)
       let operations =
         operation.flatMap { AccessRules.Operation(rawValue: $0) }.map { [$0] } ?? AccessRules.Operation.allCases
       let json = json
       let settings = try await StoreCommand.reportingFailures(json: json) { try await flags.settings() }
       try await AccountCommand.run(flags, json: json) { file in
         let user = try file.user(named: name)
-        let model = try ModelSource.load(folder: settings.schema)
+        let key = try await object.key(flags)
+        let model = try ModelSource.load(folder: settings.schema, forStoreAt: settings.storePath)
         let stored = try StoredObject(key, directory: settings.data, model: model)
         guard let image = stored.image else {
           throw Refusal(.notFound, "there is no object with the id \(key) at revision \(stored.revision)")
@@ -69,8 +69,11 @@ struct AccessExplanation {
 
   /// The grant that decides: the stronger one of that on the store and that on the object's scope.
   private var grant: AccessGrant? {
-    user.grants.filter { $0.scope == nil || $0.scope == scope }.max { $0.role < $1.role }
+    user.grants.filter { $0.scope == nil || $0.scope == scope || isShared }.max { $0.role < $1.role }
   }
+
+  /// Whether the object belongs to all scopes.
+  private var isShared: Bool { model.entity(image.id.entity)?.scope == .shared }
 
   private var entity: String { if let entity = model.entity(image.id.entity) { entity.name } else { "object" } }
 
@@ -91,11 +94,14 @@ struct AccessExplanation {
   }
 
   func lines(_ operations: [AccessRules.Operation]) -> [String] {
-    let place = if let scope { "scope \(scope)" } else { "no scope" }
+    let place = if let scope { "scope \(scope)" } else { isShared ? "shared by all scopes" : "no scope" }
     var lines = ["\(entity) \(image.id), \(place)"]
     if let grant {
       let holds = if let scope = grant.scope { "on \(scope)" } else { "on the complete store" }
       lines.append("\(user.name) has the role \(grant.role.rawValue) \(holds), since \(RFC3339.text(grant.created))")
+      if let role = judge.role(for: image), role < grant.role {
+        lines.append("on objects that all scopes share, this is the role \(role.rawValue)")
+      }
     } else {
       lines.append("\(user.name) has no role here")
     }

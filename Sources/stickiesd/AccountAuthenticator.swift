@@ -67,10 +67,11 @@ final class AccountAuthenticator: Authenticating {
       throw Refusal(.notAllowed, "this server needs a token: get one from its owner, and log in with it")
     }
     let token = try file.authenticate(AccessToken(parsing: credential), now: now)
-    let user = token.user
-    return .user(
-      user.principal, token: token.selector.number,
-      access: GrantedAccess(user.rights, generation: user.generation, since: user.since))
+    return .user(token.user.principal, token: token.selector.number, access: Self.access(of: token.user))
+  }
+
+  private static func access(of user: AccessUser) -> GrantedAccess {
+    GrantedAccess(user.rights, generation: user.generation, since: user.since)
   }
 
   func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal] {
@@ -81,9 +82,6 @@ final class AccountAuthenticator: Authenticating {
         switch state {
         case .failure(let end): ended[selector.number] = end
         case .success(let token) where token.user.grants.isEmpty: ended[selector.number] = .noRole
-        case .success(let token) where token.user.generation != tokens[selector.number]:
-          // A client that connects again gets the new rights.
-          ended[selector.number] = Refusal(.unavailable, "your rights were changed; connect again")
         case .success: break
         }
       }
@@ -91,6 +89,24 @@ final class AccountAuthenticator: Authenticating {
     } catch {
       let refusal = report(error)
       return Dictionary(uniqueKeysWithValues: tokens.keys.map { ($0, refusal) })
+    }
+  }
+
+  func changedAccess(among tokens: [UInt64: Int64]) -> [String: GrantedAccess] {
+    do {
+      guard let file = try file() else { return [:] }
+      var changed = [String: GrantedAccess]()
+      for (selector, state) in try file.states(of: tokens.keys.map { TokenSelector($0) }, now: now) {
+        guard case .success(let token) = state, !token.user.grants.isEmpty,
+          token.user.generation != tokens[selector.number]
+        else { continue }
+        changed[token.user.principal.id] = Self.access(of: token.user)
+      }
+      return changed
+    } catch {
+      // The sessions end for it, as `ended` says.
+      _ = report(error)
+      return [:]
     }
   }
 

@@ -10,7 +10,7 @@ enum AccountCommand {
   /// Opens the file and runs the command.
   /// - Parameter creates: whether a file without users is created if there is none.
   static func run(
-    _ flags: StoreFlags, json: Bool, creates: Bool = false, _ body: (AccessFile) throws -> Void
+    _ flags: StoreFlags, json: Bool, creates: Bool = false, _ body: (AccessFile) async throws -> Void
   ) async throws {
     umask(0o077)
     try await StoreCommand.reportingFailures(json: json) {
@@ -21,7 +21,7 @@ enum AccountCommand {
       guard let file else {
         throw Refusal(.notFound, "there are no accounts in \(directory); stickiesd user add NAME makes the first one")
       }
-      try body(file)
+      try await body(file)
     }
   }
 

@@ -92,7 +92,7 @@ struct Restore: AsyncParsableCommand {
     umask(0o077)
     let (file, other) = (file, other)
     let meter = ProgressMeter()
-    let report = try await StoreCommand.run(store, meter, json: json) { settings, model in
+    let report = try await StoreCommand.run(store, meter, on: file, json: json) { settings, model in
       try StoreRestore.run(
         file: file, directory: settings.data, model: model, stamp: Self.stamp(Date()), replacesOther: other,
         progress: meter.show)

@@ -104,21 +104,38 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
+  /// Opens the store. The notes' own model is a part of the program, so a store of an earlier version of it is migrated
+  /// without being asked; a model of `--schema` is its author's.
+  private func openStore(_ settings: Settings, _ models: [Model], _ log: Logger) throws -> SQLiteStore {
+    let model = try invariant(models.last, "a model has a version")
+    var options = SQLiteStore.Options()
+    options.created = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    options.commitLog = SQLiteStore.localLog(in: settings.data)
+    do {
+      return try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
+    } catch let failure as StoreFailure where failure.code == .modelDiffers && settings.schema == nil {
+      let hash = StoredModel.hash(inStoreAt: settings.storePath)
+      guard models.dropLast().contains(where: { $0.hash == hash }) else { throw failure }
+      try performMigration(of: settings.data, to: models, log)
+      return try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
+    }
+  }
+
+  private func performMigration(of directory: String, to models: [Model], _ log: Logger) throws {
+    let report = try Migrate.migrate(directory, models, isRehearsal: false)
+    if report.revision > 0 {
+      log.info("the store was migrated", metadata: ["report": "\(MigrationText.json(report, isRehearsal: false))"])
+    }
+  }
+
   private func serve(
     _ settings: Settings, _ certificate: ServerCertificate?, _ signals: SignalHandler, _ log: Logger
   ) async throws {
     let models = try ModelSource.versions(folder: settings.schema)
-    let model = try invariant(models.last, "a model has a version")
-    if migrate, FileManager.default.fileExists(atPath: settings.data + "/graph.sqlite") {
-      let report = try Migrate.migrate(settings.data, models, isRehearsal: false)
-      if report.revision > 0 {
-        log.info("the store was migrated", metadata: ["report": "\(MigrationText.json(report, isRehearsal: false))"])
-      }
+    if migrate, FileManager.default.fileExists(atPath: settings.storePath) {
+      try performMigration(of: settings.data, to: models, log)
     }
-    var options = SQLiteStore.Options()
-    options.created = Int64(Date().timeIntervalSince1970 * 1_000_000)
-    options.commitLog = SQLiteStore.localLog(in: settings.data)
-    let store = try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
+    let store = try openStore(settings, models, log)
     // The migration and the redo of a full log leave tens of MiB that serving does not need.
     releaseFreedMemory()
     var configuration = GraphServer.Configuration(
@@ -136,7 +153,8 @@ struct Serve: AsyncParsableCommand {
     configuration.certificate = certificate
     configuration.allowsExposure = settings.network.isInsecure
     // The board is for notes only.
-    let app = UTF8Comparison.equal(model.name, StickiesModel.model.name) ? try WebApp(parsing: WebBoard.files) : nil
+    let isBoard = UTF8Comparison.equal(store.model.name, StickiesModel.model.name)
+    let app = isBoard ? try WebApp(parsing: WebBoard.files) : nil
     let interfaces = settings.http.interfaces(author: ProcessEnvironment.current.author, app: app, log)
     var server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       let all = addresses.map(\.description) + interfaces.compactMap(\.address)
@@ -184,7 +202,7 @@ struct Check: AsyncParsableCommand {
   mutating func run() async throws {
     try await StoreCommand.reportingFailures(json: json) {
       let settings = try await store.settings()
-      let model = try ModelSource.load(folder: settings.schema)
+      let model = try ModelSource.load(folder: settings.schema, forStoreAt: settings.storePath)
       let report = try StoreCheck.report(directory: settings.data, model: model)
       if json {
         Console.print(CheckText.json(report))

@@ -10,8 +10,8 @@ struct GrantCommand: AsyncParsableCommand {
     discussion: """
       A reader sees objects; a commenter also creates objects, and changes its own; an editor changes all objects; an \
       owner is an editor who answers for the store. Without --on the role holds for the complete store. A scope is an \
-      object that the model names as a container, such as a board. A running daemon gives the user's sessions the new \
-      rights within a second.
+      object that the model names as a container: --on Board:Plans is the board called Plans. A running daemon gives the \
+      user's sessions the new rights within a second.
       """,
     subcommands: [Add.self, List.self, Remove.self], defaultSubcommand: Add.self)
 
@@ -26,8 +26,9 @@ struct GrantCommand: AsyncParsableCommand {
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     mutating func run() async throws {
-      let (user, role, scope) = (user, role, place.scope)
+      let (user, role, place, flags) = (user, role, place, store)
       try await AccountCommand.run(store, json: json) { file in
+        let scope = try await place.scope(flags)
         let changed = try file.grant(role, to: user, on: scope, now: AccountCommand.now)
         if json { Console.print(changed.json.text) }
       }
@@ -43,8 +44,9 @@ struct GrantCommand: AsyncParsableCommand {
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     mutating func run() async throws {
-      let (name, scope) = (user, place.scope)
+      let (name, place, flags) = (user, place, store)
       try await AccountCommand.run(store, json: json) { file in
+        let scope = try await place.scope(flags)
         let users = try name.map { [try file.user(named: $0)] } ?? file.users()
         let lines = users.flatMap { user in user.grants.map { (user, $0) } }
           .filter { scope == nil || $0.1.scope == scope || $0.1.scope == nil }
@@ -69,34 +71,12 @@ struct GrantCommand: AsyncParsableCommand {
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     mutating func run() async throws {
-      let (user, scope) = (user, place.scope)
+      let (user, place, flags) = (user, place, store)
       try await AccountCommand.run(store, json: json) { file in
+        let scope = try await place.scope(flags)
         let changed = try file.removeGrant(of: user, on: scope, now: AccountCommand.now)
         if json { Console.print(changed.json.text) }
       }
-    }
-  }
-}
-
-/// `--on OBJECT`
-struct ScopeOption: ParsableArguments {
-  @Option(
-    name: .customLong("on"),
-    help: ArgumentHelp("The scope: the complete id of an object, 26 characters.", valueName: "object"))
-  var object: String?
-
-  /// The scope; nil for the complete store.
-  var scope: UniqueID? { object.flatMap { UniqueID($0) } }
-
-  func validate() throws {
-    if let object { try Self.check(object) }
-  }
-
-  static func check(_ object: String) throws {
-    guard UniqueID(object) != nil else {
-      throw ValidationError(
-        "\"\(object.excerpt)\" is not a complete id: an object's id has \(UniqueID.textLength) characters; stickies shows "
-          + "it with --json")
     }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GraphModel
 import GraphStore
+import GraphStoreTools
 import StickiesModel
 
 /// Loads the model that the daemon serves, and its earlier versions.
@@ -10,9 +11,19 @@ enum ModelSource {
     try invariant(try versions(folder: folder).last, "a model has a version")
   }
 
+  /// Loads the version for a tool that works on a store's file. Of the built-in model it is the one that the store has,
+  /// because only the daemon's next start migrates the store.
+  /// - Parameter path: the path of the file, of a store or a backup.
+  static func load(folder: String?, forStoreAt path: String) throws -> Model {
+    let models = try versions(folder: folder)
+    let newest = try invariant(models.last, "a model has a version")
+    guard folder == nil, let hash = StoredModel.hash(inStoreAt: path) else { return newest }
+    return models.last { $0.hash == hash } ?? newest
+  }
+
   /// Loads and validates all versions, oldest first.
   static func versions(folder: String?) throws -> [Model] {
-    guard let folder else { return [StickiesModel.model] }
+    guard let folder else { return StickiesModel.versions }
     guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
       throw StoreFailure(
         .inputOutput, "the folder \(folder) does not exist or can't be read",

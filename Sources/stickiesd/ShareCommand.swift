@@ -17,7 +17,7 @@ struct ShareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a share link, and print its secret once.")
 
     @OptionGroup var store: StoreFlags
-    @Argument(help: "The scope: the complete id of an object, 26 characters.") var object: String
+    @Argument(help: ArgumentHelp("The scope: \(ObjectName.forms).")) var object: String
     @Argument(help: ArgumentHelp("One of reader, commenter, editor.")) var role: Role
     @Option(
       help: ArgumentHelp("The link's name, which others see beside changes; default: random digits.", valueName: "text")
@@ -28,18 +28,17 @@ struct ShareCommand: AsyncParsableCommand {
     @Flag(help: "Make a link that never ends.") var forever = false
 
     func validate() throws {
-      try ScopeOption.check(object)
+      try ObjectName.check(object)
       if DurationOption(expires) == nil { throw ValidationError("--expires takes \(DurationOption.expected)") }
       if role == .owner { throw ValidationError("a share link can't make its holders owners") }
     }
 
     mutating func run() async throws {
-      let (label, role, now) = (label, role, AccountCommand.now)
-      guard let scope = UniqueID(object), let age = DurationOption(expires) else {
-        throw ValidationError("the scope and --expires were checked")
-      }
+      let (label, role, object, flags, now) = (label, role, ObjectName(object), store, AccountCommand.now)
+      guard let age = DurationOption(expires) else { throw ValidationError("--expires was checked") }
       let end = forever ? nil : now + age.microseconds
       try await AccountCommand.run(store, json: false, creates: true) { file in
+        let scope = try await object.key(flags)
         let name = if let label { label } else { TokenSelector(AccountCommand.random()).description }
         let made = try file.createLink(
           to: scope, role: role, label: name, expires: end, now: now, random: AccountCommand.random)

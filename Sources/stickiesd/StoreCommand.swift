@@ -11,14 +11,18 @@ import StickiesModel
 /// The common part of the commands that work on a store's files.
 enum StoreCommand {
   /// Reads the options and runs the command.
-  /// - Parameter json: whether to report failures as one line of JSON, in the format of `stickies`.
+  /// - Parameters:
+  ///   - file: the backup on which the command works; nil for the store.
+  ///   - json: whether to report failures as one line of JSON, in the format of `stickies`.
   static func run<Result>(
-    _ flags: StoreFlags, _ meter: ProgressMeter, json: Bool, _ body: (Settings, Model) throws -> Result
+    _ flags: StoreFlags, _ meter: ProgressMeter, on file: String? = nil, json: Bool,
+    _ body: (Settings, Model) throws -> Result
   ) async throws -> Result {
     return try await reportingFailures(json: json) {
       defer { meter.end() }
       let settings = try await flags.settings()
-      return try body(settings, try ModelSource.load(folder: settings.schema))
+      let path = if let file { file } else { settings.storePath }
+      return try body(settings, try ModelSource.load(folder: settings.schema, forStoreAt: path))
     }
   }
 

@@ -9,4 +9,13 @@ import Testing
     #expect(try compiler.classes(ofSchema: "Stickies") == String(contentsOf: file, encoding: .utf8))
     try compiler.clean()
   }
+
+  /// scripts/generate-versions writes the file.
+  @Test func committedEarlierVersionsAreThoseOfTheFiles() throws {
+    let file = Compiler.package.appendingPathComponent("Sources/StickiesModel/Generated/StickiesModel+Versions.swift")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let first = Compiler.package.appendingPathComponent("Schema/Stickies/1.json")
+    let lines = try String(contentsOf: first, encoding: .utf8).split(separator: "\n").map { "    \($0)\n" }.joined()
+    #expect(text.contains("    #\"\"\"\n" + lines + "\n    \"\"\"#,\n"))
+  }
 }

@@ -46,7 +46,11 @@ struct Compiler {
 
   /// The Swift of the newest version of a model of this package.
   func classes(ofSchema name: String) throws -> String {
-    try classes(of: String(contentsOf: Self.package.appendingPathComponent("Schema/\(name)/1.json"), encoding: .utf8))
+    let schema = Self.package.appendingPathComponent("Schema/\(name)")
+    let versions = try FileManager.default.contentsOfDirectory(atPath: schema.path)
+      .compactMap { Int($0.dropLast(".json".count)) }
+    let newest = try #require(versions.max(), "the folder has a model file")
+    return try classes(of: String(contentsOf: schema.appendingPathComponent("\(newest).json"), encoding: .utf8))
   }
 
   /// Parses and type checks a program; nothing is generated.

@@ -44,7 +44,7 @@ import Testing
     #expect(login["name"]?.stringValue == "ann" && login["address"]?.stringValue == "127.0.0.1")
     #expect(login["token"]?.stringValue?.count == 16)
     let refused = try #require(all.first { $0["event"]?.stringValue == "refused" })
-    #expect(refused["text"]?.stringValue?.contains("this needs the role commenter") == true)
+    #expect(refused["text"]?.stringValue?.contains("needs the role commenter") == true)
     let names = all.compactMap { $0["event"]?.stringValue }
     #expect(names.starts(with: ["user add", "grant", "token create"]), "\(names)")
     // Neither contents nor secrets.

@@ -32,6 +32,25 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// The new board is in the commit log only when the command begins.
+  @Test func scopeIsNamedByItsContainer() throws {
+    let board = try #require(try daemon.run("board", "add", "Plan: B", "--json").json()["id"]?.stringValue)
+    let granted = try daemon.stickiesd("grant", "ann", "editor", "--on", "Board:Plan: B", "--json")
+    #expect(try granted.json()["grants"]?[0]?["scope"]?.stringValue == board, "\(granted.errors)")
+    #expect(try daemon.stickiesd("share", "Board:Plan: B", "reader", "--label", "guests").status == 0)
+    #expect(try daemon.stickiesd("grant", "remove", "ann", "--on", "Board:Plan: B").status == 0)
+    let explained = try daemon.stickiesd("access", "explain", "ann", "Board:Plan: B", "read")
+    #expect(explained.output.contains("ann has no role here"), "\(explained.errors)")
+    let unknown = try daemon.stickiesd("grant", "ann", "editor", "--on", "Board:plan: b")
+    #expect(unknown.status == 1 && unknown.errors.contains("there is no Board called \"plan: b\""))
+    let tag = try daemon.stickiesd("grant", "ann", "editor", "--on", "Tag:x")
+    #expect(tag.status == 1 && tag.errors.contains("\"Tag\" is no container of the model Stickies; there is Board"))
+    for wrong in ["Board:", ":Plan", "Board"] {
+      #expect(try daemon.stickiesd("grant", "ann", "editor", "--on", wrong).status == 64)
+    }
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func holderOfALinkSeesNothingElse() throws {
     let id = try #require(try daemon.run("add", "secret text", "--json").json()["id"]?.stringValue)
     // No note: an id that no object has.

@@ -132,7 +132,7 @@ import Testing
 
   /// An error shows the value as it was typed, so that the user can find the mistake.
   @Test(arguments: [
-    ("vacationDays:=42.0", "and not 42.0\n"), ("vacationDays:=1e3", "and not 1e3\n"),
+    ("vacationDays:=42.5", "and not 42.5\n"), ("vacationDays:=1e-3", "and not 1e-3\n"),
     ("salary:=120.0", "and not 120.0\n"),
   ])
   func fractionIsPrintedAsFraction(value: String, end: String) throws {

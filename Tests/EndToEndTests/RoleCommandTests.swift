@@ -38,7 +38,7 @@ import Testing
     for command in writes {
       let result = try remote(command)
       #expect(result.status == 77, "\(command): \(result.errors)")
-      #expect(result.errors.contains("this needs the role commenter"), "\(command): \(result.errors)")
+      #expect(result.errors.contains("needs the role commenter"), "\(command): \(result.errors)")
     }
     for command in [["list"], ["show", "1"], ["log"], ["status"], ["search", "one"]] {
       #expect(try remote(command).status == 0, "\(command)")

@@ -16,6 +16,7 @@ import Testing
     // One segment, and perhaps a prepared one.
     #expect(status["commitLogSize"] == .integer(8 << 20) || status["commitLogSize"] == .integer(16 << 20))
     #expect(status["sessions"] == .integer(0) && status["registrations"] == .integer(0))
+    #expect(status["established"] == .string("owner") && status["grants"] == .array([]))
     // A store without notes has no next number.
     #expect(status["nextNumber"] == nil)
     let text = try daemon.run("status")
@@ -23,7 +24,7 @@ import Testing
     let names = text.lines.map { $0.split(separator: "  ").first.map(String.init) }
     #expect(
       names == [
-        "server", "transport", "user", "data", "size", "commit log", "revision", "oldest kept", "sessions",
+        "server", "transport", "user", "identity", "data", "size", "commit log", "revision", "oldest kept", "sessions",
       ])
   }
 

@@ -73,6 +73,15 @@ import Testing
     #expect(ben.status == 2 && ben.output.contains("was removed"), "\(ben.output)")
     let cleo = try shell(login + "cleo.token", ["XDG_STATE_HOME": daemon.home.path + "/cleo"])
     #expect(cleo.status == 0 && cleo.output.hasSuffix(" as cleo\n"), "\(cleo.output)")
+    // A board of the owner, on which neither Cleo nor the guests have a role.
+    let hidden = try daemon.run("board", "add", "Private")
+    #expect(hidden.status == 0, "\(hidden.errors)")
+    for (name, token) in [("cleo", nil), ("guests", "guests.token")] as [(String, String?)] {
+      let state = ["XDG_STATE_HOME": daemon.home.path + "/" + name]
+      if let token { #expect(try shell(login + token, state).status == 0) }
+      let boards = try shell("stickies board list --json --server \(server)", state)
+      #expect(boards.output.contains("Plans") && !boards.output.contains("Private"), "\(boards.output)")
+    }
     for name in ["ann", "ben", "cleo"] {
       var status = stat()
       #expect(stat(daemon.home.path + "/\(name).token", &status) == 0 && status.st_mode & 0o777 == 0o600)

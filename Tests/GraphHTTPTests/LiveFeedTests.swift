@@ -17,7 +17,9 @@ import Testing
   }
 
   private func feed(_ lastEventID: String? = nil, limit: Int64? = nil) -> LiveFeed {
-    LiveFeed(entity: entity, predicate: "", lastEventID: lastEventID, limit: limit, model: model)
+    LiveFeed(
+      Subscribe(entity: entity.number, predicate: "", wholeObjects: true), lastEventID: lastEventID, limit: limit,
+      model: model)
   }
 
   private var welcome: ToClient {
@@ -29,7 +31,7 @@ import Testing
           heartbeatMilliseconds: 1, principal: Principal(author: "ann"), role: .owner)))
   }
 
-  private func text(_ actions: [LiveFeed.Action]) -> String {
+  private func text(_ actions: [FeedAction]) -> String {
     actions.map { action in
       if case .write(let bytes, _) = action { String(decoding: bytes, as: UTF8.self) } else { "<\(action)>" }
     }.joined()
@@ -77,6 +79,19 @@ import Testing
     #expect(feed.receive(ToClient(0, .reset(query: 1, reason: "a large batch"))).isEmpty)
     #expect(text(feed.receive(ToClient(2, .subscribed(query: 1, resumed: false)))).hasPrefix("event: snapshot"))
     #expect(text(feed.receive(chunk(at: head))).contains(#""reset":true,"reason":"a large batch""#))
+  }
+
+  @Test func eventsOfOtherRightsHaveAnotherHash() throws {
+    var feed = feed()
+    _ = feed.receive(welcome)
+    _ = feed.receive(ToClient(2, .subscribed(query: 1, resumed: false)))
+    _ = feed.receive(chunk(at: head))
+    let before = text(feed.receive(ToClient(3, .pong(head))))
+    #expect(feed.receive(ToClient(0, .rights(Welcome.GrantEntry.all(of: Rights(user: "ann", role: .reader))))).isEmpty)
+    let reader = text(feed.receive(ToClient(4, .pong(head))))
+    #expect(before.hasPrefix("event: heartbeat") && reader.hasPrefix("event: heartbeat") && before != reader)
+    _ = feed.receive(ToClient(0, .rights(Welcome.GrantEntry.all(of: Rights(user: "ann", role: .owner)))))
+    #expect(text(feed.receive(ToClient(5, .pong(head)))) == before)
   }
 
   @Test func refusalsBeforeTheAnswerAreProblems() throws {

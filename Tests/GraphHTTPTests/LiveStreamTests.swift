@@ -73,6 +73,36 @@ import Testing
     }
   }
 
+  @Test func severalQueriesShareAStream() async throws {
+    try await ServedHTTP.serve { (served) async throws in
+      let project = try await served.insertProject("a")
+      let query = "query=Project+where+year+%3E+1&query=Step"
+      let first = try await follow(served, query)
+      #expect(first.text.contains("event: complete\ndata: {\"revision\":1}\nid: "))
+      #expect(first.text.contains(#"{"query":0,"snapshot":[{"id":"\#(project)""#))
+      #expect(first.text.contains(#"{"query":1,"snapshot":[]"#))
+      let id = lastID(first)
+      // One commit with a change for each query.
+      let changes =
+        #"{"changes":[{"kind":"update","entity":"Project","id":"\#(project)","values":{"title":"b"}},"#
+        + #"{"kind":"insert","entity":"Step","values":{"label":"s","project":"\#(project)"}}]}"#
+      #expect(try await served.post("/v1/commits", changes).status == 201)
+      try await first.wait { String(decoding: $0, as: UTF8.self).contains("event: commit") }
+      try await first.wait { String(decoding: $0, as: UTF8.self).hasSuffix("\n\n\r\n") }
+      let commit = try #require(first.text.components(separatedBy: "event: commit\n").last)
+      #expect(commit.contains(#"{"query":0,"kind":"updated""#) && commit.contains(#"{"query":1,"kind":"inserted""#))
+      #expect(commit.contains("\nid: "))
+      first.close()
+      // Both queries go on from the event that the client has.
+      let second = try await follow(served, query, ["Last-Event-ID: \(id)"])
+      try await second.wait { String(decoding: $0, as: UTF8.self).contains("event: complete") }
+      #expect(!second.text.contains("event: snapshot"))
+      #expect(second.text.contains(#"{"query":0,"kind":"updated""#))
+      #expect(second.text.contains(#"{"query":1,"kind":"inserted""#))
+      second.close()
+    }
+  }
+
   @Test func timeEndsAStream() async throws {
     try await ServedHTTP.serve { (served) async throws in
       let client = try await follow(served, "entity=Project&timeout=1")
@@ -85,6 +115,15 @@ import Testing
   @Test func mistakesAreProblemsInsteadOfEvents() async throws {
     try await ServedHTTP.serve { (served) async throws in
       #expect(try await served.get("/v1/live").status == 400)
+      #expect(try await served.get("/v1/live?entity=Project&where=x&where=y").status == 400)
+      #expect(try await served.get("/v1/live?entity=Project&query=Step").status == 400)
+      #expect(try await served.get("/v1/live?query=Step&where=x").status == 400)
+      #expect(try await served.get("/v1/live?query=Project&query=Step+when+x").status == 400)
+      // A mistake in one query is a problem, although the other one is answered first.
+      #expect(try await served.get("/v1/live?query=Project&query=Step+where+x").status == 400)
+      #expect(try await served.get("/v1/live?query=Project&query=Stepp").status == 404)
+      let many = String(repeating: "&query=Step", count: 16)
+      #expect(try await served.get("/v1/live?query=Project\(many)").status == 422)
       #expect(try await served.get("/v1/live?entity=Projekt").status == 404)
       #expect(try await served.get("/v1/live?entity=Project&where=x").status == 400)
       #expect(try await served.get("/v1/live?entity=Project", ["Sec-Fetch-Site: cross-site"]).status == 403)

@@ -28,7 +28,7 @@ import Testing
 
   @Test func refusedRequestNamesTheMissingRight() throws {
     var script = try login(.reader)
-    #expect(try script.send(.commit(Transaction(id: id, changes: [])), 1) == ["1 < refused: notAllowed"])
+    #expect(try script.send(.restore(RestoreRequest(id, .everything, at: 0)), 1) == ["1 < refused: notAllowed"])
     let event = try #require(script.audits.last)
     #expect(event.kind == .refusal && event.principal == "user:a" && event.token == 7)
     #expect(event.reason.contains("needs the role commenter"))

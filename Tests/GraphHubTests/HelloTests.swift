@@ -1,8 +1,9 @@
-import GraphHub
 import GraphModel
 import GraphTesting
 import GraphWire
 import Testing
+
+@testable import GraphHub
 
 /// The opening of a session, whose welcome waits until the store has looked the client's replica up.
 @Suite struct HelloTests {
@@ -98,6 +99,38 @@ import Testing
     #expect(try script.handle(.closed(3)) == [])
     #expect(try script.handle(.closed(2)) == [])
     #expect(try script.send(hello(script, author: "bob"), 4) == ["4 < welcome"])
+  }
+
+  /// The store does not have the commit yet, so a lookup finds no author.
+  @Test func replicaOfACommitInFlightIsRefused() throws {
+    var script = try HubTranscript()
+    for session in 1...3 as ClosedRange<SessionID> { _ = try script.handle(.opened(session)) }
+    #expect(try script.send(hello(script), 1) == ["1 < welcome"])
+    #expect(try script.save(1, sequence: 1) == ["commit #1"])
+    #expect(try script.handle(.closed(1)) == [])
+    #expect(try script.send(hello(script, author: "bob"), 2) == ["2 < goodbye: notAllowed", "close 2"])
+    #expect(try script.committed(1, try script.record(1)) == [])
+    // Now the store answers with the author.
+    #expect(try script.send(hello(script, author: "bob"), 3) == ["3 < welcome"])
+    for session in 2...3 as ClosedRange<SessionID> { _ = try script.handle(.closed(session)) }
+    #expect(script.hub.replicaOwners.isEmpty)
+  }
+
+  @Test func lookupFromBeforeACommitDoesNotGiveItsReplicaAway() throws {
+    var script = try HubTranscript()
+    script.answersLookups = false
+    for session in 1...3 as ClosedRange<SessionID> { _ = try script.handle(.opened(session)) }
+    _ = try script.send(hello(script), 1)
+    #expect(try script.handle(.foundReplica(.success(nil), session: 1)) == ["1 < welcome"])
+    #expect(try script.save(1, sequence: 1) == ["commit #1"])
+    #expect(try script.send(hello(script, author: "bob"), 2) == ["find the replica of 2"])
+    #expect(try script.committed(1, try script.record(1)) == ["1 < committed 1"])
+    #expect(try script.handle(.closed(1)) == [])
+    #expect(
+      try script.handle(.foundReplica(.success(nil), session: 2)) == ["2 < goodbye: notAllowed", "close 2"])
+    // A later lookup finds what there is.
+    _ = try script.send(hello(script, author: "bob"), 3)
+    #expect(try script.handle(.foundReplica(.success(nil), session: 3)) == ["3 < welcome"])
   }
 
   @Test func localUserActsUnderTheNameOfTheSystem() throws {

@@ -201,6 +201,7 @@ struct HubTranscript {
     case .close(let code, _): "goodbye: \(code)"
     case .browserCode(let code): "code \(code.code)"
     case .progress(let progress): "\(progress.done) of \(progress.total)"
+    case .rights(let grants): "rights \(grants.map(\.role).joined(separator: ", "))"
     default: "\(body)"
     }
   }

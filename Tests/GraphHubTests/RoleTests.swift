@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// The messages that each role allows. The hub is the only way to the store, so these are all paths.
+/// The messages that each role allows. The writer judges commits and undos by their effect: `WriteAccessTests`.
 @Suite struct RoleTests {
   private let ann = Principal(id: "user:a", name: "ann")
   private let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1)
@@ -23,7 +23,6 @@ import Testing
   private func writes(_ script: HubTranscript) -> [ToServer.Body] {
     let entity = script.note.number
     return [
-      .commit(Transaction(id: id, changes: [])), .undo(UndoRequest(id)), .undo(UndoRequest(id, redo: true)),
       .restore(RestoreRequest(id, .object(ObjectID(key: id.replica, entity: entity)), at: 0)),
       .batchRows(BatchRows(id: id, rows: [[.null]])),
       .batch(BatchRequest(id: id, entity: entity, operation: .delete(predicate: ""))),
@@ -31,12 +30,22 @@ import Testing
     ]
   }
 
-  @Test func readerChangesNothing() throws {
+  @Test func readerBeginsNoWriteWithoutAnEffectToJudge() throws {
     var script = try script(.reader)
     for body in writes(script) { #expect(try script.send(body, 1) == ["1 < refused: notAllowed"], "\(body)") }
     // None of them has left anything behind.
     #expect(script.hub.counts.registrations == 0 && script.hub.openReads == 0)
     #expect(try script.send(.ping, 1) == ["1 < pong 0"])
+  }
+
+  @Test func writerJudgesCommitsAndUndosOfReader() throws {
+    var script = try script(.reader)
+    let entity = script.note.number
+    let change = Change(.delete, ObjectID(key: id.replica, entity: entity), base: .max)
+    let bodies: [ToServer.Body] = [
+      .commit(Transaction(id: id, changes: [change])), .undo(UndoRequest(id)), .undo(UndoRequest(id, redo: true)),
+    ]
+    for (index, body) in bodies.enumerated() { #expect(try script.send(body, 1) == ["commit #\(index + 1)"]) }
   }
 
   @Test func readerReads() throws {
@@ -63,7 +72,7 @@ import Testing
     _ = try script.handle(.opened(1, of: .network))
     let hello = Hello(model: script.model.hash, replica: id.replica, author: "eve", credential: "t")
     _ = try script.send(.hello(hello), 1)
-    _ = try script.send(.commit(Transaction(id: id, changes: [])), 1)
+    _ = try script.send(.restore(RestoreRequest(id, .everything, at: 0)), 1)
     let identity = ClientIdentity.user(ann, token: 7, access: GrantedAccess(.reader, of: ann))
     let lines = try script.handle(.authenticated(.success(identity), session: 1))
     #expect(lines.contains("1 < refused: notAllowed") && !lines.contains { $0.hasPrefix("commit") }, "\(lines)")

@@ -79,6 +79,29 @@ import Testing
     }
   }
 
+  /// A role on one board is that of a commenter, at most, on what all boards share.
+  @Test(arguments: [
+    (Role?.none, "", ""), (.reader, "r", "r"), (.commenter, "riud", "r"), (.editor, "riud", "r"), (.owner, "riud", "r"),
+  ]) func roleOnSharedObjects(role: Role?, own: String, others: String) throws {
+    let model = try Fixtures.notes()
+    let tag = try #require(model.entity(named: "Tag"))
+    let name = try #require(tag.property(named: "name"))
+    let judge = AccessJudge(Rights(user: "ann", grants: role.map { [Grant($0, on: here)] } ?? []), model: model)
+    for (creator, expected) in [("ann", own), ("bob", others)] {
+      var image = ObjectImage(
+        id: ObjectID(key: UniqueID(high: 3, low: 1), entity: tag.number), revision: 1, values: tag.initialValues)
+      image[name] = .string("a")
+      image[try #require(tag.property(named: "creator"))] = .string(creator)
+      var renamed = image
+      renamed[name] = .string("b")
+      var letters = judge.sees(image) ? "r" : ""
+      if judge.missingRight(before: nil, after: image, changed: []) == nil { letters += "i" }
+      if judge.missingRight(before: image, after: renamed, changed: [name.number]) == nil { letters += "u" }
+      if judge.missingRight(before: image, after: nil, changed: []) == nil { letters += "d" }
+      #expect(letters == expected, "\(creator)")
+    }
+  }
+
   // MARK: - Rules
 
   @Test func readRuleHidesPrivateNotes() throws {

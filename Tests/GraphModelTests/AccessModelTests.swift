@@ -39,6 +39,17 @@ import Testing
     }
   }
 
+  @Test func sharedObjectsHaveNoContainer() throws {
+    let shared = try model(entity(#", "scope": "*""#))
+    let entity = try #require(shared.entity(named: "A"))
+    #expect(entity.scope == .shared)
+    #expect(!entity.storedProperties.contains { $0.isHidden })
+    #expect(try shared.hash == model(self.entity("")).hash)
+    let image = ObjectImage(
+      id: ObjectID(key: UniqueID(high: 1, low: 1), entity: entity.number), revision: 1, values: entity.initialValues)
+    #expect(shared.scope(of: image) == nil)
+  }
+
   @Test func subentitiesInheritScopeAndRules() throws {
     let model = try model(
       #"{"name": "A", "scope": "self", "attributes": [{"name": "n", "type": "integer"}], "#
@@ -116,6 +127,15 @@ import Testing
     #expect(
       error?.description
         == #"entities[0].scope: b leads to B, which has no scope; a container has the scope "self""#)
+  }
+
+  @Test func scopeLeadsToNoSharedObject() throws {
+    let error = #expect(throws: ModelError.self) {
+      try model(
+        #"{"name": "A", "scope": "b", "relationships": [{"name": "b", "destination": "B", "inverse": "a"}]}, "#
+          + #"{"name": "B", "scope": "*", "relationships": [{"name": "a", "destination": "A", "inverse": "b"}]}"#)
+    }
+    #expect(error?.description == "entities[0].scope: b leads to B, whose objects belong to no single container")
   }
 
   @Test func inheritedScopeIsNotDeclaredAgain() throws {

@@ -26,6 +26,16 @@ import Testing
     #expect(Rights(user: "user:a", grants: []).strongestRole == nil)
   }
 
+  @Test(arguments: [
+    (Role?.none, Role?.none, Role?.none), (.reader, nil, .reader), (.commenter, nil, .commenter),
+    (.owner, nil, .commenter), (.owner, .reader, .commenter), (.reader, .editor, .editor), (nil, .owner, .owner),
+  ]) func sharedObjectsNeedARoleAnywhere(scope: Role?, store: Role?, shared: Role?) {
+    let general = store.map { [Grant($0)] } ?? []
+    let scoped = scope.map { [Grant($0, on: here), Grant(.reader, on: there)] } ?? []
+    let rights = Rights(user: "a", grants: general + scoped)
+    #expect(rights.sharedRole == shared)
+  }
+
   @Test func orderOfGrantsHasNoMeaning() {
     let grants = [Grant(.reader), Grant(.editor, on: here), Grant(.commenter, on: there)]
     let (one, other) = (Rights(user: "a", grants: grants), Rights(user: "a", grants: grants.reversed()))

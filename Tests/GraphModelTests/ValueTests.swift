@@ -134,7 +134,14 @@ import Testing
     #expect(try value("1.0", .double) == .double(1))
     #expect(try value("1e400", .double) == nil)
     #expect(try value("-0", .integer) == .integer(0))
-    #expect(try value("1.0", .integer) == nil)
+    #expect(try value("1.0", .integer) == .integer(1))
+    #expect(try value("-5.80e1", .integer) == .integer(-58))
+    #expect(try value("0e9", .integer) == .integer(0))
+    #expect(try value("9007199254740993.0", .integer) == .integer(9_007_199_254_740_993))
+    #expect(try value("9223372036854775807.0", .integer) == .integer(.max))
+    for text in ["1.5", "1e-1", "1e19", "9223372036854775808.0", "1e400", "\"1\"", "true"] {
+      #expect(try value(text, .integer) == nil, "\(text)")
+    }
     #expect(try value("-0", .decimal) == .decimal(0))
     #expect(try value("0.10", .json) == .string("0.10"))
     #expect(try JSON(parsing: "12345678901234567890").doubleValue == 12345678901234567168)

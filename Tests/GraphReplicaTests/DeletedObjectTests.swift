@@ -46,6 +46,53 @@ import Testing
     #expect(board.objects(notes, ManagedObject.self).map(\.id) == restored.map(\.id) && restored.count == 1)
   }
 
+  /// An object that becomes invisible to the user looks like a deleted one. When it is visible again, it has not
+  /// changed.
+  @Test func objectThatIsVisibleAgainReturns() throws {
+    let script = try ReplicaTranscript()
+    let image = try script.image(5, 1)
+    let note = try ReplicaTests.following(script, [image])
+    let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
+    #expect(script.receive(script.delta(4, 3, [gone])) == ["revision 3 changes [1]"])
+    #expect(note.isDeleted)
+    // A read that was requested before does not bring it back, and one that was requested later does.
+    #expect(script.context.register([image], in: FetchBatch(readAt: 2)).isEmpty && note.isDeleted)
+    #expect(script.context.register([image], in: FetchBatch(readAt: 3)).map(\.id) == [script.id(5)])
+    #expect(!note.isDeleted)
+    // A result that was read at the same revision as the one without the object.
+    #expect(script.receive(.reset(query: 4, reason: "other rights")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last([], at: 3), 2) == [])
+    #expect(script.receive(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 0 at 3"])
+    #expect(note.isDeleted)
+    #expect(script.receive(.reset(query: 4, reason: "other rights")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last([image], at: 3), 2) == [])
+    #expect(script.receive(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3"])
+    #expect(!note.isDeleted)
+  }
+
+  /// A reference to an object that becomes visible or invisible changes without a new revision of its owner.
+  @Test func referencesChangeWithinARevision() throws {
+    let script = try ReplicaTranscript()
+    let home = try script.id(1, of: "Board")
+    let note = try ReplicaTests.following(script, [script.image(5, 1, ["board": .object(home)])])
+    func reload(_ board: Value) throws {
+      #expect(script.receive(.reset(query: 4, reason: "other rights")) == [])
+      #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+      #expect(script.receive(script.last([try script.image(5, 1, ["board": board])], at: 9), 2) == [])
+      #expect(script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
+      #expect(script.changes.last?.refreshed == [script.id(5)])
+    }
+    try reload(.null)
+    #expect(note["board"] == .null)
+    try reload(.object(home))
+    #expect(note["board"] == .object(home))
+    // Only the live query knows which of two reads is newer.
+    _ = script.context.register([try script.image(5, 1)])
+    #expect(note["board"] == .object(home))
+  }
+
   @Test func oldestTombstonesAreForgotten() throws {
     let script = try ReplicaTranscript()
     var tombstones = Tombstones()

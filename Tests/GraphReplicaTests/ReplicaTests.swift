@@ -162,6 +162,22 @@ import Testing
     #expect(note["x"] == .double(8))
   }
 
+  /// After a change of rights the server loads the query again under another number.
+  @Test func reloadedQueryMayHaveAnotherNumber() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.following(script, [script.image(5, 1), script.image(6, 1)])
+    #expect(script.receive(.reset(query: 4, reason: "your rights were changed")) == [])
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == [])
+    // The query has this number no longer.
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.receive(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.receive(script.last([try script.image(5, 1)], at: 2), 2) == [])
+    #expect(script.receive(.advance(revision: 2, fingerprint: 2_000)) == ["query 1 has 1 at 2"])
+    #expect(script.context.result(of: 1).map(\.id) == [script.id(5)] && note["x"] == .double(0))
+    #expect(script.receive(script.delta(9, 3, [script.update(5, [edit], previous: 1)])) == ["revision 3 changes [1]"])
+    #expect(note["x"] == .double(3))
+  }
+
   /// The new result lacks two held objects: one is damaged, the other was deleted.
   @Test func damagedObjectIsNotTakenForDeleted() throws {
     let script = try ReplicaTranscript()

@@ -153,6 +153,8 @@ import Testing
     let number = try #require(DescriptorLimit.number)
     #expect(DescriptorLimit.connections(Int.max) == max(1, number - DescriptorLimit.reserve))
     #expect(DescriptorLimit.connections(2) == 2)
+    #expect(DescriptorLimit.sharedConnections(Int.max) == max(1, (number - DescriptorLimit.reserve) / 2))
+    #expect(DescriptorLimit.sharedConnections(2) == 2)
     #expect(DescriptorLimit.advice.contains("\(number) files and sockets"))
   }
 }

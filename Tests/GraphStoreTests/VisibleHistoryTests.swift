@@ -123,6 +123,23 @@ import Testing
     #expect(try store.store.origin(of: text, of: moving, seenBy: visibility).author == "dan")
   }
 
+  /// A former value has the references that were visible at its time, also to objects that are gone or visible now.
+  @Test func originHasTheReferencesOfItsTime() throws {
+    let next = try store.property("Note.next").number
+    let moving = try note("moves", on: theirs)
+    let gone = try note("gone", on: mine)
+    let first = try note("first", on: mine, next: moving)
+    let second = try note("second", on: mine, next: gone)
+    try store.must([store.update(first, "Note.next", .null), store.update(second, "Note.next", .null)])
+    try store.must([store.update(moving, "Note.board", .object(mine)), Change(.delete, gone, base: .max)])
+    let hidden = try store.store.origin(of: next, of: first, seenBy: visibility)
+    #expect(hidden.kind == .updated && hidden.replaced == .null)
+    #expect(try store.store.origin(of: next, of: second, seenBy: visibility).replaced == .object(gone))
+    #expect(try store.store.origin(of: next, of: first).replaced == .object(moving))
+    try store.must([store.update(first, "Note.next", .object(moving))])
+    #expect(try store.store.origin(of: next, of: first, seenBy: visibility).value == .object(moving))
+  }
+
   @Test func differencesAreThoseOfTheReducedGraph() throws {
     let moving = try note("moves", on: theirs)
     let staying = try note("stays", on: mine)

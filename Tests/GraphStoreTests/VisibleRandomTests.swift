@@ -40,7 +40,7 @@ import Testing
   @Test(arguments: SeedSweep.seeds(6))
   func fetchesEqualThoseOfTheReducedGraph(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let store = try TestStore(try ScopedGraph.model())
+    let store = try TestStore(try ScopedGraph.model(sharesTags: seed % 2 == 1))
     var predicates = RandomPredicate(model: store.model, seed: seed)
     var (found, hidden) = (0, 0)
     for round in 0..<8 {
@@ -61,7 +61,7 @@ import Testing
   @Test(arguments: SeedSweep.seeds(4))
   func fetchesOfThePastEqualThoseOfTheReducedGraph(seed: UInt64) throws {
     var random = SeededGenerator(seed: 100 + seed)
-    let store = try TestStore(try ScopedGraph.model())
+    let store = try TestStore(try ScopedGraph.model(sharesTags: seed % 2 == 1))
     var predicates = RandomPredicate(model: store.model, seed: 100 + seed)
     for _ in 0..<60 { _ = try ScopedGraph.step(store, &random) }
     let boards = try store.all("Board").map(\.id)

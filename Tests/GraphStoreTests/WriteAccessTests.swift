@@ -48,6 +48,34 @@ import Testing
     #expect(try store.refusal([try edit(note)]) == nil, "without rights everything is permitted")
   }
 
+  private func commit(_ transaction: Transaction, by user: String, _ grants: [Grant]) throws -> WriteResult {
+    let rights = Rights(user: user, grants: grants)
+    return try store.store.commit(
+      [.transaction(transaction, author: Principal(author: user), rights: rights)], now: store.now)[0]
+  }
+
+  @Test func outcomeIsThatOfThePrincipalWhoCommitted() throws {
+    let transaction = Transaction(id: store.nextID(), changes: [try edit(try note(on: 0))])
+    let first = try store.taken(try commit(transaction, by: "ann", on(0, .editor)))
+    let stolen = try commit(transaction, by: "bob", on(0, .owner))
+    #expect(refusal(stolen)?.code == .notAllowed && stolen.record == nil)
+    let again = try store.taken(try commit(transaction, by: "ann", on(0, .reader)))
+    #expect(again.revision == first.revision, "an outcome needs no right to change")
+  }
+
+  @Test func knownOutcomeHasTheConflictsThatAreVisibleNow() throws {
+    let note = try note(on: 0)
+    let read = try store.store.head.revision
+    try store.by("bob") { _ = try store.must([try edit(note, "theirs")]) }
+    let changes = [try store.update(note, "Note.text", .string("mine"), base: read)]
+    let transaction = Transaction(id: store.nextID(), policy: .objectTrump, changes: changes)
+    let first = try store.taken(try commit(transaction, by: "ann", on(0, .editor)))
+    #expect(first.conflicts.map(\.theirs) == [.string("theirs")])
+    #expect(try store.taken(try commit(transaction, by: "ann", on(0, .reader))).conflicts == first.conflicts)
+    let later = try store.taken(try commit(transaction, by: "ann", on(1, .editor)))
+    #expect(later.conflicts.isEmpty && later.revision == first.revision)
+  }
+
   @Test func undoAndRedoNeedTheRightsOfNow() throws {
     let note = try note(on: 0)
     try store.by("ann", on(0, .commenter)) { try store.must([try edit(note)]) }
@@ -69,6 +97,19 @@ import Testing
     #expect(partly?.code == .notAllowed && partly?.message.contains("bob") == false)
     let unrestricted = try store.by("ann") { refusal(try store.undo(revision)) }
     #expect(unrestricted?.message.contains("bob") == true)
+  }
+
+  @Test func commitWithoutChangesNeedsARoleThatChangesSomething() throws {
+    let note = try note(on: 0)
+    let revision = try store.store.head.revision
+    try store.by("ann", on(0, .reader)) { () throws in
+      for changes in [[], [try edit(note, "")]] {
+        let found = try store.refusal(changes)
+        #expect(found?.code == .notAllowed && found?.message.contains("needs the role commenter") == true)
+      }
+    }
+    #expect(try store.store.head.revision == revision)
+    try store.by("ann", on(0, .reader) + on(1, .commenter)) { () throws in #expect(try store.refusal([]) == nil) }
   }
 
   @Test func reviveIsAnInsert() throws {
@@ -161,9 +202,13 @@ import Testing
     try store.by("ann", on(0, .commenter)) { () throws in
       #expect(try insert(on: boards[0]) == nil)
       // A board that ann can't see is like one that does not exist.
-      let hidden = try insert(on: boards[1])
-      let missing = try insert(on: unknown)
-      #expect(hidden?.code == .notAllowed && hidden?.message == missing?.message)
+      let messages = try [boards[1], unknown].map { target in
+        let refusal = try insert(on: target)
+        #expect(refusal?.code == .invalid && refusal?.violations.count == count)
+        return refusal?.message.replacing("\(target)", with: "ID")
+      }
+      #expect(messages[0] == messages[1])
+      #expect(messages[0]?.contains("board refers to a Board that does not exist: ID") == true, "\(messages)")
     }
     #expect(try store.all("Note", "creator == 'ann'").count == count && store.all("Note").count == count)
   }

@@ -17,6 +17,16 @@ import Testing
     #expect(try store.insert("Board") != board)
   }
 
+  @Test func objectIsFoundByItsUniqueName() throws {
+    let store = try TestStore(try Fixtures.notes()) { $0.commitLog = nil }
+    let board = try store.insert("Board", ["name": .string("Plans")])
+    let name = try store.property("Board.name")
+    for (text, expected) in [("Plans", board), ("plans", nil), ("Plans ", nil), ("", nil)] as [(String, ObjectID?)] {
+      let found = try StoredObject(with: text, for: name, directory: store.directory.path, model: store.model)
+      #expect(found.image?.id == expected, "\(text)")
+    }
+  }
+
   @Test func missingStoreIsReported() throws {
     let folder = try TemporaryDirectory()
     let failure = #expect(throws: StoreFailure.self) {

@@ -65,6 +65,6 @@ import Testing
       FuzzTarget.model.run(bytes)
       #expect(((try? Model(parsing: bytes)) == nil) == (name == "mistakes.json"), "\(name)")
     }
-    FuzzTarget.model.run(try Fixtures.file("Schema/Stickies/1.json"))
+    for version in 1...2 { FuzzTarget.model.run(try Fixtures.file("Schema/Stickies/\(version).json")) }
   }
 }

@@ -48,12 +48,12 @@ class FakeBrowser {
         if (!this.isOnline) throw new TypeError('fetch failed');
         const path = new URL(url).pathname;
         if (path === '/prefix/v1/session') return answer(200, { user: this.user, role: this.role, build: this.build, store: 'a-b', accounts: this.user === null });
-        this.posts.push([path, JSON.parse(options.body)]);
+        this.posts.push([path, options.body === undefined ? null : JSON.parse(options.body)]);
         return this.post?.(path, answer) ?? answer(404, {});
       },
       replaceFragment: (hash) => { this.location.hash = hash; },
       connect: ({ identity }) => {
-        const made = new FakeConnection(this.server, { replica: identity.replica, author: this.user, role: this.role, isOnline: this.isOnline });
+        const made = new FakeConnection(this.server, { ...identity, author: this.user, role: this.role, isOnline: this.isOnline });
         this.connections.push(made);
         return made;
       },
@@ -61,7 +61,7 @@ class FakeBrowser {
       openStorage: async () => memoryStorage(this.entries),
       openTabs: () => ({ hold: () => {}, ended: (_, body) => { this.ended.push(body); }, close: () => {} }),
       isPersistent: async () => false, persist: async () => true, keepShell: async () => true,
-      onhide: (body) => this.hidden.push(body), onshow: () => {}, isOnline: () => this.isOnline, reload: () => { this.reloads += 1; },
+      onhide: (body) => this.hidden.push(body), onshow: () => {}, isOnline: () => this.isOnline, reload: () => { this.reloads += 1; return this.reloads < 2; },
     };
   }
 }
@@ -374,4 +374,123 @@ test('a search finds words without case and accents, with their places', async (
   assert.deepEqual(board.searchHere('ka'), [{ id: note, ranges: [{ start: 0, end: 2 }, { start: 11, end: 13 }] }]);
   assert.deepEqual(board.searchHere('ase'), []);
   assert.deepEqual(board.searchHere('  '), []);
+});
+
+test('a text whose note was deleted becomes a new note', async () => {
+  const { browser, server, session, board, note } = await shown('milk');
+  browser.connection.disconnect();
+  board.edit(note, { start: 4, end: 4, text: ' and bread' });
+  server.commit({ sequence: 1, policy: 'error', changes: [{ kind: 'delete', id: note, entity: 'Note', base: 2 }] }, 'bob', 'bob');
+  browser.connection.connect();
+  await browser.clock.pass(3000);
+  assert.equal(board.notes.size, 0);
+  const [lost] = session.conflicts;
+  assert.deepEqual([lost.kind, lost.mine, lost.theirs, lost.author, session.status.parked], ['deleted', 'milk and bread', null, 'bob', 1]);
+  session.retry(lost.key);
+  await browser.clock.pass(3000);
+  assert.deepEqual(server.texts(), ['milk and bread']);
+  assert.equal(session.status.parked, 0);
+});
+
+test('a value that lost while offline can be retried or given up', async () => {
+  const { browser, server, session, board, note } = await shown();
+  const lose = async (color) => {
+    browser.connection.disconnect();
+    board.update([note], { color });
+    server.commit({ sequence: server.revision, policy: 'error', changes: [{ kind: 'update', id: note, entity: 'Note', base: server.revision, values: { color: `not ${color}` } }] }, 'bob', 'bob');
+    browser.connection.connect();
+    await browser.clock.pass(3000);
+    return session.conflicts[0];
+  };
+  const first = await lose('red');
+  assert.deepEqual([first.number, first.property, first.mine, first.theirs], [1, 'color', 'red', 'not red']);
+  assert.equal(board.notes.get(note).color, 'not red');
+  session.retry(first.key);
+  assert.equal(board.notes.get(note).color, 'red');
+  await browser.clock.pass(3000);
+  assert.equal(server.objects.get(note).values.color, 'red');
+  const second = await lose('blue');
+  session.discard(second.key);
+  await browser.clock.pass(3000);
+  assert.equal(server.objects.get(note).values.color, 'not blue');
+  assert.equal([...browser.entries.keys()].filter((key) => key.includes('"unsent"')).length, 0);
+});
+
+test('a refused text stays with its reason, and later letters are kept', async () => {
+  const { browser, server, session, board, note } = await shown('');
+  server.refuse = (transaction) => JSON.stringify(transaction).includes('bad') && { code: 'invalid', message: 'the text is too long', violations: [{ id: note, entity: 'Note', property: 'text', rule: 'maximumLength', message: 'x' }] };
+  board.edit(note, { start: 0, end: 0, text: 'bad ' });
+  board.edit(note, { start: 4, end: 4, text: 'good' });
+  await browser.clock.pass(3000);
+  assert.equal(board.notes.get(note).text, 'good');
+  assert.equal(server.objects.get(note).values.text, 'good');
+  assert.deepEqual(session.conflicts.map((each) => [each.property, each.mine, each.reason]), [['text', 'bad ', 'the text is too long']]);
+});
+
+test('undo withdraws what has not left, and asks the server for the rest', async () => {
+  const { browser, server, session, board } = await shown();
+  browser.connection.disconnect();
+  board.insert({ text: 'a' });
+  board.insert({ text: 'b' });
+  assert.equal(board.canUndo, true);
+  assert.equal(await board.undo(), 'Undone: New Note');
+  assert.deepEqual([...board.notes.values()].map((each) => each.text), ['milk', 'a']);
+  assert.equal(await board.undo(), 'Undone: New Note');
+  assert.match(await board.undo(), /needs the server/);
+  browser.connection.undoSteps = { undo: { group: { name: 'Move' } } };
+  browser.connection.connect();
+  await browser.clock.pass(1000);
+  assert.equal(board.canUndo, true);
+  assert.equal(await board.undo(), 'Undone: Move');
+  assert.equal(browser.connection.undone.length, 1);
+  assert.deepEqual(server.texts(), ['milk']);
+  assert.equal(session.status.unsent, 0);
+});
+
+test('numbers that are not finite are not sent', async () => {
+  const { browser, server, board, note } = await shown();
+  board.update([note], { x: NaN, y: 5, width: Infinity });
+  const made = board.insert({ text: 'a', x: NaN, y: 3 });
+  await browser.clock.pass(3000);
+  assert.deepEqual([server.objects.get(note).values.x, server.objects.get(note).values.y], [0, 5]);
+  assert.ok(Number.isFinite(board.notes.get(board.current(made)).x));
+});
+
+test('hostile names and texts are values and nothing else', async () => {
+  const { browser, server, board, note } = await shown('a');
+  for (const name of ['__proto__', 'constructor', '</script>', 'a"b\\', 'שלום', 'x'.repeat(200)]) board.tag([note], name);
+  board.edit(note, { start: 1, end: 1, text: '\0\uD83D\u202E' });
+  await browser.clock.pass(5000);
+  assert.equal(server.objects.get(note).values.text, 'a\0\uFFFD\u202E');
+  assert.equal(board.notes.get(note).tags.length, 6);
+  assert.equal(({}).polluted, undefined);
+});
+
+test('a deleted board ends the page of others', async () => {
+  const { server, session, board } = await shown();
+  let isGone = false;
+  board.addEventListener('gone', () => { isGone = true; });
+  server.commit({ sequence: 1, policy: 'error', changes: [{ kind: 'delete', id: board.id, entity: 'Board', base: 0 }] }, 'bob', 'bob');
+  assert.equal(isGone, true);
+  assert.equal(board.canWrite, false);
+  assert.equal(board.insert({ text: 'x' }), '');
+  assert.deepEqual(session.boards, []);
+});
+
+test('edits whose answers are lost with the page arrive once', async () => {
+  const { browser, server, board, note } = await shown('milk');
+  browser.connection.isHeld = true;
+  const other = board.insert({ text: 'eggs' });
+  board.edit(note, { start: 4, end: 4, text: '!' });
+  board.edit(other, { start: 4, end: 4, text: '?' });
+  await browser.clock.pass(500);
+  assert.deepEqual(server.texts(), ['eggs', 'milk!']);
+  browser.connection.stop();
+  const page = await browser.open();
+  for (const body of browser.ended.splice(0)) await body();
+  const again = page.openBoard(board.id);
+  await browser.clock.pass(10_000);
+  assert.deepEqual(server.texts(), ['eggs?', 'milk!']);
+  assert.deepEqual([...again.notes.values()].map((each) => each.text).sort(), ['eggs?', 'milk!']);
+  assert.equal(page.status.unsent + page.status.parked, 0);
 });

@@ -139,9 +139,9 @@ export class FakeConnection {
   #waiting = [];
   #pending = [];
 
-  constructor(server, { replica, author = 'ann', role = 'owner', isOnline = true }) {
+  constructor(server, { replica, lastSequence = 0, author = 'ann', role = 'owner', isOnline = true }) {
     Object.assign(this, { server, replica, author, role, isOnline });
-    this.identity = { replica, lastSequence: 0 };
+    this.identity = { replica, lastSequence };
   }
 
   start() {
@@ -158,6 +158,9 @@ export class FakeConnection {
 
   connect() {
     this.isOnline = true;
+    // A replica that has sent less than the server has of it is a copy, and takes a new id.
+    const sent = [...this.server.outcomes.keys()].filter((key) => key.startsWith(`${this.replica}.`)).map((key) => Number(key.split('.')[1]));
+    if (Math.max(0, ...sent) > this.identity.lastSequence) this.replica = `copy of ${this.replica}`;
     this.welcome = { session: 7, author: this.author, role: this.role, model: 'ab'.repeat(16) };
     this.server.connections.add(this);
     const change = { revision: this.server.revision, author: '', inserted: new Set(), changed: new Set(), removed: new Set(), edits: new Map() };
@@ -258,6 +261,8 @@ export class FakeConnection {
       attempt();
     });
   }
+
+  async modelFile() { return { name: 'Stickies', version: 1 }; }
 
   presence(state) { this.presences.push(state); }
 }

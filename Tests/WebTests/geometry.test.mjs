@@ -123,6 +123,16 @@ test('a new note does not lie exactly on another', () => {
   assert.equal(corners.size, 20);
 });
 
+test('a new note takes a free place in the view', () => {
+  const index = new g.SpatialIndex(), view = rect(0, 0, 1000, 800);
+  for (let i = 0; i < 6; i++) {
+    const place = { ...rect(0, 0), ...g.freePlace(rect(400, 300), index, view) };
+    assert.equal(index.query(place).length, 0);
+    assert.ok(place.x >= 0 && place.y >= 0 && place.x <= 800 && place.y <= 600);
+    index.set(String(i), place);
+  }
+});
+
 test('an arrow begins and ends at the sides that face each other', () => {
   assert.match(g.arrow(rect(0, 0), rect(400, 0)).d, /^M200 100C.* 396 100$/);
   assert.match(g.arrow(rect(0, 400), rect(0, 0)).d, /^M100 400C.* 100 204$/);

@@ -19,7 +19,7 @@ function tab(server, entries, replica, { clock = new FakeClock(), isLive = true,
   let sequence = 0;
   const made = new Unsent({
     storage, owner: { store: 's', user, replica: idText(replica.repeat(32)) }, author: user, clock,
-    commit: async (transaction, from) => server.commit(transaction, from, user),
+    model: { name: 'Stickies', version: 1, hash: 'ab'.repeat(16) }, commit: async (transaction, from) => server.commit(transaction, from, user),
     nextSequence: () => (sequence += 1),
     tabs: { hold: () => {}, ended: (name, body) => { ended.push(body); }, close: () => {} },
   });
@@ -129,6 +129,25 @@ test('an edit of a note that is being made waits for its id', async () => {
   assert.equal(renamed.length, 1);
 });
 
+test('of two edits of a text that is being made, the first is based on its commit', async () => {
+  const server = new FakeServer();
+  const waiting = [];
+  const ann = tab(server, new Map(), '1');
+  const commit = server.commit.bind(server);
+  server.commit = (...given) => new Promise((resolve) => waiting.push(() => resolve(commit(...given))));
+  ann.isReady = () => false;
+  ann.isLive = true;
+  ann.add([insert('Note/new:1.1', { text: 'a' })], undo(1));
+  ann.isReady = (intent) => intent.changes.every((each) => each.kind === 'insert');
+  ann.pump();
+  ann.add([type('Note/new:1.1', undefined, 'a', 1, 'b')], undo(2));
+  ann.add([type('Note/new:1.1', undefined, 'ab', 2, 'c')], undo(3));
+  await settle();
+  waiting.shift()();
+  await settle();
+  assert.deepEqual(ann.queue.entries.slice(-2).map((each) => each.changes[0].texts.text.base), [1, undefined]);
+});
+
 test('a refused edit is parked and holds up only what needs it', async () => {
   const server = new FakeServer();
   const entries = new Map();
@@ -189,6 +208,24 @@ test('an edit made offline loses to a newer value, and both are shown', async ()
   await clock.pass(2000);
   assert.equal(server.objects.get(id).values.color, 'red');
   assert.equal(entries.size, 0);
+});
+
+test('two lost moves of a note are one conflict', async () => {
+  const server = new FakeServer();
+  const id = server.insert('Note', { x: 0, y: 0 });
+  const clock = new FakeClock();
+  const entries = new Map();
+  const ann = tab(server, entries, '1', { clock, isLive: false });
+  ann.add([set(`Note/${id}`, 1, { x: 5, y: 5 })], undo(1));
+  ann.add([set(`Note/${id}`, 1, { color: 'red' })], undo(2));
+  ann.add([set(`Note/${id}`, 1, { x: 7, y: 7 })], undo(3));
+  server.commit({ sequence: 1, policy: 'error', changes: [{ kind: 'update', id, entity: 'Note', base: 1, values: { x: 9, y: 9, color: 'blue' } }] }, 'bob', 'bob');
+  ann.isLive = true;
+  ann.pump();
+  await clock.pass(5000);
+  assert.deepEqual(ann.conflicts(() => 1).map((each) => [each.property, each.mine, each.theirs]),
+    [['color', 'red', 'blue'], ['place', { x: 7, y: 7 }, { x: 9, y: 9 }]]);
+  assert.equal(entries.size, 2);
 });
 
 test('an edit of a deleted note is kept with its text', async () => {

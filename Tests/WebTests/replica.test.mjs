@@ -75,6 +75,19 @@ test('a reset query shows the old result until the new one is complete', () => {
   equal(script.advance(9), ['query 1 has 2 at 9']);
 });
 
+test('a reloaded query may have another number', () => {
+  const script = Script.following([5, 6].map((number) => image(number, 1)));
+  equal(script.receive('rights', { grants: [{ role: 'reader' }] }), []);
+  equal(script.receive('reset', { query: 4, reason: 'your rights were changed' }), []);
+  equal(script.subscribed(9, 2), []);
+  // The query has this number no longer.
+  equal(script.delta(4, 2, [update(5, [set(3)], 1)]), []);
+  equal(script.last([image(5, 1)], 2, 2), []);
+  equal(script.advance(2), ['query 1 has 1 at 2']);
+  equal(script.delta(9, 3, [update(5, [set(3)], 1)]), ['revision 3 changes 1']);
+  equal(script.handle('unsubscribe', { query: 1 }), ['> unfollow 9']);
+});
+
 test('a result that lacks damaged objects is loaded again', () => {
   const script = Script.following([5, 6].map((number) => image(number, 1)));
   script.receive('reset', { query: 4, reason: 'too far behind' });

@@ -67,7 +67,7 @@ class Profile {
       randomHex: hex, undoScope: () => [idText(hex()), 1], openStorage: async () => memoryStorage(this.entries),
       openTabs: () => ({ hold: () => {}, ended: (_, body) => { waiting.push(body()); }, close: () => {} }),
       isPersistent: async () => true, persist: async () => true, keepShell: async () => true,
-      onhide: (body) => { page.hide = body; }, onshow: () => {}, isOnline: () => true, reload: () => fail(new Error('reload')),
+      onhide: (body) => { page.hide = body; }, onshow: () => {}, isOnline: () => true, reload: () => { fail(new Error('reload')); return false; },
     });
     await page.start();
     await Promise.all(waiting);

@@ -4,7 +4,7 @@
 import { Session } from '../control/session.js';
 import { Bars } from './bars.js';
 import { allCommands, keyName, mayChange, menuItem } from './commands.js';
-import { announce, ask, byID, confirmed, h, menu, toast } from './dom.js';
+import { announce, ask, byID, confirmed, h, menu, perFrame, toast } from './dom.js';
 import { freePlace, neighbor, readingOrder, toBoard, toScreen } from './geometry.js';
 import { List } from './list.js';
 import { content, frameOf } from './note.js';
@@ -23,6 +23,7 @@ const highest = 640;
 /** The type of copied notes on the clipboard. */
 const clipboardType = 'application/x-stickies+json';
 /** On a screen as small as a page at 400 % zoom, the list replaces the surface. */
+const coarse = matchMedia('(pointer: coarse)');
 const tinyScreen = matchMedia('(max-width: 330px), (max-height: 270px)');
 
 export class App {
@@ -45,6 +46,7 @@ export class App {
   listShown = false; handTool = false;
   #cameras = /** @type {Map<string, import('./geometry.js').Camera>} */ (new Map()); #needsFit = false;
   #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #color = 'yellow'; #listeners = new AbortController();
+  #refresh;
 
   /** @param {import('./types').Session} session */
   constructor(session) {
@@ -64,6 +66,7 @@ export class App {
     surface.ontick = (id, at, done) => this.#tick(id, at, done);
     byID('overlay').append(this.#frame);
     for (const edges of ['n', 'e', 's', 'w', 'ne', 'se', 'sw', 'nw', 'link']) this.#frame.append(h('div', { class: 'handle ' + edges, 'data-edges': edges }));
+    this.#refresh = perFrame(() => { this.bars.refresh(), this.bars.refreshSearch(), this.list.refresh(), this.people.refresh(), this.#showHint(); });
     this.#listen();
   }
 
@@ -81,7 +84,7 @@ export class App {
     document.addEventListener('cut', (event) => { if (this.#copy(event)) this.remove(); });
     byID('notes').addEventListener('focusin', (event) => {
       const item = /** @type {Element} */ (event.target).closest('.note');
-      if (item instanceof HTMLElement && item.dataset.id) this.#setFocused(item.dataset.id);
+      if (item instanceof HTMLElement && item.dataset.id) this.setFocused(item.dataset.id);
     });
     addEventListener('hashchange', () => { const id = boardOfAddress(); if (id !== this.board?.id && session.boards.some((b) => b.id === id)) this.openBoard(id); });
     tinyScreen.addEventListener('change', () => this.showList(tinyScreen.matches));
@@ -163,7 +166,7 @@ export class App {
       for (const id of change.inserted) surface.views.get(id)?.element.classList.add('arrived');
       if (others) announce(`Others changed ${others} ${others === 1 ? 'note' : 'notes'}`);
     }
-    this.bars.refresh(), this.bars.refreshSearch(), this.list.refresh(), this.people.refresh(), this.#showHint();
+    this.#refresh();
   }
 
   /** @param {string} from @param {string} to */
@@ -219,8 +222,10 @@ export class App {
     if (copied) {
       const notes = readCopied(copied);
       const at = this.#place(), least = { x: Math.min(...notes.map((n) => n.x)), y: Math.min(...notes.map((n) => n.y)) };
-      const ids = this.board.insertMany(notes.map(({ tags, ...n }, i) => ({ ...n, x: at.x + n.x - least.x, y: at.y + n.y - least.y, z: z + i })));
-      for (const [i, { tags }] of notes.entries()) for (const tag of tags) this.board.tag([ids[i]], tag);
+      const step = this.board.gesture('Paste');
+      const ids = this.board.insertMany(notes.map(({ tags, ...n }, i) => ({ ...n, x: at.x + n.x - least.x, y: at.y + n.y - least.y, z: z + i })), step);
+      for (const [i, { tags }] of notes.entries()) for (const tag of tags) this.board.tag([ids[i]], tag, step);
+      this.board.end(step);
       return this.#added(ids);
     }
     const lines = text.split(/\r?\n/).map((l) => l.trim()).filter(Boolean).slice(0, 1000);
@@ -274,6 +279,7 @@ export class App {
     if (this.selection.size > before.size) this.surface.invalidate();
     byID('notes').classList.toggle('several', this.selection.size > 1);
     this.#markStates(), this.placeFrame(), this.bars.refresh();
+    this.panels.selectionChanged();
     if (this.listShown) this.list.refresh();
     if (!quiet && this.selection.size > 1) announce(`${this.selection.size} notes selected`);
   }
@@ -291,13 +297,13 @@ export class App {
    * @param {string} id @param {boolean} [shows] whether the view moves to it */
   focusNote(id, shows = true) {
     const view = this.surface.viewOf(id);
-    this.#setFocused(id);
+    this.setFocused(id);
     if (shows) this.surface.reveal(id);
     view?.element.focus({ preventScroll: true });
   }
 
   /** @param {string} id */
-  #setFocused(id) {
+  setFocused(id) {
     if (this.focused === id) return;
     const old = this.focused === null ? undefined : this.surface.views.get(this.focused);
     if (old) old.element.tabIndex = -1;
@@ -311,7 +317,7 @@ export class App {
     if (this.focused && this.surface.notes.has(this.focused)) return;
     this.focused = null;
     const first = this.surface.shown().sort(readingOrder)[0];
-    if (first) this.#setFocused(first.id);
+    if (first) this.setFocused(first.id);
   }
 
   focusSurface() {
@@ -355,8 +361,10 @@ export class App {
 
   /** A free place for a note in the middle of the view. */
   #place() {
-    const { camera, size, index } = this.surface, p = toBoard(camera, { x: size.width / 2, y: size.height / 2 });
-    return freePlace({ x: Math.round(p.x - newSize.width / 2), y: Math.round(p.y - newSize.height / 2), ...newSize }, index);
+    const { camera, size, index, inset } = this.surface, p = toBoard(camera, { x: size.width / 2, y: size.height / 2 });
+    const corner = toBoard(camera, { x: inset.left, y: inset.top }), { scale } = camera;
+    const view = { ...corner, width: (size.width - inset.left - inset.right) / scale, height: (size.height - inset.top - inset.bottom) / scale };
+    return freePlace({ x: Math.round(p.x - newSize.width / 2), y: Math.round(p.y - newSize.height / 2), ...newSize }, index, view);
   }
 
   /** Makes a note and begins to edit it.
@@ -395,7 +403,7 @@ export class App {
     if (note.collapsed) board.update([id], { collapsed: false });
     const view = surface.viewOf(id);
     if (!view) return;
-    this.editing = id, this.#setFocused(id), this.select([id], true);
+    this.editing = id, this.setFocused(id), this.select([id], true);
     if (surface.camera.scale < 0.5) surface.fit([id]);
     view.edit(board, {
       oncaret: (caret) => this.people.send({ note: view.id, caret }), oninput: () => this.#grow(view.id),
@@ -435,7 +443,7 @@ export class App {
     this.surface.views.get(id)?.endEditing();
     const note = this.board?.notes.get(id);
     // A new note that stayed empty was never wanted.
-    if (note && !note.text && note.unsent !== undefined && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.delete([id]);
+    if (note && !note.text && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.delete([id]);
     this.people.send({ note: null, caret: null });
     this.placeFrame(), this.bars.refresh(), this.#showHint();
   }
@@ -447,7 +455,7 @@ export class App {
     if (!view || !note) return;
     view.element.classList.remove('born');
     const needed = Math.min(highest, view.neededHeight());
-    if (needed > note.height + 1) this.board?.update([id], { height: needed });
+    if (needed > note.height + 1) this.board?.update([id], { height: needed }, view.editor?.gesture ?? undefined);
   }
 
   /** Gives the selected notes the height of their text. */
@@ -517,9 +525,10 @@ export class App {
   duplicate(by = { x: 24, y: 24 }) {
     const notes = this.selected();
     if (!this.board || !notes.length) return;
-    const z = this.#top() + 1;
-    const ids = this.board.insertMany(notes.map(({ text, color, x, y, width, height, collapsed }, i) => ({ text, color, x: x + by.x, y: y + by.y, width, height, collapsed, z: z + i })));
-    notes.forEach((n, i) => n.tags.forEach((t) => this.board?.tag([ids[i]], t.name)));
+    const z = this.#top() + 1, step = this.board.gesture('Duplicate');
+    const ids = this.board.insertMany(notes.map(({ text, color, x, y, width, height, collapsed }, i) => ({ text, color, x: x + by.x, y: y + by.y, width, height, collapsed, z: z + i })), step);
+    notes.forEach((n, i) => n.tags.forEach((t) => this.board?.tag([ids[i]], t.name, step)));
+    this.board.end(step);
     this.surface.apply({ inserted: ids, updated: [], removed: [] });
     this.select(ids), this.focusNote(ids[0], by.x !== 0);
   }
@@ -638,7 +647,7 @@ export class App {
     const hint = byID('hint'), { board, session } = this;
     const isEmpty = board !== null && board.notes.size === 0 && !this.past && board.ready !== false;
     hint.hidden = !isEmpty && board !== null;
-    hint.textContent = isEmpty ? (this.canWrite ? 'Double-click anywhere, or press N, and start to write.' : 'This board is empty.')
+    hint.textContent = isEmpty ? (this.canWrite ? (coarse.matches ? 'Tap the plus and start to write.' : 'Double-click anywhere, or press N, and start to write.') : 'This board is empty.')
       : board ? '' : session.status.kind === 'live' ? 'Press B to make the first board.' : session.status.message;
   }
 

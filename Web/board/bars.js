@@ -17,7 +17,7 @@ const statusNames = {
 export class Bars {
   /** @type {string[]} */
   matches = [];
-  #match = -1; #query = ''; #searchTurn = 0; #spoken = '';
+  #match = -1; #query = ''; #searchTurn = 0; #searchTimer = 0; #isStale = false; #spoken = '';
 
   /** @param {App} app */
   constructor(app) {
@@ -179,15 +179,25 @@ export class Bars {
     event.preventDefault();
   }
 
-  async #search() {
-    const query = this.input.value.trim(), turn = ++this.#searchTurn;
-    if (!query) return this.#show('', []);
-    const found = await this.app.board?.search(query).catch(() => []) ?? [];
-    if (turn === this.#searchTurn) this.#show(query, found.map((f) => f.id));
+  /** Shows what the notes in memory have at once, and the server's answer when the user pauses. */
+  #search() {
+    const query = this.input.value.trim(), turn = ++this.#searchTurn, { board } = this.app;
+    clearTimeout(this.#searchTimer);
+    if (!query || !board) return this.#show('', []);
+    const here = board.searchHere?.(query);
+    if (here) this.#show(query, here.map((f) => f.id));
+    this.#searchTimer = window.setTimeout(async () => {
+      const found = await board.search(query).catch(() => here ?? []);
+      if (turn === this.#searchTurn) this.#show(query, found.map((f) => f.id));
+    }, here ? 160 : 0);
   }
 
   /** Searches again after a change of the notes. */
-  refreshSearch() { if (this.#query) this.#search(); }
+  refreshSearch() {
+    if (!this.#query || this.#isStale) return;
+    this.#isStale = true;
+    setTimeout(() => { this.#isStale = false, this.#search(); }, 400);
+  }
 
   /** @param {string} query @param {string[]} ids */
   #show(query, ids) {
@@ -227,7 +237,7 @@ export class Bars {
     this.#match = (this.#match + by + matches.length) % matches.length;
     if (this.#match < 0) this.#match = matches.length - 1;
     const id = matches[this.#match];
-    app.select([id]), app.surface.reveal(id), this.#count();
+    app.select([id]), app.setFocused(id), app.surface.reveal(id), this.#count();
     announce(`Match ${this.#match + 1} of ${matches.length}`);
   }
 }

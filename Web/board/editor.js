@@ -30,7 +30,8 @@ export class Editor {
     });
   }
 
-  get composing() { return this.#composing; }
+  /** The step of undo to which what is typed belongs. */
+  get gesture() { return this.#gesture; }
 
   /** @param {KeyboardEvent} event */
   #key(event) {

@@ -119,9 +119,10 @@ function guides(at, others) {
   for (const o of others) {
     for (const [axis, size, cross, crossSize] of /** @type {const} */ ([
       ['x', 'width', 'y', 'height'], ['y', 'height', 'x', 'width']])) {
-      for (const part of [0, 0.5, 1]) {
+      const meets = (/** @type {number} */ part) => Math.abs(at[axis] + at[size] * part - (o[axis] + o[size] * part)) < 0.01;
+      for (const part of meets(0) || meets(1) ? [0, 1] : [0.5]) {
+        if (!meets(part)) continue;
         const line = at[axis] + at[size] * part;
-        if (Math.abs(line - (o[axis] + o[size] * part)) > 0.01) continue;
         const from = Math.min(at[cross], o[cross]);
         const to = Math.max(at[cross] + at[crossSize], o[cross] + o[crossSize]);
         const key = axis + Math.round(line * 8), known = found.get(key);
@@ -202,10 +203,23 @@ export function tidy(rects, gap = 20) {
   return places;
 }
 
-/** A place near the wanted one that no other rectangle has as its corner.
- * @param {Rect} wanted
- * @param {SpatialIndex} index @returns {Point} */
-export function freePlace(wanted, index) {
+/** The place nearest to the wanted one that is free and within the view; if the view is full, one beside the wanted one
+ * that no other rectangle has as its corner.
+ * @param {Rect} wanted @param {SpatialIndex} index @param {Rect} [view] @returns {Point} */
+export function freePlace(wanted, index, view) {
+  const gap = 20, stepX = (wanted.width + gap) / 2, stepY = (wanted.height + gap) / 2;
+  /** @type {Point[]} */
+  const places = [];
+  for (let i = -12; view && i <= 12; i++) {
+    for (let k = -12; k <= 12; k++) {
+      const p = { x: Math.round(wanted.x + i * stepX), y: Math.round(wanted.y + k * stepY) };
+      const isInside = p.x >= view.x && p.y >= view.y && p.x + wanted.width <= view.x + view.width && p.y + wanted.height <= view.y + view.height;
+      if (isInside) places.push(p);
+    }
+  }
+  places.sort((a, b) => Math.hypot(a.x - wanted.x, a.y - wanted.y) - Math.hypot(b.x - wanted.x, b.y - wanted.y));
+  const free = places.find((p) => !index.query({ x: p.x - gap / 2, y: p.y - gap / 2, width: wanted.width + gap, height: wanted.height + gap }).length);
+  if (free) return free;
   let { x, y } = wanted;
   const taken = () => index.query({ x: x - 8, y: y - 8, width: 16, height: 16 })
     .some((r) => Math.abs(r.x - x) < 8 && Math.abs(r.y - y) < 8);

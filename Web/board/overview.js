@@ -47,6 +47,10 @@ export class FarLayer {
     this.#covered = null, this.canvas.hidden = true;
   }
 
+  /** Whether the layer was painted for another scale.
+   * @param {number} scale */
+  isBlurred(scale) { return this.#covered !== null && Math.abs(scale / this.#scale - 1) > 0.02; }
+
   /** Whether the layer must be painted again.
    * @param {import('./geometry.js').Rect} view
    * @param {number} scale */
@@ -65,7 +69,7 @@ export class FarLayer {
     canvas.hidden = false;
     canvas.style.transform = `translate(${covered.x}px, ${covered.y}px) scale(${1 / drawn})`;
     const context = canvas.getContext('2d');
-    if (context) paint(context, papers, drawn, covered, palette(), papers.length < 2500);
+    if (context) paint(context, papers, drawn, covered, palette(), papers.length < 4000);
     this.#covered = covered, this.#scale = scale;
   }
 }

@@ -33,7 +33,7 @@ export class Panels {
       rows.replaceChildren(...found.map((b) => h('li', null,
         h('button', { type: 'button', class: 'row', 'aria-current': b.id === app.board?.id ? 'true' : null, onclick: () => { node.close(), app.openBoard(b.id); } },
           icon('board'), h('span', { class: 'name', dir: 'auto' }, b.name), h('span', { class: 'count' }, `${b.notes} ${b.notes === 1 ? 'note' : 'notes'}`)),
-        session.user?.canWrite !== false && iconButton('more', `More for ${b.name}`, (event) => this.#boardMenu(b, /** @type {Element} */ (event.currentTarget), node), { 'aria-haspopup': 'menu' }))));
+        session.user?.canWrite !== false && iconButton('more', `More for ${b.name}`, (event) => this.#boardMenu(b, /** @type {Element} */ (event.currentTarget)), { 'aria-haspopup': 'menu' }))));
       create.hidden = !query || session.boards.some((b) => b.name.toLocaleLowerCase() === query) || session.user?.canWrite === false;
       create.lastChild?.replaceWith(` Make “${input.value.trim()}”`);
     };
@@ -64,10 +64,10 @@ export class Panels {
     });
   }
 
-  /** @param {{id: string, name: string, notes: number}} board @param {Element} place @param {HTMLDialogElement} panel */
-  #boardMenu(board, place, panel) {
+  /** @param {{id: string, name: string, notes: number}} board @param {Element} place */
+  #boardMenu(board, place) {
     const { app } = this, { session } = app;
-    const node = menu(board.name, [
+    menu(board.name, [
       { name: 'Rename …', icon: 'edit', run: async () => {
         const name = await ask('Rename board', 'Name', board.name, 'Rename');
         if (name && name !== board.name) app.attempt(() => session.renameBoard(board.id, name));
@@ -76,7 +76,6 @@ export class Panels {
         const text = `“${board.name}” and its ${board.notes} ${board.notes === 1 ? 'note' : 'notes'} are deleted for all.`;
         if (await confirmed('Delete board', text, 'Delete')) app.attempt(() => session.deleteBoard(board.id));
       } }], place);
-    panel.append(node);
   }
 
   // MARK: - Filter
@@ -159,7 +158,7 @@ export class Panels {
     let entries = [];
     let shown = -1, complete = false;
     const slider = h('input', { type: 'range', min: '0', 'aria-label': 'Revision', oninput: () => show(Number(slider.value)) });
-    const what = h('p', { class: 'what' }), restoreNotes = h('button', { type: 'button', onclick: () => this.#restore(entries[shown], [...app.selection]) }, 'Restore note');
+    const what = h('p', { class: 'what' }), restoreNotes = h('button', { type: 'button', class: 'restore-notes', onclick: () => this.#restore(entries[shown], [...app.selection]) }, 'Restore note');
     const restoreBoard = h('button', { type: 'button', class: 'primary', onclick: () => this.#restore(entries[shown], null) }, 'Restore board');
     const bar = h('section', { class: 'bar history', 'aria-label': 'History' },
       h('div', { class: 'line' }, iconButton('left', 'Previous revision', () => show(shown - 1)), slider, iconButton('right', 'Next revision', () => show(shown + 1))),
@@ -181,6 +180,7 @@ export class Panels {
       what.replaceChildren(h('b', null, entry.author || 'Unknown'), ' ', entry.summary, h('span', null, entry.at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })));
       slider.setAttribute('aria-valuetext', sentence);
       const isNow = shown === entries.length - 1;
+      restoreNotes.hidden = !app.selection.size;
       restoreBoard.disabled = restoreNotes.disabled = isNow || !board.canWrite || app.session.user?.canWrite === false;
       const notes = await board.at(entry.revision);
       if (mine === turn && this.historyBar === bar) app.showPast(notes, entry);
@@ -203,6 +203,12 @@ export class Panels {
       await (ids ? board.restore(ids, entry.revision) : board.restoreBoard(entry.revision));
       app.report(ids ? 'Notes restored' : 'Board restored', 'Undo', () => app.undo());
     });
+  }
+
+  /** Notes can be restored while some are selected. */
+  selectionChanged() {
+    const button = /** @type {HTMLElement|null|undefined} */ (this.historyBar?.querySelector('.restore-notes'));
+    if (button) button.hidden = !this.app.selection.size;
   }
 
   closeHistory() {

@@ -70,7 +70,7 @@ export class People {
       this.#cursors.set(peer.session, node), this.#layer.append(node);
     }
     if (node) {
-      node.hidden = !cursor, node.style.setProperty('--person', peer.color);
+      node.hidden = !cursor, paint(node, peer.color);
       if (cursor) node.style.transform = `translate(${cursor.x}px, ${cursor.y}px)`;
     }
     const frame = peer.note === null || this.areHidden ? undefined : this.app.surface.frame(peer.note);
@@ -80,7 +80,7 @@ export class People {
       this.#flags.set(peer.session, flag), this.#layer.append(flag);
     }
     if (!flag) return;
-    flag.hidden = !frame, flag.style.setProperty('--person', peer.color);
+    flag.hidden = !frame, paint(flag, peer.color);
     if (!frame) return;
     flag.style.transform = `translate(${frame.x}px, ${frame.y}px)`;
     flag.style.width = frame.width + 'px', flag.style.height = frame.height + 'px';
@@ -94,7 +94,7 @@ export class People {
         type: 'button', class: 'face', 'aria-pressed': String(isFollowed), 'aria-label': label, title: label,
         onclick: () => isFollowed ? this.stop() : this.follow(peer.session),
       }, initials(peer.name));
-      button.style.setProperty('--person', peer.color);
+      paint(button, peer.color);
       return button;
     });
     if (peers.length > faces) buttons.push(h('button', { type: 'button', class: 'face more', onclick: () => this.followNext() }, '+' + (peers.length - faces)));
@@ -107,7 +107,7 @@ export class People {
     if (!peer) return;
     this.followed = session;
     const frame = byID('overlay');
-    frame.classList.add('following'), frame.style.setProperty('--person', peer.color);
+    frame.classList.add('following'), paint(frame, peer.color);
     this.app.report(`Following ${peer.name}`, 'Stop', () => this.stop());
     this.refresh();
   }
@@ -133,3 +133,11 @@ export class People {
 /** The first letters of two words.
  * @param {string} name */
 const initials = (name) => name.split(/[\s._-]+/, 2).map((word) => [...word][0] ?? '').join('').toUpperCase() || '?';
+
+/** Gives an element a person's color, and the ink that can be read on it.
+ * @param {HTMLElement} node @param {string} color */
+function paint(node, color) {
+  const [r, g, b] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255);
+  node.style.setProperty('--person', color);
+  node.style.setProperty('--person-ink', 0.2126 * r ** 2.2 + 0.7152 * g ** 2.2 + 0.0722 * b ** 2.2 > 0.183 ? '#14120e' : '#fff');
+}

@@ -50,11 +50,11 @@ export class Pointer {
       event.preventDefault();
       this.zoom(gestureScale * /** @type {any} */ (event).scale, this.last);
     });
-    addEventListener('keydown', (event) => {
+    document.addEventListener('keydown', (event) => {
       if (event.key === ' ' && event.target === document.body) this.#space = true, view.classList.add('hand');
       if (event.key === 'Escape' && this.state) event.stopPropagation(), this.abort();
     }, true);
-    addEventListener('keyup', (event) => { if (event.key === ' ') this.#space = false, view.classList.remove('hand'); });
+    document.addEventListener('keyup', (event) => { if (event.key === ' ') this.#space = false, view.classList.remove('hand'); });
   }
 
   /** @param {number} scale @param {Point} [pixel] */

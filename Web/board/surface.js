@@ -2,7 +2,7 @@
 // that are focused, edited, selected or dragged keep their elements wherever they are.
 
 import { byID, h, perFrame, svg } from './dom.js';
-import { arrow, fit, intersects, readingOrder, reveal, SpatialIndex, union, visible } from './geometry.js';
+import { arrow, clamp, fit, intersects, readingOrder, reveal, SpatialIndex, union, visible } from './geometry.js';
 import { frameOf, NoteView } from './note.js';
 import { FarLayer } from './overview.js';
 
@@ -169,7 +169,7 @@ export class Surface {
   fit(ids, animated = true) {
     const frames = ids ? [...ids].map((id) => this.index.get(id)) : this.shown().map(frameOf);
     const all = union(/** @type {Rect[]} */ (frames.filter(Boolean)));
-    this.setCamera(all ? fit(all, this.size, this.inset)
+    this.setCamera(all ? fit(all, this.size, this.inset, clamp(this.size.width / 1600, 1, 2))
       : { x: -this.size.width / 2, y: -this.size.height / 2, scale: 1 }, animated);
   }
 
@@ -211,7 +211,7 @@ export class Surface {
       this.#dots.style.backgroundSize = `${step}px ${step}px`;
     }
     const rest = (/** @type {number} */ v) => -(((v * camera.scale) % step) + step) % step;
-    this.#dots.hidden = camera.scale < 0.1;
+    this.#dots.hidden = camera.scale < 0.1 || this.#isFar;
     this.#dots.style.transform = `translate(${rest(camera.x)}px, ${rest(camera.y)}px)`;
     this.#cull();
     this.onpaint();
@@ -224,6 +224,7 @@ export class Surface {
   /** The view rests: text is drawn sharply, and what needs a layout is measured. */
   #settled() {
     this.#world.classList.remove('moving');
+    if (this.#isFar && this.#far.isBlurred(this.camera.scale)) return this.refreshFar();
     const cut = [...this.views.values()].map((view) => view.isCut());
     [...this.views.values()].forEach((view, i) => view.element.classList.toggle('cut', cut[i]));
   }

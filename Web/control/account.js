@@ -1,7 +1,8 @@
 // Who the user is, by HTTP: the server's answer to `v1/session`, logging in and out, and share links. The login is a
 // cookie that no script can read.
 
-/** @typedef {{user: string | null, role: string, build: string, store: string, accounts: boolean}} Account */
+/** @typedef {{name: string, version: number, hash: string}} ModelVersion */
+/** @typedef {{user: string | null, role: string, build: string, store: string, accounts: boolean, model?: ModelVersion}} Account */
 /** @typedef {typeof globalThis.fetch} Fetch */
 
 /** The longest time for an answer, in milliseconds. */
@@ -17,12 +18,13 @@ export class Server {
     this.#root = root;
   }
 
-  /** @param {string} path @param {object} [body] posted as JSON */
+  /** @param {string} path @param {object | null} [body] posted as JSON; null posts nothing */
   #ask(path, body) {
     const url = new URL(path, this.#root);
     /** @type {RequestInit} */
     const options = { credentials: 'same-origin', cache: 'no-store', signal: ending(patience) };
-    if (!body) return this.#fetch(url, options);
+    if (body === undefined) return this.#fetch(url, options);
+    if (body === null) return this.#fetch(url, { ...options, method: 'POST' });
     const headers = { 'Content-Type': 'application/json' };
     return this.#fetch(url, { ...options, method: 'POST', headers, body: JSON.stringify(body) });
   }
@@ -57,7 +59,7 @@ export class Server {
     }
   }
 
-  async logout() { await this.#ask('v1/logout', {}); }
+  async logout() { await this.#ask('v1/logout', null); }
 
   /** Makes a share link that can read a board.
    * @param {string} board @param {URL} page the address of the application @returns {Promise<string>}

@@ -57,7 +57,8 @@ export class Board extends LiveBoard {
   insertMany(list, gesture) {
     if (list.length === 0 || !this.#mayWrite()) return [];
     const step = gesture ?? this.gesture(list.length === 1 ? 'New Note' : 'New Notes');
-    const homeless = list.filter((each) => each.x === undefined || each.y === undefined);
+    const hasPlace = (/** @type {Partial<Note>} */ each) => Number.isFinite(each.x) && Number.isFinite(each.y);
+    const homeless = list.filter((each) => !hasPlace(each));
     const places = this.place(homeless.map(({ width = 200, height = 200 }) => ({ width, height })));
     let top = this.#top();
     const made = list.map((values) => {
@@ -65,15 +66,11 @@ export class Board extends LiveBoard {
       const insert = change('insert', object);
       for (const name of settable) {
         const value = values[/** @type {keyof Note} */ (name)];
-        if (value !== undefined) insert.set[name] = value;
+        if (isValue(value)) insert.set[name] = value;
       }
-      if (values.x === undefined || values.y === undefined) {
-        const place = places[homeless.indexOf(values)];
-        Object.assign(insert.set, { x: place.x, y: place.y });
-      } else {
-        const { x, y } = beside({ x: values.x, y: values.y, width: 1, height: 1 }, this.notes.values());
-        Object.assign(insert.set, { x, y });
-      }
+      const place = hasPlace(values)
+        ? beside({ x: Number(values.x), y: Number(values.y), width: 1, height: 1 }, this.notes.values()) : places[homeless.indexOf(values)];
+      Object.assign(insert.set, { x: place.x, y: place.y });
       if (values.z === undefined) insert.set.z = top += 1;
       insert.set.board = `Board/${this.id}`;
       if (values.tags?.length) insert.set.tags = values.tags.map((tag) => `Tag/${tag.id}`);
@@ -108,7 +105,7 @@ export class Board extends LiveBoard {
       const made = this.#change(note);
       for (const name of settable) {
         const key = /** @type {keyof Note} */ (name);
-        if (wanted[key] === undefined || wanted[key] === note[key]) continue;
+        if (!isValue(wanted[key]) || wanted[key] === note[key]) continue;
         if (name === 'text') made.texts.text = this.session.overlay.textEdit(made.object, differences(note.text, String(wanted.text)));
         else made.set[name] = wanted[key];
       }
@@ -322,3 +319,7 @@ export class Board extends LiveBoard {
     return jsonLines({ id: this.id, name: this.name, color }, this.notes.values(), this.links.values());
   }
 }
+
+/** Whether a value can be set: a number that is not finite has no form in JSON.
+ * @param {unknown} value */
+function isValue(value) { return value !== undefined && (typeof value !== 'number' || Number.isFinite(value)); }

@@ -10,9 +10,9 @@ import { openTabs } from '../keep/tabs.js';
  *  randomHex: () => string, undoScope: () => [scope: string, group: number],
  *  openStorage: () => Promise<import('../keep/storage.js').Storage>, openTabs: () => import('../keep/tabs.js').Tabs,
  *  isPersistent: () => Promise<boolean>, persist: () => Promise<boolean>, keepShell: () => Promise<boolean>,
- *  isOnline: () => boolean, onhide: (body: () => void) => void, onshow: (body: () => void) => void, reload: () => void}} Environment
+ *  isOnline: () => boolean, onhide: (body: () => void) => void, onshow: (body: () => void) => void, reload: () => boolean}} Environment
  *  `page`: the address of the application; `root`: that of the server's HTTP interface, two folders above;
- *  `keepShell`: whether the application can be loaded without the server */
+ *  `keepShell`: whether the application can be loaded without the server; `reload`: false if it was loaded just now */
 
 /** @returns {Environment} */
 export function browser() {
@@ -33,7 +33,7 @@ export function browser() {
     keepShell: () => keepShell(page), isOnline: () => navigator.onLine,
     onhide: (body) => { addEventListener('pagehide', body); document.addEventListener('visibilitychange', () => { if (document.hidden) body(); }); },
     onshow: (body) => document.addEventListener('visibilitychange', () => { if (!document.hidden) body(); }),
-    reload: () => location.reload(),
+    reload,
   };
 }
 
@@ -50,6 +50,21 @@ function undoScope(randomHex) {
   }
   // Not the clock's time alone: it may have been set back since the last load.
   return [scope, Number.parseInt(randomHex().slice(0, 12), 16)];
+}
+
+/** Loads the page again, unless it did so a moment ago. */
+function reload() {
+  const name = 'stickies-reloaded';
+  try {
+    const last = Number(sessionStorage.getItem(name));
+    // A clock that was set back must not prevent it forever.
+    if (Math.abs(Date.now() - last) < 10_000) return false;
+    sessionStorage.setItem(name, String(Date.now()));
+  } catch {
+    return false;
+  }
+  location.reload();
+  return true;
 }
 
 /** Registers the worker that keeps the application's files, and removes workers of older builds.

@@ -306,11 +306,20 @@ function date(microseconds) { return microseconds === null || microseconds === u
 function changedProperties(old, note) {
   /** @type {string[]} */
   const names = [];
-  for (const name of /** @type {(keyof Note)[]} */ (Object.keys(note))) {
-    const [a, b] = [old[name], note[name]];
-    if (a === b) continue;
-    if (typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)) continue;
-    names.push(name);
+  for (const name in note) {
+    const [a, b] = [old[/** @type {keyof Note} */ (name)], note[/** @type {keyof Note} */ (name)]];
+    if (a !== b && !(typeof b === 'object' && isEqual(a, b))) names.push(name);
   }
   return names;
+}
+
+/** Whether two dates, or two lists of tags or links, are equal.
+ * @param {any} a @param {any} b */
+function isEqual(a, b) {
+  if (a === null || b === null) return a === b;
+  if (b instanceof Date) return a.getTime() === b.getTime();
+  return a.length === b.length && a.every((/** @type {any} */ each, /** @type {number} */ index) => {
+    const other = b[index];
+    return each.id === other.id && each.name === other.name && each.to === other.to && each.label === other.label;
+  });
 }

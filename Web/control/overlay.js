@@ -145,6 +145,7 @@ export class Overlay {
     const stored = this.#stored(idOf(object));
     if (!list || !stored || this.#composed.has(object)) return;
     const layers = list.filter(({ change }) => 'text' in change.texts);
+    if (layers.length === 0) return;
     if (list.some(({ intent, change }) => intent.state !== 'queued' && ('text' in change.texts || 'text' in change.set))) return;
     let below = /** @type {string} */ (stored.values.text ?? '');
     layers.forEach(({ change }, place) => {

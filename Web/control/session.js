@@ -12,6 +12,7 @@ import { Board } from './board.js';
 import { Boards } from './boards.js';
 import { browser } from './browser.js';
 import { retry } from './conflicts.js';
+import { Login } from './login.js';
 import { Objects } from './objects.js';
 import { Overlay } from './overlay.js';
 import { Presence } from './people.js';
@@ -19,13 +20,12 @@ import { patience, statusOf } from './status.js';
 import { Steps } from './steps.js';
 
 /** @typedef {import('../net/connection.js').Connection} Connection */
-/** @typedef {import('./account.js').Account} Account */
 /** @typedef {import('./board.js').Gesture} Gesture */
 /** @typedef {import('../keep/intents.js').Change} Change */
 /** @typedef {import('./browser.js').Environment} Environment */
 
-/** The time after a change until the copies are stored, and between looks at the account, in milliseconds. */
-const [copyDelay, accountPause] = [5000, 5000];
+/** The time after a change until the copies are stored, and without a connection until they are shown, in milliseconds. */
+const [copyDelay, copyPatience] = [5000, 1500];
 
 export class Session extends EventTarget {
   user = { name: '', role: '', canWrite: false };
@@ -50,17 +50,11 @@ export class Session extends EventTarget {
   connected;
   #environment;
   #server;
+  #login;
   #storage = memoryStorage();
   /** @type {import('./status.js').Keeps} */
   #keeps = 'none';
-  /** @type {Account | null} */
-  #account = null;
   #isVerified = false;
-  #isSignedOut = false;
-  /** @type {'notAllowed' | 'outdated' | null} */
-  #refused = null;
-  #refusal = '';
-  #update = false;
   #reloadsOffline = false;
   #wasLive = false;
   #lostAt = 0;
@@ -70,7 +64,6 @@ export class Session extends EventTarget {
   #isMine = false;
   #hasAsked = false;
   #copyTimer = false;
-  #accountDue = 0;
   /** @type {() => void} */
   #connect = () => {};
   /** @type {import('../net/connection.js').Query | null} */
@@ -84,12 +77,15 @@ export class Session extends EventTarget {
     super();
     this.#environment = environment;
     this.#server = new Server(environment.fetch, environment.root);
+    this.#login = new Login(this.#server, environment, this.#storage);
+    this.#login.onend = () => this.#end();
+    this.#login.onchange = () => this.announce();
     this.connected = new Promise((resolve) => { this.#connect = resolve; });
     this.#lostAt = environment.clock.now();
     const replica = environment.randomHex();
     this.connection = this.#makeConnection(replica, 0, 'browser');
-    this.#presence = new Presence((state) => this.connection.presence(state), environment.clock);
-    this.#ended = new EndedReplicas((other, sequence) => this.#makeConnection(idHex(other), sequence, this.user.name));
+    this.#presence = new Presence((state) => { if (this.user.canWrite) this.connection.presence(state); }, environment.clock);
+    this.#ended = new EndedReplicas((other) => this.#makeConnection(idHex(other), Number.MAX_SAFE_INTEGER, this.user.name));
     this.copies = new Copies(this.#storage, { store: '', user: '' });
     this.overlay = new Overlay({ entries: [] }, (id) => this.stored(id));
     const [scope, group] = environment.undoScope();
@@ -117,49 +113,48 @@ export class Session extends EventTarget {
       const failure = await this.#server.login(secret);
       if (failure) this.notice(failure);
     }
-    try {
-      this.#storage = await environment.openStorage();
-      this.#keeps = await environment.isPersistent() ? 'durable' : 'evictable';
-    } catch {
-      this.#keeps = 'none';
-    }
-    this.#reloadsOffline = await environment.keepShell();
+    const [account] = await Promise.all([this.#server.account(), this.#openStorage()]);
     environment.onhide(() => { this.#saveCopies(); });
     environment.onshow(() => { this.unsent?.follow(); });
     this.later(() => this.announce(), patience);
-    await this.#enter();
-  }
-
-  /** Finds the account, from the server or as it was last, and opens the session with it. */
-  async #enter() {
-    const found = await this.#server.account();
-    const key = ['account', this.#environment.root.href];
-    if (found) {
-      this.#update = this.#environment.build !== '' && found.build !== '' && found.build !== this.#environment.build;
-      if (found.user === null && found.accounts) return this.#signedOut();
-      const account = { ...found, user: found.user ?? 'browser' };
-      this.#storage.change({ put: [[key, account]] }).catch(() => {});
-      return this.#openAccount(account);
-    }
-    const [remembered] = await this.#storage.list(key).catch(() => []);
-    if (remembered) return this.#openAccount(remembered[1]);
+    await this.#enter(account);
+    // Behind what the user waits for.
+    this.#reloadsOffline = await environment.keepShell();
     this.announce();
-    this.later(() => { if (!this.#account && !this.#isSignedOut) this.#enter(); }, 1000);
   }
 
-  /** @param {Account & {user: string}} account */
-  async #openAccount(account) {
+  async #openStorage() {
+    try {
+      this.#storage = this.#login.storage = await this.#environment.openStorage();
+      this.#keeps = await this.#environment.isPersistent() ? 'durable' : 'evictable';
+    } catch {
+      this.#keeps = 'none';
+    }
+  }
+
+  /** Opens the session with the account that the server names; without the server, with the last one.
+   * @param {import('./account.js').Account | null} found */
+  async #enter(found) {
+    const account = await this.#login.find(found);
+    if (account) return this.#openAccount(account, found !== null);
+    this.announce();
+    if (!this.#login.isSignedOut) this.later(async () => this.#enter(await this.#server.account()), 1000);
+  }
+
+  /** @param {import('./login.js').Known} account
+   * @param {boolean} isReachable whether the server has just answered: then its objects come sooner than the copies */
+  async #openAccount(account, isReachable) {
     const environment = this.#environment;
-    this.#account = account;
     this.#setUser(account.user, account.role);
     const owner = { store: account.store, user: account.user };
     const connection = this.#makeConnection(this.connection.identity.replica, 0, account.user);
     this.connection = connection;
     this.copies = new Copies(this.#storage, owner);
-    await this.copies.load();
+    if (!isReachable) await this.copies.load();
     const replica = idText(connection.identity.replica);
     const unsent = new Unsent({
       storage: this.#storage, owner: { ...owner, replica }, author: account.user, clock: environment.clock,
+      model: account.model ?? { name: 'Stickies', version: 1, hash: '0'.repeat(32) },
       commit: (transaction, from) => from === replica ? connection.commit(transaction) : this.#ended.commit(from, transaction),
       nextSequence: () => connection.transactionID().sequence, tabs: environment.openTabs(),
     });
@@ -184,12 +179,19 @@ export class Session extends EventTarget {
       this.refreshBoards();
       this.#emit('boards');
     }, (refusal) => this.notice(`the boards can’t be listed: ${refusal.message}`));
+    connection.start();
+    this.#showCopies();
+    if (isReachable) this.later(() => { if (!this.boardsAreKnown) this.copies.load().then(() => this.#showCopies()); }, copyPatience);
+    await unsent.start();
+    this.announce();
+  }
+
+  /** Shows the copies, until the server's objects arrive. */
+  #showCopies() {
+    if (this.boardsAreKnown) return this.copies.forget();
     this.objects.readTags(new Set(this.copies.tags));
     for (const board of this.#open) board.load();
-    await unsent.start();
-    connection.start();
     this.#emit('boards');
-    this.announce();
   }
 
   /** @param {string} name @param {string} role */
@@ -198,8 +200,8 @@ export class Session extends EventTarget {
     this.user = { name, role: role || 'owner', canWrite: role !== 'reader' };
   }
 
-  #signedOut() {
-    this.#isSignedOut = true;
+  /** Ends the connection: the login is over. */
+  #end() {
     if (this.unsent) this.unsent.isLive = false;
     this.connection.stop();
     this.announce();
@@ -207,10 +209,8 @@ export class Session extends EventTarget {
 
   /** Ends the login of this browser. Unsent edits stay in it, for this user's next login. */
   async signOut() {
-    await this.#server.logout();
     await this.copies.clear();
-    await this.#storage.change({ remove: [['account', this.#environment.root.href]] }).catch(() => {});
-    this.#signedOut();
+    await this.#login.leave();
   }
 
   // ---- The connection
@@ -223,21 +223,17 @@ export class Session extends EventTarget {
     const { unsent } = this;
     if (state.kind === 'live') {
       const { welcome } = this.connection;
-      const store = String(welcome.head?.store ?? '').replace(/-/g, '');
-      const account = /** @type {Account} */ (this.#account);
-      // The cookie is another user's by now, or the store another one: nothing of this page is for them.
-      if (welcome.author !== account.user || (store && account.store && store !== account.store)) {
-        if (unsent) unsent.isLive = false;
-        return this.#environment.reload();
-      }
+      if (unsent) unsent.isLive = false;
+      if (!this.#login.verify(welcome)) return;
       this.#isVerified = true;
       this.#wasLive = true;
       this.#setUser(welcome.author, state.role ?? '');
-      this.#refused = null;
       this.#connect();
       if (unsent) {
         unsent.isLive = true;
+        this.#login.modelVersion(welcome.model, () => this.connection.modelFile()).then((model) => { if (model) unsent.model = model; }, () => {});
         unsent.pump();
+        unsent.follow();
       }
       this.steps.refresh();
       this.#presence.reset(welcome.author);
@@ -245,32 +241,10 @@ export class Session extends EventTarget {
       if (this.#isVerified) this.#lostAt = this.#environment.clock.now();
       this.#isVerified = false;
       if (unsent) unsent.isLive = false;
-      if (state.kind === 'refused') this.#refuse(state);
-      else this.#lookAtAccount();
+      if (state.kind === 'refused') this.#login.refuse(state);
+      else this.#login.look();
       this.later(() => this.announce(), patience);
     }
-    this.announce();
-  }
-
-  /** @param {import('../net/connection.js').State} state */
-  #refuse({ code, message = '' }) {
-    this.#refused = code === 'malformed' || /protocol|model/.test(message) ? 'outdated' : 'notAllowed';
-    this.#refusal = message;
-    this.#accountDue = 0;
-    this.#lookAtAccount();
-  }
-
-  /** A browser does not say why a WebSocket failed: asks whether the login ended, or the server has a newer page. */
-  async #lookAtAccount() {
-    const { clock, build } = this.#environment;
-    if (clock.now() < this.#accountDue) return;
-    this.#accountDue = clock.now() + accountPause;
-    const found = await this.#server.account();
-    if (!found || !this.#account) return;
-    this.#update = build !== '' && found.build !== '' && found.build !== build;
-    if (this.#refused && this.#update) this.#refused = 'outdated';
-    if (found.user === null && found.accounts) return this.#signedOut();
-    if (found.user !== null && found.user !== this.#account.user) return this.#environment.reload();
     this.announce();
   }
 
@@ -413,23 +387,23 @@ export class Session extends EventTarget {
   #saveCopies() {
     this.#copyTimer = false;
     if (!this.isLive || !this.boardsAreKnown) return;
-    const at = this.#environment.clock.date().getTime();
-    const objects = (/** @type {Iterable<string>} */ ids) => [...ids].flatMap((id) => this.graph.get(id) ?? []);
-    this.copies.save('', objects([...this.#boardIDs, ...this.objects.tags.keys()]), at);
-    for (const board of this.#open) {
-      if (board.ready && !board.isPart && !board.isGone) this.copies.save(board.id, objects([...board.notes.keys(), ...board.links.keys()]), at);
-    }
+    const of = (/** @type {Iterable<string>} */ ids) => [...ids].flatMap((id) => this.graph.get(id) ?? []);
+    const shown = [...this.#open].filter((each) => each.ready && !each.isPart && !each.isGone);
+    const all = new Map(shown.map((each) => [each.id, of([...each.notes.keys(), ...each.links.keys()])]));
+    all.set('', of([...this.#boardIDs, ...this.objects.tags.keys()]));
+    for (const [board, objects] of all) this.copies.save(board, objects, this.#environment.clock.date().getTime());
   }
 
   // ---- Status
 
   get status() {
     const { clock, isOnline } = this.#environment;
+    const { isSignedOut, refused, refusal, update } = this.#login;
     return statusOf({
-      connection: this.isLive ? 'live' : this.connection.state.kind, isRefused: this.#refused, refusal: this.#refusal,
-      isSignedOut: this.#isSignedOut, canWrite: this.user.canWrite, wasLive: this.#wasLive, lostFor: clock.now() - this.#lostAt,
+      connection: this.isLive ? 'live' : this.connection.state.kind, isRefused: refused, refusal,
+      isSignedOut, canWrite: this.user.canWrite, wasLive: this.#wasLive, lostFor: clock.now() - this.#lostAt,
       isOnline: isOnline(), unsent: this.unsent?.queue.unsent ?? 0, parked: this.unsent?.queue.parked.size ?? 0,
-      keeps: this.unsent?.isFull ? 'none' : this.#keeps, update: this.#update, reloadsOffline: this.#reloadsOffline,
+      keeps: this.unsent?.isFull ? 'none' : this.#keeps, update, reloadsOffline: this.#reloadsOffline,
     });
   }
 

@@ -3,6 +3,8 @@
 // does; on the wire and in unsent edits they count bytes of UTF-8. The rules of rebasing are the server's
 // (TextSplice.swift), so that a prediction made here equals its result.
 
+import { byteLength, difference, unitOffset, wellFormed } from '../context/text.js';
+
 /** @typedef {{offset: number, length: number, insertion: string, continues?: boolean}} Splice
  *  `continues`: the insertion continues what its author wrote to its left, so no other author's text comes between. */
 
@@ -12,12 +14,6 @@ const maximumParts = 2000;
 const maximumHunks = 100;
 /** The most steps of a comparison, whose time and memory grow with their square. */
 const maximumSteps = 300;
-
-/** The text with each lone surrogate replaced by U+FFFD: the server stores UTF-8, which has none.
- * @param {string} text */
-export function wellFormed(text) {
-  return text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
-}
 
 /** @param {string} text @param {number} offset */
 function splitsPair(text, offset) {
@@ -53,16 +49,8 @@ export function splice(text, edit) {
  * @param {string} old @param {string} text @returns {Splice | null} */
 export function smallest(old, text) {
   if (old === text) return null;
-  const most = Math.min(old.length, text.length);
-  let prefix = 0;
-  while (prefix < most && old.charCodeAt(prefix) === text.charCodeAt(prefix)) prefix += 1;
-  while (splitsPair(old, prefix) || splitsPair(text, prefix)) prefix -= 1;
-  let suffix = 0;
-  while (suffix < most - prefix && old.charCodeAt(old.length - 1 - suffix) === text.charCodeAt(text.length - 1 - suffix)) {
-    suffix += 1;
-  }
-  while (suffix > 0 && (splitsPair(old, old.length - suffix) || splitsPair(text, text.length - suffix))) suffix -= 1;
-  return { offset: prefix, length: old.length - prefix - suffix, insertion: text.slice(prefix, text.length - suffix) };
+  const { start, end, text: insertion } = difference(old, text);
+  return { offset: start, length: end - start, insertion };
 }
 
 // ---- Comparing
@@ -325,17 +313,6 @@ export function ends(splices) {
 
 // ---- Bytes
 
-/** The number of bytes of UTF-8 from `start` to `end`. Half of a surrogate pair counts two of its four bytes.
- * @param {string} text @param {number} [start] @param {number} [end] */
-export function byteLength(text, start = 0, end = text.length) {
-  let count = 0;
-  for (let index = start; index < end; index += 1) {
-    const unit = text.charCodeAt(index);
-    count += unit < 0x80 ? 1 : unit < 0x800 || (unit & 0xF800) === 0xD800 ? 2 : 3;
-  }
-  return count;
-}
-
 /** The splices of a text with offsets in bytes of UTF-8.
  * @param {Splice[]} splices @param {string} text the text before them @returns {Splice[]} */
 export function toBytes(splices, text) {
@@ -358,11 +335,9 @@ export function fromBytes(splices, text) {
   let [units, bytes] = [0, 0];
   /** @param {number} goal */
   const advance = (goal) => {
-    while (bytes < goal && units < text.length) {
-      bytes += byteLength(text, units, units + 1);
-      units += 1;
-    }
-    if (bytes !== goal || splitsPair(text, units)) throw new RangeError('a splice beyond its text');
+    units = goal < bytes ? -1 : unitOffset(text, goal - bytes, units);
+    if (units < 0) throw new RangeError('a splice beyond its text');
+    bytes = goal;
     return units;
   };
   return splices.map((each) => {

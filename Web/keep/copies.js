@@ -65,6 +65,12 @@ export class Copies {
     this.#boards.delete(board);
   }
 
+  /** Forgets all copies in memory. */
+  forget() {
+    this.#objects.clear();
+    this.#boards.clear();
+  }
+
   /** Stores the copy of a board; without an id, that of the list of boards and of the tags.
    * @param {string} board @param {Stored[]} objects @param {number} at */
   async save(board, objects, at) {
@@ -84,7 +90,6 @@ export class Copies {
   async clear() {
     const all = await this.#storage.list(this.#key).catch(() => []);
     await this.#storage.change({ remove: all.map(([key]) => key) }).catch(() => {});
-    this.#objects.clear();
-    this.#boards.clear();
+    this.forget();
   }
 }

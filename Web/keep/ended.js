@@ -8,21 +8,20 @@ export class EndedReplicas {
   /** @type {Map<string, {connection: Connection, pending: number, live: Promise<void>}>} */
   #connections = new Map();
 
-  /** @param {(replica: string, sequence: number) => Connection} open makes a connection, not yet started */
+  /** @param {(replica: string) => Connection} open makes a connection, not yet started, of a replica that knows of all its
+   * transactions: it would take a higher one for that of a copy, and send this one under another id */
   constructor(open) { this.#open = open; }
 
   /** @param {string} replica @param {any} transaction @returns {Promise<any>} */
   async commit(replica, transaction) {
     let other = this.#connections.get(replica);
     if (!other) {
-      const connection = this.#open(replica, transaction.sequence);
+      const connection = this.#open(replica);
       other = { connection, pending: 0, live: untilLive(connection) };
       this.#connections.set(replica, other);
       connection.start();
     }
     const { connection } = other;
-    // Higher numbers of the replica than this one must not look like those of a copy.
-    connection.identity.lastSequence = Math.max(connection.identity.lastSequence, transaction.sequence);
     other.pending += 1;
     try {
       await other.live;

@@ -1,5 +1,5 @@
 // Unsent edits. An intent is one transaction of the user: what it changes, by names, under the id with which it is sent.
-// docs/offline-form.md describes its JSON form, which the shell's replica reads and writes too. In memory, an intent has
+// docs/guides/offline.md describes its JSON form, which the shell's replica reads and writes too. In memory, an intent has
 // one change for each object, and texts are edited by splices in UTF-16; the form counts bytes.
 
 import * as splices from '../control/splices.js';
@@ -29,6 +29,15 @@ const relationships = {
 function relationship(object, property) {
   const entity = /** @type {Record<string, Record<string, {to: string, many: boolean}>>} */ (relationships)[entityOf(object)];
   return entity && Object.hasOwn(entity, property) ? entity[property] : undefined;
+}
+
+/** A value of a property as the form has it: references with their entities.
+ * @param {string} object @param {string | null | undefined} property @param {unknown} value @returns {unknown} */
+export function formValue(object, property, value) {
+  const found = property ? relationship(object, property) : undefined;
+  if (value === undefined || value === null) return null;
+  if (!found) return value;
+  return Array.isArray(value) ? value.map((each) => `${found.to}/${each}`) : `${found.to}/${value}`;
 }
 
 /** The entity of an `Entity/ID`.
@@ -136,8 +145,9 @@ export function subjects(intent) {
 /** Replaces names of objects, when the server has given them ids or the intent moves to another replica.
  * @param {Intent} intent @param {Map<string, string>} names
  * @param {number} [revision] the commit that made the objects: their later changes are based on it
+ * @param {Set<string>} [texts] the texts that an earlier intent edits; the others are those of the commit
  * @returns {boolean} whether it had any of them */
-export function rename(intent, names, revision) {
+export function rename(intent, names, revision, texts = new Set()) {
   let isChanged = false;
   /** @param {unknown} value @returns {any} */
   const renamed = (value) => {
@@ -150,7 +160,11 @@ export function rename(intent, names, revision) {
   for (const each of intent.changes) {
     if (revision !== undefined && each.kind !== 'insert' && names.has(each.object)) {
       each.base = revision;
-      for (const name of Object.keys(each.texts)) each.texts[name] = { ...each.texts[name], base: revision };
+      for (const name of Object.keys(each.texts)) {
+        const text = `${each.object}.${name}`;
+        if (!texts.has(text)) each.texts[name] = { ...each.texts[name], base: revision };
+        texts.add(text);
+      }
     }
     each.object = renamed(each.object);
     for (const name of Object.keys(each.set)) if (relationship(each.object, name)) each.set[name] = renamed(each.set[name]);

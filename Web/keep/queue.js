@@ -55,10 +55,13 @@ export class Queue {
   /** A temporary name for an object of an intent that `add` extends or makes.
    * @param {string} entity @param {import('./intents.js').UndoGroup} undo */
   name(entity, undo) {
-    this.#names += 1;
-    return `${entity}/new:${this.#open(undo)?.number ?? this.#next}.${this.#names}`;
+    const number = this.#open(undo)?.number ?? this.#next;
+    this.#names = number === this.#named ? this.#names + 1 : 1;
+    this.#named = number;
+    return `${entity}/new:${number}.${this.#names}`;
   }
   #names = 0;
+  #named = 0;
 
   /** The newest intent, if a change of this step can join it.
    * @param {import('./intents.js').UndoGroup} undo */
@@ -166,7 +169,7 @@ export class Queue {
       const orphaned = this.#orphaned(intent);
       if (orphaned !== undefined) {
         const message = 'it needs something that the server has refused';
-        actions.push(...this.#park(intent, { code: 'waits', message, at, waitsFor: orphaned }));
+        actions.push(...this.#park(intent, { code: 'waits', message, at, ...(orphaned > 0 ? { waitsFor: orphaned } : {}) }));
         continue;
       }
       if (this.#isBlocked(intent) || !isReady(intent)) break;
@@ -238,14 +241,27 @@ export class Queue {
     const lost = this.#lost(intent, conflicts, at);
     const stored = lost.map((each) => each);
     rename(intent, ids);
+    const texts = new Set();
     for (const other of [...this.entries, ...this.parked.values(), ...lost]) {
-      if (other !== intent && rename(other, ids, revision) && !stored.includes(other)) {
+      if (other !== intent && rename(other, ids, revision, texts) && !stored.includes(other)) {
         other.version += 1;
         stored.push(other);
       }
     }
+    const removed = [number, ...lost.flatMap((each) => this.#superseded(each))];
+    for (const each of removed) this.parked.delete(each);
     for (const each of lost) this.parked.set(each.number, each);
-    return [{ do: 'settle', removed: [number], stored }];
+    return [{ do: 'settle', removed, stored: stored.filter((each) => !removed.includes(each.number)) }];
+  }
+
+  /** The parked intents whose values a later one of the user replaces: a note that was dragged twice has one conflict.
+   * @param {Intent} intent */
+  #superseded(intent) {
+    const [change] = intent.changes;
+    const covers = (/** @type {Change} */ other) => other.kind === change.kind && other.object === change.object
+      && Object.keys(other.texts).length + Object.keys(other.members).length === 0
+      && Object.keys(other.set).every((name) => name in change.set);
+    return [...this.parked.values()].filter((each) => each.parked?.code === 'conflict' && each.changes.every(covers)).map((each) => each.number);
   }
 
   /** Parked intents for the changes that lost a conflict, one for each object.
@@ -293,8 +309,8 @@ export class Queue {
     if (refusal.code === 'outdated') {
       // The store was restored to an earlier state: the same edits are made again over it, under the same id.
       intent.state = 'queued';
-      intent.version += 1;
-      return [];
+      delete intent.left;
+      return this.touch(intent);
     }
     const { code, message, conflicts, violations } = refusal;
     return this.#park(intent, {
@@ -416,7 +432,7 @@ function filtered(values, isKept) {
 
 /** @param {Conflict} conflict @returns {Conflict} */
 function plain({ kind, object, property, mine, theirs, author, revision }) {
-  return { kind, object, ...(property ? { property } : {}), mine, theirs, author, revision };
+  return { kind, object, ...(property ? { property } : {}), mine: mine ?? null, theirs: theirs ?? null, author, revision };
 }
 
 /** A list of the parked intents for a person.

@@ -2,7 +2,7 @@
 // takes over those of tabs that have ended.
 
 import { conflicts, Queue } from './queue.js';
-import { entityOf, fromForm, idOf, toForm, toTransaction } from './intents.js';
+import { entityOf, formValue, fromForm, toForm, toTransaction } from './intents.js';
 
 /** @typedef {import('./intents.js').Intent} Intent */
 /** @typedef {import('./intents.js').Change} Change */
@@ -14,8 +14,9 @@ import { entityOf, fromForm, idOf, toForm, toTransaction } from './intents.js';
 /** @typedef {{revision: number, ids: Map<string, string>, conflicts: any[]}} Answer */
 /** @typedef {(transaction: any, replica: string) => Promise<Answer>} Commit */
 
-/** The longest time for which the effects of an answered edit are awaited, in milliseconds. */
-const patience = 1000;
+/** The longest time for which the effects of an answered edit are awaited, and the time between looks for other tabs, in
+ * milliseconds. */
+const [patience, pause] = [1000, 30_000];
 
 export class Unsent {
   queue;
@@ -35,6 +36,9 @@ export class Unsent {
   /** Whether the effects of an answered intent are visible.
    * @type {(intent: Intent) => boolean} */
   isVisible = () => true;
+  /** The model in whose names edits are made.
+   * @type {{name: string, version: number, hash: string}} */
+  model;
   /** Whether the browser has refused to store an edit; it is sent anyway. */
   isFull = false;
   /** The stored copies, which are not a part of the queue.
@@ -53,14 +57,16 @@ export class Unsent {
   #followed = new Set();
 
   /** @param {{storage: Storage, owner: {store: string, user: string, replica: string}, author: string, clock: Clock,
-   *  commit: Commit, nextSequence: () => number, tabs: import('./tabs.js').Tabs}} options */
-  constructor({ storage, owner, author, clock, commit, nextSequence, tabs }) {
+   *  model: {name: string, version: number, hash: string}, commit: Commit, nextSequence: () => number,
+   *  tabs: import('./tabs.js').Tabs}} options */
+  constructor({ storage, owner, author, model, clock, commit, nextSequence, tabs }) {
     this.storage = storage;
     this.#owner = owner;
     this.#clock = clock;
     this.#commit = commit;
     this.#tabs = tabs;
     this.author = author;
+    this.model = model;
     this.queue = new Queue({ replica: owner.replica, nextSequence });
   }
 
@@ -76,7 +82,11 @@ export class Unsent {
   /** Begins to take over the edits of ended tabs. */
   async start() {
     this.#tabs.hold(this.#lock(this.#owner.replica));
-    await this.follow();
+    const look = async () => {
+      await this.follow();
+      this.#clock.later(look, pause);
+    };
+    await look();
   }
 
   /** Looks for other tabs with unsent edits, to take these over when such a tab has ended. */
@@ -132,7 +142,7 @@ export class Unsent {
   add(changes, undo) {
     if (changes.length === 0) return;
     const actions = this.queue.add(changes, {
-      undo, author: this.author, made: this.#clock.date().toISOString(), policy: this.isLive ? 'objectTrump' : 'storeTrump',
+      undo, model: this.model, author: this.author, made: this.#clock.date().toISOString(), policy: this.isLive ? 'objectTrump' : 'storeTrump',
     });
     this.onchange(changes.map((each) => each.object), new Map());
     this.pump();
@@ -239,22 +249,28 @@ export class Unsent {
   async #send(intent) {
     const { transaction, names } = toTransaction(intent);
     const object = (/** @type {any} */ each) => names.get(each.id) ?? `${each.entity}/${each.id}`;
+    const conflict = (/** @type {any} */ each) => {
+      const [mine, theirs] = [each.mine, each.theirs].map((value) => formValue(`${each.entity}/`, each.property, value));
+      return { ...each, object: object(each), mine, theirs };
+    };
+    const violation = (/** @type {any} */ each) => {
+      const { property, rule, value = null, message } = each;
+      return { object: object(each), ...(property ? { property } : {}), rule, value, message };
+    };
     try {
       const answer = await this.#commit(transaction, intent.transaction.replica);
       const ids = new Map([...answer.ids].flatMap(([wire, id]) => {
         const name = names.get(wire);
         return name ? [[name, `${entityOf(name)}/${id}`]] : [];
       }));
-      const made = answer.conflicts.map((each) => ({ ...each, object: object(each) }));
-      this.#answered(intent, { ...answer, ids, conflicts: made });
+      this.#answered(intent, { ...answer, ids, conflicts: answer.conflicts.map(conflict) });
     } catch (error) {
       const refusal = /** @type {any} */ (error);
       // A mistake of this program must not repeat forever, nor lose the edit.
       const code = typeof refusal?.code === 'string' ? refusal.code : 'failed';
       const actions = this.queue.refused(intent.number, {
         code, message: String(refusal?.message ?? refusal), outcomeUnknown: Boolean(refusal?.outcomeUnknown),
-        conflicts: (refusal?.conflicts ?? []).map((/** @type {any} */ each) => ({ ...each, object: object(each) })),
-        violations: (refusal?.violations ?? []).map((/** @type {any} */ each) => ({ ...each, object: object(each) })),
+        conflicts: (refusal?.conflicts ?? []).map(conflict), violations: (refusal?.violations ?? []).map(violation),
       }, { now: this.#clock.now(), at: this.#clock.date().toISOString() });
       this.#perform(actions);
       this.onchange(intent.changes.map((each) => each.object), new Map());
@@ -368,8 +384,4 @@ export class Unsent {
     const all = [...this.queue.entries.filter((each) => each.state !== 'answered'), ...this.queue.parked.values()];
     return all.sort((a, b) => a.number - b.number).map((each) => `${JSON.stringify(toForm(each).form)}\n`).join('');
   }
-
-  /** The id of an object, without its entity.
-   * @param {string} object */
-  static id(object) { return idOf(object); }
 }

@@ -59,7 +59,8 @@ function removeNumbers(replica, followed) {
 }
 
 /**
- * Handles the server's number for a query. A server also sends it a second time, after a reset.
+ * Handles the server's number for a query. A server also sends it a second time, after a reset; the number is then
+ * another one if the rights have changed.
  * @param {Replica} replica
  * @param {number} query
  * @param {number} request
@@ -72,7 +73,11 @@ export function receiveSubscribed(replica, query, request, { query: number, resu
     replica.send('unsubscribe', { query: number });
     return finishSubscribing(replica, true);
   }
-  const isRepeated = replica.numbers.has(number);
+  const isRepeated = followed.isFollowed;
+  if (isRepeated && followed.number !== number) {
+    replica.numbers.delete(followed.number);
+    dropStaged(replica, followed.number);
+  }
   replica.numbers.set(number, query);
   const since = followed.resumeToken;
   if (since && !isRepeated) replica.resume.recordAnswer(since.revision, known || resumed);

@@ -298,6 +298,7 @@ message ToClient !
 24 exportHead ExportHead|
 25 windowMoved WindowMoved|
 26 browserCode BrowserCode|
+27 rights Rights|
 message ExportHead
 1 at Token+
 2 objects uint64
@@ -315,6 +316,12 @@ message Welcome
 11 author string
 12 principal string
 13 role string
+14 grants Grant*
+message Grant
+1 role string
+2 scope id
+message Rights
+1 grants Grant*
 message EntityEntry
 1 number uint32
 2 name string

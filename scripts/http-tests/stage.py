@@ -1,5 +1,6 @@
 """A daemon in its own folder that serves HTTP, and connections whose bytes a test writes itself."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -124,6 +125,11 @@ class Connection:
             self.socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
             pass
+
+    def finish(self):
+        """Sends nothing more; the daemon may have closed the connection already."""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
 
     def read(self):
         """Receives something; empty at the end."""

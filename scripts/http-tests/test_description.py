@@ -34,8 +34,8 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403",
 [[operations]]
 include-path-regex = "^/v1/objects/[A-Za-z]+$"
 include-method = "POST"
-# 400: JSON Schema takes 1.0 for an integer. 422: values may break rules of the model, such as its predicates, which it
-# cannot express.
+# 400: a decimal has at most 38 digits, and dates end with the year 9999. 422: values may break rules of the model, such
+# as its predicates, which JSON Schema cannot express.
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403", "404", "409", "422"]
 
 [[operations]]

@@ -3,7 +3,6 @@ its connection, and none changes anything that it should not."""
 
 import contextlib
 import json
-import socket
 import unittest
 
 from stage import Stage
@@ -35,8 +34,7 @@ class MalformedTests(unittest.TestCase):
         """Everything that a connection answers to some bytes."""
         with self.stage.connect() as connection:
             connection.send(data)
-            with contextlib.suppress(OSError):
-                connection.socket.shutdown(socket.SHUT_WR)
+            connection.finish()
             return connection.read_to_end()
 
     # Bodies

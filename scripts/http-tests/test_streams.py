@@ -1,6 +1,8 @@
-"""Programs of others follow 300 commits, while the daemon is killed among them, and see what `stickies watch` sees."""
+"""Programs of others, a browser among them, follow 1,000 commits, directly and through proxies, while the daemon is
+killed among them, and see what `stickies watch` sees."""
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,18 +14,21 @@ import httpx
 import httpx_sse
 import sseclient
 
+import proxies
 from stage import PATIENCE, PROGRAMS, ROOT, Stage
 
-COMMITS = 300
+COMMITS = 1_000
+# For all of them, on a machine that does other work.
+PATIENCE_WITH_COMMITS = 120
 LAST = "the last one"
 
 
 class Follower(threading.Thread):
     """Follows the notes in a thread of its own, and connects again until it has read the last commit."""
 
-    def __init__(self, stage):
+    def __init__(self, stage, url=None):
         super().__init__(daemon=True)
-        self.stage = stage
+        self.stage, self.url = stage, url or stage.url
         self.commits, self.starts, self.error = [], [], None
         self.last_id = None
         self.has_begun, self.is_done = threading.Event(), False
@@ -31,14 +36,16 @@ class Follower(threading.Thread):
 
     @property
     def headers(self):
-        return {"Last-Event-ID": self.last_id} if self.last_id else {}
+        headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
+        # A proxy finds its configuration by the host.
+        return headers if self.url == self.stage.url else headers | {"Host": proxies.HOST}
 
     def run(self):
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE_WITH_COMMITS
         try:
             while not self.is_done and time.monotonic() < deadline:
                 if not self.follow():
-                    # The daemon does not listen yet.
+                    # The daemon does not listen yet; a client waits as long before it connects again.
                     time.sleep(0.05)
         except Exception as error:  # The test's thread reports it.
             self.error = error
@@ -59,8 +66,11 @@ class HTTPXFollower(Follower):
     def follow(self):
         try:
             with httpx.Client(timeout=PATIENCE) as client, httpx_sse.connect_sse(
-                    client, "GET", self.stage.url + "/v1/live", params={"entity": "Note"},
+                    client, "GET", self.url + "/v1/live", params={"entity": "Note"},
                     headers=self.headers) as source:
+                if source.response.status_code in (502, 503):
+                    # A proxy answers for a daemon that does not listen.
+                    return False
                 for event in source.iter_sse():
                     self.receive(event.event, event.id, event.data)
                     if self.is_done:
@@ -74,7 +84,7 @@ class SSEClientFollower(Follower):
     def follow(self):
         try:
             with httpx.Client(timeout=PATIENCE) as client, client.stream(
-                    "GET", self.stage.url + "/v1/live", params={"entity": "Note"}, headers=self.headers) as answer:
+                    "GET", self.url + "/v1/live", params={"entity": "Note"}, headers=self.headers) as answer:
                 for event in sseclient.SSEClient(answer.iter_bytes()).events():
                     self.receive(event.event, event.id, event.data)
                     if self.is_done:
@@ -88,7 +98,7 @@ class CurlFollower(Follower):
     def follow(self):
         fields = [part for name, value in self.headers.items() for part in ("-H", f"{name}: {value}")]
         curl = subprocess.Popen(
-            ["curl", "-sN", f"{self.stage.url}/v1/live?entity=Note", *fields], stdout=subprocess.PIPE, text=True)
+            ["curl", "-sN", f"{self.url}/v1/live?entity=Note", *fields], stdout=subprocess.PIPE, text=True)
         event = {}
         for line in curl.stdout:
             if line == "\n":
@@ -102,6 +112,45 @@ class CurlFollower(Follower):
         curl.kill()
         curl.stdout.close()
         return curl.wait() == 0
+
+
+class ChromiumFollower(Follower):
+    """EventSource of a browser, which connects again by itself."""
+
+    SCRIPT = """() => {
+        window.received = [];
+        window.isDone = false;
+        const source = new EventSource("/v1/live?entity=Note");
+        for (const name of ["snapshot", "resumed", "commit", "heartbeat", "end"])
+            source.addEventListener(name, event => {
+                received.push([name, event.lastEventId, event.data]);
+                if (name === "commit" && event.data.includes("the last one")) {
+                    source.close();
+                    isDone = true;
+                }
+            });
+    }"""
+
+    def follow(self):
+        # Only a machine with a browser has the library.
+        from playwright.sync_api import sync_playwright
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            page = browser.new_page()
+            # Any page of the daemon: a page of another site cannot follow.
+            page.goto(f"{self.url}/healthz")
+            page.evaluate(self.SCRIPT)
+            page.wait_for_function("received.length > 0", timeout=PATIENCE * 1_000)
+            self.has_begun.set()
+            page.wait_for_function("isDone", timeout=PATIENCE_WITH_COMMITS * 1_000, polling=100)
+            received = page.evaluate("received")
+            browser.close()
+        for event, identifier, data in received:
+            self.receive(event, identifier, data)
+        return True
+
+
+CHROMIUM = shutil.which("chromium")
 
 
 class Watch(Follower):
@@ -130,7 +179,7 @@ class ExampleFollower(Follower):
 
     def follow(self):
         example = subprocess.Popen(
-            [sys.executable, f"{ROOT}/docs/examples/follow.py", self.stage.url, "Note"], stdout=subprocess.PIPE,
+            [sys.executable, f"{ROOT}/docs/examples/follow.py", self.url, "Note"], stdout=subprocess.PIPE,
             text=True)
         for line in example.stdout:
             self.receive("snapshot" if line.startswith('{"snapshot"') else "commit", None, line.rstrip("\n"))
@@ -184,18 +233,39 @@ class Writer:
 
 class StreamTests(unittest.TestCase):
     def setUp(self):
-        self.stage = Stage()
+        self.stage = Stage(options=["--public-url", f"https://{proxies.HOST}"])
         self.addCleanup(self.stage.close)
+
+    def followers(self, running):
+        """All followers, by name; each has begun."""
+        kinds = [HTTPXFollower, SSEClientFollower, CurlFollower, ExampleFollower, Watch]
+        if CHROMIUM is None:
+            print("skipped: chromium is not installed; scripts/install proxies installs it", flush=True)
+        else:
+            kinds.append(ChromiumFollower)
+        followers = {kind.__name__: kind(self.stage) for kind in kinds}
+        for name, proxy in running.items():
+            followers[name] = HTTPXFollower(self.stage, f"http://127.0.0.1:{proxy.port}")
+        for name, follower in followers.items():
+            begun = follower.has_begun.wait(PATIENCE * 2)
+            self.assertTrue(begun, f"{name} did not begin: {follower.error}")
+        return followers
 
     def test_all_clients_read_the_history_across_a_killed_daemon(self):
         writer = Writer(self.stage)
         self.stage.revision = self.stage.client.get("/v1/objects/Board").json()["revision"]
-        followers = {
-            follower.__name__: follower(self.stage)
-            for follower in (HTTPXFollower, SSEClientFollower, CurlFollower, ExampleFollower, Watch)
-        }
-        for name, follower in followers.items():
-            self.assertTrue(follower.has_begun.wait(PATIENCE), f"{name} did not begin: {follower.error}")
+        with proxies.installed(self.stage, proxies.nginx, proxies.caddy, proxies.haproxy) as running:
+            followers = self.followers(running)
+            self.write(writer)
+            for name, follower in followers.items():
+                with self.subTest(name):
+                    follower.join(PATIENCE_WITH_COMMITS)
+                    self.assertIsNone(follower.error)
+                    self.assertTrue(follower.is_done, f"{len(follower.commits)} commits")
+        self.compare(followers)
+
+    def write(self, writer):
+        """Makes all commits; the daemon is killed and started again among them."""
         killed = threading.Event()
 
         def restart():
@@ -210,25 +280,78 @@ class StreamTests(unittest.TestCase):
                 killed.set()
             writer.commit(number)
         restarting.join()
+
+    def compare(self, followers):
         history = self.stage.client.get(
             "/v1/history", params={"entity": "Note", "order": "oldest", "limit": 1000, "changes": 100}).json()
         self.assertEqual(len(history), COMMITS, "each request is one commit")
+        reference = [json.loads(commit) for commit in followers.pop("Watch").commits]
+        self.assertEqual([commit["revision"] for commit in reference], [entry["revision"] for entry in history])
+        self.assertEqual([commit["author"] for commit in reference], [entry["author"] for entry in history])
         for name, follower in followers.items():
             with self.subTest(name):
-                follower.join(PATIENCE)
-                self.assertIsNone(follower.error)
-                self.assertTrue(follower.is_done, f"{len(follower.commits)} commits")
                 commits = [json.loads(commit) for commit in follower.commits]
+                # Compared first, because a difference of a thousand commits is no message.
                 self.assertEqual([commit["revision"] for commit in commits], [entry["revision"] for entry in history])
-                self.assertEqual([commit["author"] for commit in commits], [entry["author"] for entry in history])
-        reference = [json.loads(commit) for commit in followers["Watch"].commits]
-        for name in ("HTTPXFollower", "SSEClientFollower", "CurlFollower", "ExampleFollower"):
-            with self.subTest(name):
-                self.assertEqual([json.loads(commit) for commit in followers[name].commits], reference)
-        for name in ("HTTPXFollower", "SSEClientFollower", "CurlFollower"):
-            with self.subTest(name):
-                self.assertEqual(followers[name].starts[0], "snapshot")
-                self.assertEqual(set(followers[name].starts[1:]), {"resumed"})
+                self.assertTrue(commits == reference, "the commits have other contents")
+                # The example prints snapshots and commits only.
+                if name != "ExampleFollower":
+                    self.assertEqual(follower.starts[0], "snapshot")
+                    self.assertEqual(set(follower.starts[1:]), {"resumed"})
+
+    def test_several_queries_share_a_stream_across_a_killed_daemon(self):
+        """A client that applies each event has the graph, whatever it got twice."""
+        writer = Writer(self.stage)
+        result, last, done = [{}, {}], None, threading.Event()
+
+        def apply(event):
+            data = json.loads(event.data)
+            if event.event == "snapshot":
+                if "reset" in data:
+                    result[data["query"]].clear()
+                result[data["query"]].update({entry["id"]: entry for entry in data["snapshot"]})
+            for change in data.get("changes", []):
+                if change["kind"] == "removed":
+                    result[change["query"]].pop(change["object"]["id"], None)
+                else:
+                    result[change["query"]][change["object"]["id"]] = change["object"]
+
+        def follow():
+            nonlocal last
+            parameters = {"query": ["Note where pinned == true", "Board"]}
+            while not done.is_set():
+                try:
+                    with httpx.Client(timeout=PATIENCE) as client, httpx_sse.connect_sse(
+                            client, "GET", self.stage.url + "/v1/live", params=parameters,
+                            headers={"Last-Event-ID": last} if last else {}) as source:
+                        for event in source.iter_sse():
+                            apply(event)
+                            last = event.id or last
+                            if LAST in event.data and event.id:
+                                return
+                except httpx.TransportError:
+                    time.sleep(0.05)
+
+        thread = threading.Thread(target=follow, daemon=True)
+        thread.start()
+        for number in range(60):
+            if number == 30:
+                self.stage.kill()
+                self.stage.start()
+            note = {"text": f"note {number}", "board": writer.board, "pinned": number % 2 == 0}
+            answer = writer.send("POST", "/v1/objects/Note", note)
+            self.assertEqual(answer.status_code, 201, answer.text)
+            if number % 3 == 2:
+                answer = writer.send("PATCH", "/v1/objects/" + answer.headers["Location"], {"pinned": True})
+                self.assertEqual(answer.status_code, 200, answer.text)
+        writer.send("POST", "/v1/objects/Board", {"name": LAST})
+        thread.join(PATIENCE)
+        done.set()
+        self.assertFalse(thread.is_alive(), f"the stream ends at {last}")
+        for query, (entity, predicate) in enumerate((("Note", "pinned == true"), ("Board", ""))):
+            objects = self.stage.client.get(
+                f"/v1/objects/{entity}", params={"where": predicate} if predicate else {}).json()["objects"]
+            self.assertEqual(result[query], {entry["id"]: entry for entry in objects}, entity)
 
     def test_limit_and_timeout_end_a_stream(self):
         for parameters, events in (({"limit": 1}, 1), ({"timeout": 1}, 1)):

@@ -27,6 +27,8 @@ typedef struct {
   uint32_t length;
   uint8_t header;
   uint8_t counts;
+  /// Bytes of a WebSocket's length that are still to come.
+  uint8_t extra;
 } connection;
 
 struct load_watchers {
@@ -93,13 +95,52 @@ static int64_t count_frames(connection *from, const uint8_t *bytes, const uint8_
   return found;
 }
 
+/// Frames of a WebSocket's server: a byte for the kind, a length in 1, 3 or 9 bytes, the message.
+static int64_t count_websocket_frames(connection *from, const uint8_t *bytes, const uint8_t *end) {
+  int64_t found = 0;
+  while (bytes < end) {
+    if (from->rest > 0) {
+      size_t here = (size_t)(end - bytes) < from->rest ? (size_t)(end - bytes) : from->rest;
+      if (from->header != 0) {
+        from->counts = *bytes == DELTA_TAG;
+        from->header = 0;
+      }
+      bytes += here;
+      from->rest -= (uint32_t)here;
+      if (from->rest == 0) found += from->counts;
+      continue;
+    }
+    uint8_t byte = *bytes++;
+    from->header++;
+    // The bytes of the header that are still to come; a message of the load has less than 4 GiB.
+    if (from->header == 1) {
+      from->length = 0;
+      from->extra = 0;
+    } else if (from->header == 2 && byte >= 126) {
+      from->extra = byte == 126 ? 2 : 8;
+    } else if (from->header == 2) {
+      from->length = byte;
+    } else {
+      from->length = from->length << 8 | byte;
+      from->extra--;
+    }
+    if (from->header >= 2 && from->extra == 0) {
+      from->rest = from->length;
+      if (from->rest == 0) from->header = 0;
+    }
+  }
+  return found;
+}
+
 static int read_once(load_watchers *watchers, connection *from) {
   ssize_t count = read(from->descriptor, watchers->scratch, SCRATCH);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
   if (count <= 0) return -1;
   if (from->messages == LOAD_FRAMES) {
     watchers->total += count_frames(from, watchers->scratch, watchers->scratch + count);
-  } else if (from->messages > LOAD_FRAMES) {
+  } else if (from->messages == LOAD_WEBSOCKET) {
+    watchers->total += count_websocket_frames(from, watchers->scratch, watchers->scratch + count);
+  } else if (from->messages > LOAD_WEBSOCKET) {
     int64_t bytes = from->rest + count;
     watchers->total += bytes / from->messages;
     from->rest = (uint32_t)(bytes % from->messages);

@@ -77,6 +77,7 @@ struct Bench {
       case .following: try measureFollowing()
       case .contexts: try measureContexts()
       case .terminal: try measureTerminal()
+      case .http: try measureHTTP()
       }
     }
   }

@@ -2,7 +2,7 @@ extension Bench {
   enum Section: String, CaseIterable {
     case commits, mixed, latency, fanout, idle, snapshot, start, apply, notes, queries
     case fetch, predicates, transactions, cascades, relations, paths, past
-    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal
+    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal, http
 
     /// Whether the section prints tables of its own instead of figures.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
@@ -13,7 +13,7 @@ extension Bench {
     /// Whether the section's figures come from a daemon, so that a baseline can be measured beside it. The others run
     /// the code that this program was linked with.
     var hasBaseline: Bool {
-      hasPeers || isCurve || [.start, .fetch, .paths, .backup].contains(self)
+      hasPeers || isCurve || [.start, .fetch, .paths, .backup, .http].contains(self)
     }
 
     /// The names of the rows that can be measured alone.
@@ -25,6 +25,7 @@ extension Bench {
       case .start: ["kill", "cut", "log", "command"]
       case .apply: ["1", "100", "move"]
       case .queries: ["equality", "range"]
+      case .http: ["1", "16", "lines", "streams", "sockets"]
       default: []
       }
     }
@@ -57,6 +58,7 @@ extension Bench {
       case .following: "1,000 objects through live, beside an observer of the context"
       case .contexts: "a commit of a background context beside one of the main actor's client"
       case .terminal: "cells to bytes and bytes to keys"
+      case .http: "HTTP: one object, 100,000 objects as lines of JSON, event streams, and WebSockets"
       }
     }
   }

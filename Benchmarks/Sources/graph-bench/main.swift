@@ -7,6 +7,7 @@ do {
   switch arguments.first {
   case "nio-fanout-server": try NIOFanOutServer.run()
   case "echo-server" where arguments.count == 2: try EchoServer.run(path: arguments[1])
+  case "http-server" where arguments.count == 2: try await BareHTTPServer.run(answer: arguments[1])
   case "snapshot-client" where arguments.count == 2: try await SnapshotClient.run(address: arguments[1])
   case "live-follower" where arguments.count == 4:
     guard let way = LiveFollower.Way(rawValue: arguments[2]), let commits = Int(arguments[3]) else {

@@ -31,8 +31,9 @@ extension GraphReader {
     _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     prefetch: RelationshipTree = .none
   ) async throws -> [Object] {
+    let batch = FetchBatch(readAt: context.publishedRevision)
     let chunks = chunks(of: try entity(of: type), where: predicate, sort: sort, limit: limit)
-    let objects: [Object] = try await registered(chunks)
+    let objects: [Object] = try await registered(chunks, in: batch)
     try await load(prefetch, of: objects)
     return objects
   }
@@ -41,14 +42,16 @@ extension GraphReader {
   public func fetchReadable<Object: ManagedObject>(
     _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
   ) async throws -> (objects: [Object], damage: DamageNotice) {
+    let batch = FetchBatch(readAt: context.publishedRevision)
     let chunks = chunks(of: try entity(of: type), where: predicate, sort: sort, limit: limit)
     chunks.omitsDamage = true
-    return (try await registered(chunks), chunks.damage)
+    return (try await registered(chunks, in: batch), chunks.damage)
   }
 
-  private func registered<Object: ManagedObject>(_ chunks: ReplyStream) async throws -> [Object] {
+  private func registered<Object: ManagedObject>(
+    _ chunks: ReplyStream, in batch: FetchBatch
+  ) async throws -> [Object] {
     var objects = [Object]()
-    let batch = FetchBatch()
     for try await chunk in chunks { objects += context.register(chunk, in: batch).compactMap { $0 as? Object } }
     return objects
   }

@@ -24,6 +24,16 @@ struct EventID: Hashable, CustomStringConvertible {
     "\(token.store).\(token.revision).\(Self.text(token.fingerprint)).\(Self.text(hash))"
   }
 
+  /// The state from which a stream goes on, by the `Last-Event-ID` of its request.
+  /// - Returns: no state for a new client, and also, with the reason, for an id that does not count here.
+  static func start(_ text: String?, store: UniqueID, hash: UInt64) -> (since: Token?, reason: String?) {
+    guard let text, !text.isEmpty else { return (nil, nil) }
+    guard let id = EventID(text) else { return (nil, "Last-Event-ID is not the id of an event of this server") }
+    if id.token.store != store { return (nil, "the event is of another store") }
+    if id.hash != hash { return (nil, "the event is of another query, another model or other rights") }
+    return (id.token, nil)
+  }
+
   private static func text(_ number: UInt64) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
@@ -33,9 +43,10 @@ struct EventID: Hashable, CustomStringConvertible {
     text.utf8.count == 16 && text.first != "+" ? UInt64(text, radix: 16) : nil
   }
 
-  /// The hash of what a session of a principal sees of a query.
-  static func hash(of query: Subscribe, _ welcome: Welcome) -> UInt64 {
-    let text = "\(welcome.model)\0\(query.entity)\0\(query.predicate)\0\(welcome.principal)\0\(welcome.role)"
+  /// The hash of what a session of a principal sees of some queries.
+  static func hash(of queries: [Subscribe], _ welcome: Welcome) -> UInt64 {
+    let texts = queries.map { "\($0.entity)\0\($0.predicate)" }.joined(separator: "\0")
+    let text = "\(welcome.model)\0\(texts)\0\(welcome.principal)\0\(welcome.role)"
     return SHA256.hash(Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 }

@@ -3,27 +3,12 @@ import GraphJSON
 import GraphModel
 import GraphWire
 
-/// A stream of events, pure: messages of one live query in, server-sent events out.
+/// The stream of one live query.
 ///
 /// It begins with a snapshot, or after the event that the client names; then each commit that changes the result is one
 /// event, whose `id` is the token to go on from. A snapshot is written while it arrives, so a large one needs one
 /// chunk's memory; a client that loses it halfway has no complete event and starts again.
-struct LiveFeed {
-  enum Action: Hashable {
-    /// Send a message to the session.
-    case send(ToServer.Body)
-    /// Begin the answer; events follow.
-    case begin
-    /// Write a part of an event or whole events; then, when they are written, ask for the next chunk of a request.
-    case write([UInt8], more: UInt64? = nil)
-    /// Answer with a problem instead of events.
-    case refuse(Refusal, isLogin: Bool)
-    /// Complete the answer.
-    case finish
-    /// Break the connection, because the last event is incomplete.
-    case abort
-  }
-
+struct LiveFeed: EventFeed {
   private enum Phase {
     case greeting
     /// The answer has not begun. The reason is why the client's `Last-Event-ID` does not count.
@@ -39,26 +24,24 @@ struct LiveFeed {
   private let model: Model
   private var query: Subscribe
   private let lastEventID: String?
-  /// The events that may follow, without heartbeats; nil for any number.
-  private var remaining: Int64?
+  private var remaining: EventLimit
   private var phase = Phase.greeting
+  private var welcome: Welcome?
   private var store = UniqueID.zero
   private var hash: UInt64 = 0
 
   /// - Parameters:
   ///   - lastEventID: the id of the last event that the client has; nil for a new client.
   ///   - limit: the number of events after which the stream ends, without heartbeats.
-  init(entity: Entity, predicate: String, lastEventID: String?, limit: Int64?, model: Model) {
-    self.model = model
-    self.lastEventID = lastEventID
-    remaining = limit
-    query = Subscribe(entity: entity.number, predicate: predicate, wholeObjects: true)
+  init(_ query: Subscribe, lastEventID: String?, limit: Int64?, model: Model) {
+    precondition(query.wholeObjects, "events have whole objects")
+    (self.query, self.lastEventID, self.model, remaining) = (query, lastEventID, model, EventLimit(limit))
   }
 
   /// Whether the stream has ended.
   var hasEnded: Bool { if case .ended = phase { true } else { false } }
 
-  mutating func receive(_ message: ToClient) -> [Action] {
+  mutating func receive(_ message: ToClient, nextRequest: UInt64 = 0) -> [FeedAction] {
     if hasEnded { return [] }
     switch message.body {
     case .welcome(let welcome): return subscribe(welcome)
@@ -68,6 +51,13 @@ struct LiveFeed {
     case .reset(_, let reason):
       if case .snapshot = phase { return end(.abort) }
       phase = .reset(reason: reason)
+      return []
+    case .rights(let grants):
+      // A snapshot follows if the session sees other objects now.
+      if var welcome, let role = grants.compactMap({ Role(rawValue: $0.role) }).max() {
+        welcome.role = role.rawValue
+        (self.welcome, hash) = (welcome, EventID.hash(of: [query], welcome))
+      }
       return []
     case .pong(let token): return [.write(heartbeat(token))]
     case .refused(let refusal): return refused(refusal)
@@ -81,7 +71,7 @@ struct LiveFeed {
   }
 
   /// Ends the stream, because its time is over or its session has ended.
-  mutating func stop() -> [Action] {
+  mutating func stop() -> [FeedAction] {
     switch phase {
     case .ended: []
     case .greeting, .subscribing: refused(Refusal(.unavailable, "the server is shutting down"))
@@ -92,27 +82,16 @@ struct LiveFeed {
 
   // MARK: - The first result
 
-  private mutating func subscribe(_ welcome: Welcome) -> [Action] {
-    (store, hash) = (welcome.head.store, EventID.hash(of: query, welcome))
-    var reason: String?
-    if let text = lastEventID, !text.isEmpty {
-      if let id = EventID(text) {
-        if id.token.store != store {
-          reason = "the event is of another store"
-        } else if id.hash != hash {
-          reason = "the event is of another query, another model or other rights"
-        } else {
-          query.since = id.token
-        }
-      } else {
-        reason = "Last-Event-ID is not the id of an event of this server"
-      }
-    }
-    phase = .subscribing(reason: reason)
+  private mutating func subscribe(_ welcome: Welcome) -> [FeedAction] {
+    self.welcome = welcome
+    (store, hash) = (welcome.head.store, EventID.hash(of: [query], welcome))
+    let start = EventID.start(lastEventID, store: store, hash: hash)
+    query.since = start.since
+    phase = .subscribing(reason: start.reason)
     return [.send(.subscribe(query))]
   }
 
-  private mutating func subscribed(resumed: Bool, known: Bool) -> [Action] {
+  private mutating func subscribed(resumed: Bool, known: Bool) -> [FeedAction] {
     switch phase {
     case .subscribing(var reason):
       if resumed, let since = query.since {
@@ -122,12 +101,7 @@ struct LiveFeed {
         ])
         return [.begin] + count([.write(event("resumed", start, since))])
       }
-      if query.since != nil {
-        reason =
-          known
-          ? "the effect of the commits since the event on this query is not known"
-          : "the store does not have the state of the event: it was restored, or its history was pruned"
-      }
+      if query.since != nil { reason = EventText.reloadReason(isKnown: known) }
       phase = .snapshot(isFirst: true, reason: reason)
       return [.begin, .write(Self.snapshotStart)]
     case .reset(let reason):
@@ -139,7 +113,7 @@ struct LiveFeed {
 
   private static let snapshotStart = Array("event: snapshot\ndata: {\"snapshot\":[".utf8)
 
-  private mutating func chunkArrived(_ chunk: Chunk, of request: UInt64) -> [Action] {
+  private mutating func chunkArrived(_ chunk: Chunk, of request: UInt64) -> [FeedAction] {
     guard case .snapshot(var isFirst, let reason) = phase else { return end(.abort) }
     var bytes = [UInt8]()
     for image in chunk.objects {
@@ -153,10 +127,7 @@ struct LiveFeed {
     }
     bytes += "],\"revision\":\(end.at.revision)".utf8
     if let reason { bytes += ",\"reset\":true,\"reason\":\(JSON.string(reason).text)".utf8 }
-    if !chunk.damage.objects.isEmpty {
-      let damaged = JSON.array(chunk.damage.objects.sorted().map { .string($0.description) })
-      bytes += ",\"damaged\":\(damaged.text)".utf8
-    }
+    if let damaged = EventText.damaged(chunk.damage) { bytes += ",\"damaged\":\(damaged.value.text)".utf8 }
     bytes += "}\nid: \(EventID(end.at, hash: hash))\n\n".utf8
     phase = .live
     return count([.write(bytes)])
@@ -164,7 +135,7 @@ struct LiveFeed {
 
   // MARK: - Commits
 
-  private mutating func commit(_ delta: Delta) -> [Action] {
+  private mutating func commit(_ delta: Delta) -> [FeedAction] {
     guard case .live = phase else {
       // Deltas before a reset belong to the result that the snapshot replaces.
       if case .reset = phase { return [] }
@@ -185,37 +156,28 @@ struct LiveFeed {
   }
 
   private func event(_ name: String, _ json: JSON, _ token: Token?) -> [UInt8] {
-    var bytes = Array("event: \(name)\ndata: ".utf8)
-    json.write(to: &bytes)
-    if let token { bytes += "\nid: \(EventID(token, hash: hash))".utf8 }
-    return bytes + "\n\n".utf8
+    EventText.event(name, json, id: token.map { EventID($0, hash: hash) })
   }
 
   // MARK: - The end
 
   /// Counts an event, which may be the last one.
-  private mutating func count(_ actions: [Action]) -> [Action] {
-    guard let left = remaining else { return actions }
-    assert(left > 0, "a stream ends with its last event")
-    remaining = left - 1
-    return left == 1 ? actions + end(.finish) : actions
+  private mutating func count(_ actions: [FeedAction]) -> [FeedAction] {
+    remaining.count() ? actions + end(.finish) : actions
   }
 
-  private mutating func refused(_ refusal: Refusal) -> [Action] {
+  private mutating func refused(_ refusal: Refusal) -> [FeedAction] {
     switch phase {
     case .greeting: return end(.refuse(refusal, isLogin: true))
     case .subscribing: return end(.refuse(refusal, isLogin: false))
     case .snapshot: return end(.abort)
     case .live, .reset:
-      let json = JSON.object([
-        .init("code", .string(refusal.code.rawValue)), .init("message", .string(refusal.message)),
-      ])
-      return [.write(event("end", json, nil))] + end(.finish)
+      return [.write(EventText.end(refusal))] + end(.finish)
     case .ended: return []
     }
   }
 
-  private mutating func end(_ action: Action) -> [Action] {
+  private mutating func end(_ action: FeedAction) -> [FeedAction] {
     phase = .ended
     return [action]
   }

@@ -19,7 +19,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPResponsePart
 
   private struct Stream {
-    var feed: LiveFeed
+    var feed: any EventFeed
     var session: InProcessSession?
     var lastRequest: UInt64 = 0
     var hasBegun = false
@@ -63,8 +63,10 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
       }
     case (.passing, _): context.fireChannelRead(data)
     case (.reading(let head), .end): start(head, context)
-    // A body has no meaning here, and further requests get no answer.
-    case (.reading, _), (.streaming, _), (.ended, _): break
+    // A body without a meaning is refused, as for every GET: a proxy could take it for the next request.
+    case (.reading, .body): refuse(.malformed("a GET request has no body"), context)
+    // Further requests get no answer.
+    case (.reading, .head), (.streaming, _), (.ended, _): break
     }
   }
 
@@ -130,27 +132,22 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Checks a request in the order in which other requests are checked.
   private func request(
     _ head: HTTPRequest
-  ) throws(Problem) -> (feed: LiveFeed, timeout: Int64?, credential: String) {
+  ) throws(Problem) -> (feed: any EventFeed, timeout: Int64?, credential: String) {
     let (path, query) = try Responder.target(head)
     try streams.check.checkHead(head)
     let route = try Route(path: path)
     let credential = try streams.check.check(head, route)
-    let parameters = try QueryParameters(query, names: route.parameters(of: .get))
+    let parameters = try QueryParameters(query, of: route, .get)
     let model = streams.sessions.model
-    guard let name = parameters["entity"] else {
-      throw .malformed("a stream follows the objects of one entity: entity=NAME is missing")
-    }
-    guard let entity = model.entities.first(where: { UTF8Comparison.equal($0.name, name) }) else {
-      throw .notFound("there is no entity \"\(name.excerpt)\"")
-    }
+    let queries = try LiveQueries.read(parameters, model)
     let limit = try parameters.integer("limit", in: 1...Int64.max)
     let timeout = try parameters.integer("timeout", in: 1...HTTPLimits.maximumTimeout)
-    let predicate = if let text = parameters["where"] { text } else { "" }
     let last = HTTPField.Name("Last-Event-ID").flatMap { head.headerFields[$0] }
-    return (
-      LiveFeed(entity: entity, predicate: predicate, lastEventID: last, limit: limit, model: model), timeout,
-      credential
-    )
+    let feed: any EventFeed =
+      queries.count == 1
+      ? LiveFeed(queries[0], lastEventID: last, limit: limit, model: model)
+      : CombinedFeed(queries, lastEventID: last, limit: limit, model: model)
+    return (feed, timeout, credential)
   }
 
   /// Sends a sign of life to the server, whose answer becomes one for the client.
@@ -167,7 +164,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     guard case .streaming(var stream) = state else { return }
     switch event {
     case .message(let message, let bytes):
-      let actions = stream.feed.receive(message)
+      let actions = stream.feed.receive(message, nextRequest: stream.lastRequest + 1)
       state = .streaming(stream)
       perform(actions, acknowledging: bytes)
     case .reading: break
@@ -186,7 +183,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// Performs the actions of a message; its bytes are the server's backlog until the channel has written the events.
-  private func perform(_ actions: [LiveFeed.Action], acknowledging bytes: Int) {
+  private func perform(_ actions: [FeedAction], acknowledging bytes: Int) {
     guard let context else { preconditionFailure("a stream ends before its handler is removed") }
     var written: EventLoopFuture<Void>?
     for action in actions {
@@ -250,7 +247,8 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     head.headerFields[.contentLength] = String(bytes.count)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     context.write(wrapOutboundOut(.body(ByteBuffer(bytes: bytes))), promise: nil)
-    finish(context)
+    // `ConnectionEndHandler` closes the connection, which may still have unread bytes.
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
   }
 
   private func finish(_ context: ChannelHandlerContext) {

@@ -2,11 +2,10 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
+import Synchronization
 
 /// Counts the requests, connections and streams of an interface since it started.
-///
-/// `@unchecked Sendable`: the state is used on the hub's loop only, which serves all connections.
-package final class HTTPCounters: @unchecked Sendable {
+package final class HTTPCounters: Sendable {
   /// Requests that are counted together.
   struct RequestKind: Hashable, Comparable {
     /// A method that the interface has, or `other`: a client must not choose the number of kinds.
@@ -18,54 +17,69 @@ package final class HTTPCounters: @unchecked Sendable {
     }
   }
 
-  private(set) var requests = [RequestKind: Int]()
-  /// Connections that are open.
-  private(set) var connections = 0
-  /// Connections that were accepted.
-  private(set) var acceptedConnections = 0
-  /// Connections that were closed at once, because there were too many.
-  private(set) var refusedConnections = 0
-  /// Streams of events that are open.
-  private(set) var streams = 0
-  /// WebSockets that are open.
-  private(set) var sockets = 0
-  /// Bytes of events that were written.
-  private(set) var streamedBytes = 0
+  struct Counts: Sendable {
+    fileprivate(set) var requests = [RequestKind: Int]()
+    /// Connections that are open.
+    fileprivate(set) var connections = 0
+    /// Connections that were accepted.
+    fileprivate(set) var acceptedConnections = 0
+    /// Connections that were not served, because there were too many.
+    fileprivate(set) var refusedConnections = 0
+    /// Streams of events that are open.
+    fileprivate(set) var streams = 0
+    /// WebSockets that are open.
+    fileprivate(set) var sockets = 0
+    /// Bytes of events that were written.
+    fileprivate(set) var streamedBytes = 0
+  }
+
+  /// The counts of this moment, which one lock guards.
+  private let state = Mutex(Counts())
 
   init() {}
+
+  var counts: Counts { state.withLock { $0 } }
 
   func answered(_ method: HTTPRequest.Method?, status: Int) {
     let known: [HTTPRequest.Method] = [.get, .head, .post, .patch, .delete]
     let name = if let method, known.contains(method) { method.rawValue } else { "other" }
-    requests[RequestKind(method: name, status: status), default: 0] += 1
+    state.withLock { $0.requests[RequestKind(method: name, status: status), default: 0] += 1 }
   }
 
   func opened(_ channel: any Channel) {
-    channel.eventLoop.assertInEventLoop()
-    (connections, acceptedConnections) = (connections + 1, acceptedConnections + 1)
-    channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
-      connections -= 1
-      assert(connections >= 0, "a connection that was opened is closed once")
+    state.withLock { counts in
+      counts.connections += 1
+      counts.acceptedConnections += 1
+    }
+    channel.closeFuture.whenComplete { [self] _ in
+      state.withLock { counts in
+        counts.connections -= 1
+        assert(counts.connections >= 0, "a connection that was opened is closed once")
+      }
     }
   }
 
-  func refusedConnection() { refusedConnections += 1 }
+  func refusedConnection() { state.withLock { $0.refusedConnections += 1 } }
 
-  func streamBegan() { streams += 1 }
+  func streamBegan() { state.withLock { $0.streams += 1 } }
 
   func streamEnded() {
-    streams -= 1
-    assert(streams >= 0, "a stream that began ends once")
+    state.withLock { counts in
+      counts.streams -= 1
+      assert(counts.streams >= 0, "a stream that began ends once")
+    }
   }
 
-  func socketBegan() { sockets += 1 }
+  func socketBegan() { state.withLock { $0.sockets += 1 } }
 
   func socketEnded() {
-    sockets -= 1
-    assert(sockets >= 0, "a WebSocket that began ends once")
+    state.withLock { counts in
+      counts.sockets -= 1
+      assert(counts.sockets >= 0, "a WebSocket that began ends once")
+    }
   }
 
-  func streamed(_ bytes: Int) { streamedBytes += bytes }
+  func streamed(_ bytes: Int) { state.withLock { $0.streamedBytes += bytes } }
 }
 
 /// Counts the answers of a connection, each with the method of its request.

@@ -42,9 +42,10 @@ package final class MetricsInterface: ServerInterface {
   package var address: String? { running.withLock { $0.map { "\($0.listener.address)/metrics" } } }
 
   package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
-    let connections = ConnectionCounter(maximum: HTTPLimits.maximumMetricsConnections)
+    let connections = ConnectionCounter(
+      maximum: HTTPLimits.maximumMetricsConnections, loop: sessions.loop)
     let channel = HTTP1Channel(
-      responder: { [self] request, writer, _ in
+      responder: { [self] request, writer, channel in
         let reply: Reply
         do {
           reply = try await self.reply(to: request.head, sessions)
@@ -53,14 +54,14 @@ package final class MetricsInterface: ServerInterface {
         } catch let refusal as Refusal {
           reply = .problem(Problem(refusal, sessions.model))
         }
-        try await Responder.write(reply, of: request, writer)
+        try await Responder.write(reply, of: request, writer, on: channel)
       },
       configuration: .init(
         additionalChannelHandlers: [
-          ConnectionEndHandler(), RequestDeadlineHandler(), ConnectionLimitHandler(connections),
+          ConnectionEndHandler(), RequestDeadlineHandler(), ConnectionLimitHandler(sessions, connections),
         ], httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(
-      channel, host: host, port: port, option: "--metrics", isRequired: true, on: group, log: log)
+      channel, connections, host: host, port: port, option: "--metrics", isRequired: true, on: group, log: log)
     guard let listener else { preconditionFailure("a required address listens, or throws") }
     running.withLock { $0 = Running(listener: listener, connections: connections, loop: sessions.loop) }
   }
@@ -87,9 +88,7 @@ package final class MetricsInterface: ServerInterface {
       throw problem
     }
     let status = try await status(sessions)
-    let text = try await sessions.loop.submit { [counters] in
-      MetricsText(status, counters, sessions.model).text
-    }.get()
+    let text = MetricsText(status, counters?.counts, sessions.model).text
     return Reply(.ok, .bytes(Array(text.utf8)), type: "text/plain; version=0.0.4; charset=utf-8")
   }
 

@@ -7,7 +7,7 @@ struct MetricsText {
   private(set) var text = ""
 
   /// - Parameter http: nil if the server has no HTTP interface.
-  init(_ status: ServerStatus, _ http: HTTPCounters?, _ model: Model) {
+  init(_ status: ServerStatus, _ http: HTTPCounters.Counts?, _ model: Model) {
     store(status, model)
     if let http { self.http(http) }
   }
@@ -41,7 +41,7 @@ struct MetricsText {
     if !counters.isEmpty { add("next_number", "The next number of a sequence.", .gauge, counters) }
   }
 
-  private mutating func http(_ counters: HTTPCounters) {
+  private mutating func http(_ counters: HTTPCounters.Counts) {
     let requests = counters.requests.sorted { $0.key < $1.key }.map { kind, count -> (Labels, Int64) in
       ([("method", kind.method), ("code", "\(kind.status)")], Int64(count))
     }
@@ -49,7 +49,7 @@ struct MetricsText {
     add("http_connections", "Open connections.", .gauge, Int64(counters.connections))
     add("http_connections_total", "Accepted connections.", .counter, Int64(counters.acceptedConnections))
     add(
-      "http_refused_connections_total", "Connections closed at once, because there were too many.", .counter,
+      "http_refused_connections_total", "Connections not served, because there were too many.", .counter,
       Int64(counters.refusedConnections))
     add("http_streams", "Open streams of events.", .gauge, Int64(counters.streams))
     add("http_sockets", "Open WebSockets.", .gauge, Int64(counters.sockets))

@@ -97,7 +97,8 @@ struct APIDescription {
         "/v1/live",
         .object([
           operation(
-            "get", "live", "A stream of events: a snapshot, then one event for each commit.",
+            "get", "live",
+            "A stream of events: a snapshot, then one event for each commit. docs/http.md describes those of several queries.",
             parameters: ["entity", "where", "limit", "timeout"], headers: ["Last-Event-ID"],
             answers: [("200", Self.event)], problems: ["400", "401", "403", "404", "422"], type: "text/event-stream")
         ])),
@@ -334,7 +335,7 @@ struct APIDescription {
       .init(
         "properties",
         .object([
-          .init("event", oneOf(["snapshot", "resumed", "commit", "heartbeat", "end"])),
+          .init("event", oneOf(["snapshot", "resumed", "complete", "commit", "heartbeat", "end"])),
           .init("data", type("string")), .init("id", type("string")),
         ])),
     ])

@@ -24,8 +24,12 @@ package enum HTTPLimits {
   static let maximumKeySize = 255
   /// Sessions that are kept between requests.
   static let idleSessions = 64
-  /// Connections at a time; further ones are closed at once.
+  /// Connections at a time; further ones get 503. Half of the descriptor limit applies where it is lower.
   package static let maximumConnections = 4_096
+  /// Connections above it that get an answer before they are closed.
+  static let refusedConnections = 256
+  /// The queries of a stream.
+  static let maximumStreamQueries = 16
   /// Connections to `/metrics` at a time: a collector needs one.
   static let maximumMetricsConnections = 64
   /// The time in which the headers of a connection's next request must be complete; also the time for which an idle

@@ -1,14 +1,19 @@
 // Tests: RequestTests.swift
 import GraphModel
+import HTTPTypes
 
-/// The parameters of a request's query: each at most once, and only known ones, so that a misspelled name is reported.
+/// The parameters of a request's query: only known ones, so that a misspelled name is reported, and each at most once,
+/// except the one that may be repeated.
 struct QueryParameters {
   private var values = [ByteKey: String]()
+  /// The values of the parameter that may be repeated, in their order.
+  private(set) var repeated = [String]()
 
   /// - Parameters:
   ///   - query: the part of the target after the question mark.
-  ///   - names: those of the resource.
-  init(_ query: Substring, names: [String]) throws(Problem) {
+  ///   - route: the resource, which has the parameters.
+  init(_ query: Substring, of route: Route, _ method: HTTPRequest.Method) throws(Problem) {
+    let (names, repeatable) = (route.parameters(of: method), route.repeatableParameter)
     for part in query.split(separator: "&") {
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = PercentCoding.decode(pair[0], spaces: true),
@@ -18,13 +23,17 @@ struct QueryParameters {
         let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
         throw .malformed("this resource has no parameter \"\(name.excerpt)\"; \(known)")
       }
+      if let repeatable, UTF8Comparison.equal(repeatable, name) {
+        repeated.append(value)
+        continue
+      }
       guard values.updateValue(value, forKey: ByteKey(name)) == nil else {
         throw .malformed("the parameter \(name) is given twice")
       }
     }
   }
 
-  /// The value of a parameter; nil if it is missing.
+  /// The value of a parameter that is not repeated; nil if it is missing.
   subscript(name: String) -> String? { values[ByteKey(name)] }
 
   /// The number of a parameter; nil if it is missing.

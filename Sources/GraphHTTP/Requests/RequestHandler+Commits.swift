@@ -103,7 +103,7 @@ extension RequestHandler {
     var numbers = [String: Revision]()
     for name in ["base", "ifRevision"] {
       guard let json = json[name] else { continue }
-      guard kind != .insert, let revision = json.integerValue, revision > 0 else {
+      guard kind != .insert, let revision = json.wholeValue, revision > 0 else {
         throw mistake(name, "\(name) must be the revision, from 1, at which an existing object was read")
       }
       numbers[name] = revision

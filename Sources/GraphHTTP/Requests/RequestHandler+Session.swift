@@ -12,8 +12,7 @@ extension RequestHandler {
     do {
       let session = try await pool.session(credential: request.credential, address: request.address)
       defer { pool.release(session, isReusable: true) }
-      let welcome = try invariant(session.welcome, "a session that was opened has a welcome")
-      return description(welcome, hasAccounts: !request.credential.isEmpty)
+      return description(try await session.welcome(), hasAccounts: !request.credential.isEmpty)
     } catch let problem as Problem where problem.status == .unauthorized && request.credential.isEmpty {
       return description(nil, hasAccounts: true)
     }
@@ -30,8 +29,7 @@ extension RequestHandler {
     }
     let session = try await pool.session(credential: token.text, address: request.address)
     defer { pool.release(session, isReusable: true) }
-    let welcome = try invariant(session.welcome, "a session that was opened has a welcome")
-    var reply = description(welcome, hasAccounts: true)
+    var reply = description(try await session.welcome(), hasAccounts: true)
     reply.fields.append(request.cookie.setting(token))
     return reply
   }

@@ -149,7 +149,7 @@ extension RequestHandler {
   func save(
     _ changes: [Change], _ policy: MergePolicy, _ request: CheckedRequest, _ reader: GraphReader
   ) async throws -> Saved {
-    let replica = try replica(of: request, reader.session)
+    let replica = try await replica(of: request, reader.session)
     let session = try await pool.session(
       credential: request.credential, replica: replica, address: request.address)
     defer { pool.release(session, isReusable: false) }
@@ -169,15 +169,12 @@ extension RequestHandler {
     }
   }
 
-  private func replica(of request: CheckedRequest, _ session: RequestSession) throws(Problem) -> UniqueID {
+  private func replica(of request: CheckedRequest, _ session: RequestSession) async throws -> UniqueID {
     guard let name = HTTPField.Name("Idempotency-Key"), let key = request.fields[name] else { return .randomReplica() }
     guard !key.isEmpty, key.utf8.count <= HTTPLimits.maximumKeySize else {
-      throw .malformed("Idempotency-Key must have 1 to \(HTTPLimits.maximumKeySize) bytes")
+      throw Problem.malformed("Idempotency-Key must have 1 to \(HTTPLimits.maximumKeySize) bytes")
     }
-    guard let principal = session.welcome?.principal else {
-      preconditionFailure("a session that sends requests has its welcome")
-    }
-    return Self.replica(principal: principal, key: key)
+    return Self.replica(principal: try await session.welcome().principal, key: key)
   }
 
   /// The replica of the transaction with a key, the same for every request of the principal.

@@ -49,12 +49,15 @@ enum Route: Hashable {
     case (.objects, _): ["policy"]
     case (.object, .get): ["fields", "include", "at"]
     case (.object, .patch), (.object, .delete): ["base", "policy"]
-    case (.live, _): ["entity", "where", "limit", "timeout"]
+    case (.live, _): ["entity", "where", "query", "limit", "timeout"]
     case (.history, _):
       ["after", "limit", "author", "entity", "object", "since", "until", "order", "changes"]
     default: []
     }
   }
+
+  /// The parameter that may be given several times; nil for none.
+  var repeatableParameter: String? { self == .live ? "query" : nil }
 
   /// - Throws: `Problem` for a path without a resource.
   init(path: Substring) throws(Problem) {

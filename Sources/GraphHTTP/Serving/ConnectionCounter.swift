@@ -1,52 +1,119 @@
-// Tests: RequestTests.swift, MetricsTests.swift
+// Tests: RequestTests.swift, MetricsTests.swift, ConnectionLimitTests.swift
 import GraphServer
+import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
 /// The open connections of an interface, up to a maximum.
-///
-/// `@unchecked Sendable`: the state is used on the hub's loop only, which serves all connections.
-final class ConnectionCounter: @unchecked Sendable {
-  private var channels = [ObjectIdentifier: any Channel]()
+final class ConnectionCounter: Sendable {
+  /// The decision about a new connection.
+  enum Admission {
+    case served
+    /// There are too many connections: it gets an answer that says so.
+    case refused
+    /// There are too many even for that.
+    case dropped
+  }
+
+  private struct State {
+    var served = [ObjectIdentifier: any Channel]()
+    var refused = [ObjectIdentifier: any Channel]()
+    /// Completed when the last connection has closed, while the interface stops.
+    var end: EventLoopPromise<Void>?
+
+    var channels: [any Channel] { Array(served.values) + Array(refused.values) }
+
+    mutating func remove(_ id: ObjectIdentifier) {
+      served[id] = nil
+      refused[id] = nil
+      if served.isEmpty, refused.isEmpty { end?.succeed() }
+    }
+  }
+
   private let maximum: Int
+  private let state: NIOLoopBoundBox<State>
 
-  init(maximum: Int) { self.maximum = maximum }
+  init(maximum: Int, loop: any EventLoop) {
+    precondition(maximum > 0, "an interface serves connections")
+    self.maximum = maximum
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+  }
 
-  /// Whether the connection may be served; a served one is removed when it closes.
-  func add(_ channel: any Channel) -> Bool {
-    channel.eventLoop.assertInEventLoop()
-    guard channels.count < maximum else { return false }
+  /// Decides about a connection, on the loop; one that is not dropped is removed when it closes.
+  func admit(_ channel: any Channel) -> Admission {
     let id = ObjectIdentifier(channel)
-    channels[id] = channel
-    channel.closeFuture.assumeIsolated().whenComplete { [self] _ in channels[id] = nil }
-    return true
+    let admission: Admission
+    if state.value.end != nil { return .dropped }
+    if state.value.served.count < maximum {
+      state.value.served[id] = channel
+      admission = .served
+    } else if state.value.refused.count < HTTPLimits.refusedConnections {
+      state.value.refused[id] = channel
+      admission = .refused
+    } else {
+      return .dropped
+    }
+    channel.closeFuture.whenComplete { [state] _ in state.value.remove(id) }
+    return admission
   }
 
   /// Closes all connections, on the loop.
-  func closeAll() { for channel in channels.values { channel.close(promise: nil) } }
+  func closeAll() { for channel in state.value.channels { channel.close(promise: nil) } }
+
+  /// Asks all connections to close behind the request in progress, on the loop, and drops further ones.
+  /// - Returns: completes when the last one has closed.
+  func quiesce(on loop: any EventLoop) -> EventLoopFuture<Void> {
+    precondition(state.value.end == nil, "an interface stops once")
+    let end = loop.makePromise(of: Void.self)
+    state.value.end = end
+    let channels = state.value.channels
+    for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
+    if channels.isEmpty { end.succeed() }
+    return end.futureResult
+  }
 }
 
-/// Counts a connection, or closes one above a limit at once.
+/// Admits a connection, or ends it: one of a network with too many at once and without an answer, as the server's own
+/// addresses do, and one above the interface's limit with an answer that says when to come back.
 final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
+  typealias OutboundOut = HTTPResponsePart
 
+  private let sessions: HubSessions
   private let connections: ConnectionCounter
   private let counters: HTTPCounters?
-  private let sessions: HubSessions?
 
-  /// - Parameters:
-  ///   - counters: nil for an interface whose connections are not counted.
-  ///   - sessions: counts the connections of each network; nil for an interface where they are not limited.
-  init(_ connections: ConnectionCounter, _ counters: HTTPCounters? = nil, _ sessions: HubSessions? = nil) {
-    (self.connections, self.counters, self.sessions) = (connections, counters, sessions)
+  /// - Parameter counters: nil for an interface whose connections are not counted.
+  init(_ sessions: HubSessions, _ connections: ConnectionCounter, _ counters: HTTPCounters? = nil) {
+    (self.sessions, self.connections, self.counters) = (sessions, connections, counters)
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    guard sessions?.admits(context.channel) != false, connections.add(context.channel) else {
+    switch sessions.admitsConnection(context.channel) ? connections.admit(context.channel) : .dropped {
+    case .served:
+      counters?.opened(context.channel)
+      context.fireChannelActive()
+    case .refused:
       counters?.refusedConnection()
-      return context.close(promise: nil)
+      refuse(context)
+    case .dropped:
+      counters?.refusedConnection()
+      context.close(promise: nil)
     }
-    counters?.opened(context.channel)
-    context.fireChannelActive()
+  }
+
+  /// Answers before a request has arrived; `ConnectionEndHandler` ends the connection behind the answer.
+  private func refuse(_ context: ChannelHandlerContext) {
+    var problem = Problem(.serviceUnavailable, "limit", "the server has too many HTTP connections; try again later")
+    problem.fields[.retryAfter] = "5"
+    problem.fields[.connection] = "close"
+    let reply = Reply.problem(problem)
+    guard case .bytes(let bytes) = reply.body else { preconditionFailure("a problem has a body") }
+    var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
+    Responder.addCommonFields(&head.headerFields)
+    head.headerFields[.contentLength] = String(bytes.count)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    context.write(wrapOutboundOut(.body(ByteBuffer(bytes: bytes))), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
   }
 }

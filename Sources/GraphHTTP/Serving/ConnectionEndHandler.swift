@@ -99,6 +99,7 @@ final class ConnectionEndHandler: ChannelDuplexHandler, RemovableChannelHandler 
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
+    case .head(let head) where head.status.kind == .informational: context.write(data, promise: promise)
     case .head(var head):
       if isParserDone, openRequests == 1 { head.headerFields[.connection] = "close" }
       if case .open = state, head.headerFields[.connection] == "close" { state = .answering }

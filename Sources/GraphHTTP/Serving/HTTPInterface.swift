@@ -28,6 +28,8 @@ package final class HTTPInterface: ServerInterface {
     package var publicURL: PublicURL?
     /// The application for browsers; nil for none.
     package var app: WebApp?
+    /// Connections at a time. Half of the descriptor limit applies where it is lower.
+    package var maximumConnections = HTTPLimits.maximumConnections
 
     package init(host: String, port: Int, author: String) { (self.host, self.port, self.author) = (host, port, author) }
   }
@@ -59,7 +61,8 @@ package final class HTTPInterface: ServerInterface {
 
   package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
     let pool = SessionPool(sessions, author: configuration.author)
-    let connections = ConnectionCounter(maximum: HTTPLimits.maximumConnections)
+    let connections = ConnectionCounter(
+      maximum: sessions.connections(atMost: configuration.maximumConnections), loop: sessions.loop)
     let check = RequestGuard(host: configuration.host, publicURL: configuration.publicURL)
     let counters = counters
     let sockets = WebSockets(sessions: sessions, check: check, counters: counters, author: configuration.author)
@@ -69,17 +72,17 @@ package final class HTTPInterface: ServerInterface {
     let live = LiveStreams(sessions: sessions, author: configuration.author, check: check, counters: counters)
     let channel = HTTP1Channel(
       responder: { request, writer, channel in
-        try await responder.respond(to: request, writer, address: channel.remoteAddress?.ipAddress)
+        try await responder.respond(to: request, writer, on: channel)
       },
       configuration: .init(
         additionalChannelHandlers: [
           RequestCountingHandler(counters), ConnectionEndHandler(), RequestDeadlineHandler(),
-          ConnectionLimitHandler(connections, counters, sessions), WebSocketUpgradeHandler(sockets),
+          ConnectionLimitHandler(sessions, connections, counters), WebSocketUpgradeHandler(sockets),
           LiveStreamHandler(live),
         ],
         httpDecoderConfiguration: HTTPListener.decoderConfiguration))
     let listener = try await HTTPListener.start(
-      channel, host: configuration.host, port: configuration.port, option: "--http",
+      channel, connections, host: configuration.host, port: configuration.port, option: "--http",
       isRequired: configuration.isRequired, on: group, log: log)
     if let listener {
       running.withLock {

@@ -1,8 +1,14 @@
 // Tests: RequestTests.swift, MetricsTests.swift
 import GraphModel
+import GraphServer
+import GraphServer
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+import NIOPosix
 
 #if canImport(Glibc)
   import Glibc
@@ -12,12 +18,17 @@ import NIOCore
   import Darwin
 #endif
 
-/// A server of Hummingbird that listens at one address.
+/// Listens at one address, and has Hummingbird serve the connections that make requests.
+///
+/// Hummingbird's own server would give each accepted connection a task at once. This one gives them to
+/// `FirstRequestHandler`, and all tasks are children of one.
 struct HTTPListener: Sendable {
   /// `http://HOST:PORT` with the bound port.
   let address: String
-  private let server: Server<HTTP1Channel>
-  private let serving: Task<Void, any Error>
+  private let channel: any Channel
+  private let connections: ConnectionCounter
+  private let served: AsyncStream<HTTP1Channel.Value>.Continuation
+  private let serving: Task<Void, Never>
   private let log: Logger
 
   /// The parser's limits.
@@ -27,65 +38,103 @@ struct HTTPListener: Sendable {
 
   /// Listens; nil if it cannot and need not.
   /// - Parameters:
+  ///   - http: answers requests; its handlers count each connection in `connections`.
   ///   - port: 0 for any free port.
   ///   - option: the option of the daemon that names the address, for the advice.
   ///   - isRequired: whether a failure is thrown; otherwise the log has a notice.
   /// - Throws: `StoreFailure`.
   static func start(
-    _ channel: HTTP1Channel, host: String, port: Int, option: String, isRequired: Bool, on group: any EventLoopGroup,
-    log: Logger
+    _ http: HTTP1Channel, _ connections: ConnectionCounter, host: String, port: Int, option: String, isRequired: Bool,
+    on group: any EventLoopGroup, log: Logger
   ) async throws -> HTTPListener? {
     var quiet = log
-    // Its lines about each start repeat what the server says of its addresses.
+    // Hummingbird's lines about each connection are of no use to an operator.
     quiet.logLevel = max(log.logLevel, .warning)
-    let (bound, bounds) = AsyncStream.makeStream(of: Int.self)
-    let server = Server(
-      childChannelSetup: channel,
-      configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: backlog),
-      onServerRunning: { channel in
-        if let port = channel.localAddress?.port { bounds.yield(port) }
-        bounds.finish()
-      }, eventLoopGroup: group, logger: quiet)
-    // Detached, because it outlives the task that starts the listener; `stop` ends it and waits for it.
-    let serving = Task.detached {
-      defer { bounds.finish() }
-      try await server.run()
-    }
-    if let port = await bound.first(where: { _ in true }) {
-      let shown = host.contains(":") ? "[\(host)]" : host
-      return HTTPListener(address: "http://\(shown):\(port)", server: server, serving: serving, log: log)
-    }
-    let (cause, isInUse) = await failure(of: serving)
-    guard isRequired else {
-      log.notice("HTTP is not served", metadata: ["address": "\(host):\(port)", "cause": "\(cause)"])
-      return nil
-    }
-    throw StoreFailure(
-      isInUse ? .inUse : .inputOutput, "can't serve HTTP at \(host):\(port)", cause: cause,
-      advice: "Give \(option) another address, or \(option) off.")
-  }
-
-  private static let backlog = 1_024
-
-  private static func failure(of serving: Task<Void, any Error>) async -> (cause: String, isInUse: Bool) {
+    let (values, served) = AsyncStream.makeStream(of: HTTP1Channel.Value.self)
+    let logger = quiet
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: backlog)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelInitializer { channel in
+        // Without a pause, a connection that cannot be accepted keeps its socket ready, and the loop spins.
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(HubSessions.acceptBackoff(log))
+        }
+      }
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try configure(channel, http, FirstRequestHandler(served, logger)) }
+      }
     do {
-      try await serving.value
-      return ("the server ended", false)
-    } catch let error as IOError {
-      // The description of an `IOError` contains the names of NIO's functions.
-      return (String(cString: strerror(error.errnoCode)), error.errnoCode == EADDRINUSE)
+      let channel = try await bootstrap.bind(host: host, port: port).get()
+      let shown = host.contains(":") ? "[\(host)]" : host
+      let bound = if let port = channel.localAddress?.port { port } else { port }
+      return HTTPListener(
+        address: "http://\(shown):\(bound)", channel: channel, connections: connections, served: served,
+        serving: serve(values, http, logger), log: log)
     } catch {
-      return ("\(error)", false)
+      served.finish()
+      let (cause, isInUse) = failure(error)
+      guard isRequired else {
+        log.notice("HTTP is not served", metadata: ["address": "\(host):\(port)", "cause": "\(cause)"])
+        return nil
+      }
+      throw StoreFailure(
+        isInUse ? .inUse : .inputOutput, "can't serve HTTP at \(host):\(port)", cause: cause,
+        advice: "Give \(option) another address, or \(option) off.")
     }
   }
 
-  /// Stops listening, and waits until all connections have ended.
+  private static let backlog: Int32 = 1_024
+
+  /// The pipeline of a connection: that of Hummingbird's channel without its last handlers.
+  private static func configure(_ channel: any Channel, _ http: HTTP1Channel, _ last: FirstRequestHandler) throws {
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = http.configuration.httpDecoder.maxHeaderFieldSize
+    limits.maxHeaderListSize = http.configuration.httpDecoder.maxHeaderListSize
+    limits.maxHeaderFieldCount = http.configuration.httpDecoder.maxHeaderFieldCount
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.configureHTTPServerPipeline(
+      withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
+      withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+    try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+    try pipeline.addHandlers(http.configuration.additionalChannelHandlers())
+    try pipeline.addHandler(last)
+  }
+
+  /// Serves connections, each in a task, until the stream ends and all of them are closed.
+  private static func serve(
+    _ values: AsyncStream<HTTP1Channel.Value>, _ http: HTTP1Channel, _ log: Logger
+  ) -> Task<Void, Never> {
+    // Detached, because it outlives the task that starts the listener; `stop` ends it and waits for it.
+    Task.detached {
+      await withDiscardingTaskGroup { group in
+        for await value in values { group.addTask { await http.handle(value: value, logger: log) } }
+      }
+    }
+  }
+
+  private static func failure(_ error: any Error) -> (cause: String, isInUse: Bool) {
+    // The description of an `IOError` contains the names of NIO's functions.
+    guard let error = error as? IOError else { return ("\(error)", false) }
+    return (String(cString: strerror(error.errnoCode)), error.errnoCode == EADDRINUSE)
+  }
+
+  /// Stops listening, lets requests in progress finish, and waits until all connections have ended.
   func stop() async {
     do {
-      try await server.shutdownGracefully()
-      try await serving.value
+      try await channel.close()
     } catch {
       log.notice("an HTTP listener ended with an error", metadata: ["address": "\(address)", "error": "\(error)"])
     }
+    do {
+      try await channel.eventLoop.flatSubmit { [connections, channel] in connections.quiesce(on: channel.eventLoop) }
+        .get()
+    } catch {
+      preconditionFailure("the end of all connections has no failure: \(error)")
+    }
+    // No connection is left that could be handed over.
+    served.finish()
+    await serving.value
   }
 }

@@ -12,10 +12,11 @@ struct Responder: Sendable {
   let check: RequestGuard
   let log: Logger
 
-  func respond(to request: Request, _ writer: consuming ResponseWriter, address: String?) async throws {
+  func respond(to request: Request, _ writer: consuming ResponseWriter, on channel: any Channel) async throws {
+    let address = channel.remoteAddress?.ipAddress
     var reply: Reply
     do {
-      reply = try await handler.reply(to: try await checked(request, address))
+      reply = try await handler.reply(to: try await checked(request, writer, address))
     } catch let problem as Problem {
       reply = .problem(problem)
     } catch let refusal as Refusal {
@@ -25,7 +26,7 @@ struct Responder: Sendable {
       reply = .problem(Problem(.internalServerError, "failed", "\(failure)"))
     }
     if reply.status == .unauthorized { removeCookie(of: request.head, &reply) }
-    try await Self.write(reply, of: request, writer)
+    try await Self.write(reply, of: request, writer, on: channel)
   }
 
   /// Takes a cookie away that is not valid, or no longer.
@@ -36,18 +37,20 @@ struct Responder: Sendable {
     if let token = try? cookie.token(head.headerFields), !token.isEmpty { reply.fields.append(cookie.removal) }
   }
 
-  private func checked(_ request: Request, _ address: String?) async throws -> CheckedRequest {
+  private func checked(
+    _ request: Request, _ writer: borrowing ResponseWriter, _ address: String?
+  ) async throws -> CheckedRequest {
     let head = request.head
     let (path, query) = try Self.target(head)
     try check.checkHead(head)
     let route = try Route(path: path)
     let method = try route.method(of: head, in: handler.model)
     let credential = try check.check(head, route)
-    let parameters = try QueryParameters(route.ignoresQuery ? "" : query, names: route.parameters(of: method))
-    let body = try await body(request, method, route)
+    let parameters = try QueryParameters(route.ignoresQuery ? "" : query, of: route, method)
+    let body = try await body(request, method, route, writer)
     return CheckedRequest(
-      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body, credential: credential,
-      cookie: check.cookie(of: head), address: address)
+      route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body,
+      credential: credential, cookie: check.cookie(of: head), address: address)
   }
 
   /// The path and the query of a request's target.
@@ -59,7 +62,9 @@ struct Responder: Sendable {
     return (path, target.dropFirst(path.count + 1))
   }
 
-  private func body(_ request: Request, _ method: HTTPRequest.Method, _ route: Route) async throws -> [UInt8] {
+  private func body(
+    _ request: Request, _ method: HTTPRequest.Method, _ route: Route, _ writer: borrowing ResponseWriter
+  ) async throws -> [UInt8] {
     let tooLarge = Problem(
       .contentTooLarge, "limit", "the body has more than \(HTTPLimits.maximumBodySize) bytes")
     if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > HTTPLimits.maximumBodySize {
@@ -72,6 +77,10 @@ struct Responder: Sendable {
       return []
     }
     try Self.checkType(request.headers[.contentType], method)
+    // The client sends the body only when the head is accepted.
+    if let expected = request.headers[.expect], expected.lowercased() == "100-continue" {
+      try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+    }
     guard let buffer = try await collected(request, upTo: HTTPLimits.maximumBodySize) else { throw tooLarge }
     return Array(buffer.readableBytesView)
   }
@@ -103,15 +112,34 @@ struct Responder: Sendable {
 
   // MARK: - Answers
 
-  static func write(_ reply: Reply, of request: Request, _ writer: consuming ResponseWriter) async throws {
+  /// Thrown behind the last answer of a connection.
+  private struct ConnectionEnd: Error {}
+
+  /// Writes an answer. Behind the last one of a connection it waits for the end and throws: requests that have arrived
+  /// already are not carried out, because the end of the refused one is uncertain.
+  static func write(
+    _ reply: Reply, of request: Request, _ writer: consuming ResponseWriter, on channel: any Channel
+  ) async throws {
     var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
     addCommonFields(&head.headerFields)
     // The rest of the body is skipped, for which there is a time; a client should not send it.
     if reply.status == .contentTooLarge { head.headerFields[.connection] = "close" }
-    let isHead = request.method == .head
-    switch reply.body {
+    let isLast = head.headerFields[.connection] == "close"
+    try await write(head, reply.body, isHead: request.method == .head, writer)
+    if isLast {
+      // `ConnectionEndHandler` closes it.
+      try await channel.closeFuture.get()
+      throw ConnectionEnd()
+    }
+  }
+
+  private static func write(
+    _ head: HTTPResponse, _ body: Reply.Body, isHead: Bool, _ writer: consuming ResponseWriter
+  ) async throws {
+    var head = head
+    switch body {
     case .none:
-      if reply.status != .notModified { head.headerFields[.contentLength] = "0" }
+      if head.status != .notModified { head.headerFields[.contentLength] = "0" }
       try await writer.writeResponse(head)
     case .bytes(let bytes):
       head.headerFields[.contentLength] = String(bytes.count)
@@ -132,8 +160,8 @@ struct Responder: Sendable {
     }
   }
 
-  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type that
-  /// it says.
+  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type
+  /// that it says.
   static func addCommonFields(_ fields: inout HTTPFields) {
     if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
     if fields[.vary] == nil { fields[.vary] = "Authorization, Accept" }

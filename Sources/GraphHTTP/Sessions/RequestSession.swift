@@ -5,31 +5,35 @@ import GraphServer
 import GraphWire
 import NIOCore
 
-/// A session of the hub that serves one request of HTTP at a time: it sends messages and returns their answers.
-///
-/// `@unchecked Sendable`: the state is used on the hub's loop only, to which every method of other tasks hops.
-final class RequestSession: @unchecked Sendable {
+/// A session of the hub that serves one request of HTTP at a time: it sends messages and returns their answers. Its
+/// asynchronous methods hop to the hub's loop, which alone uses the state.
+final class RequestSession: Sendable {
   private struct Answer {
     /// Parts that have arrived and were not requested yet: at most the window of a read.
     var parts = [ToClient.Body]()
     var waiter: EventLoopPromise<ToClient.Body>?
   }
 
+  private struct State {
+    var session: InProcessSession?
+    var lastRequest: UInt64 = 0
+    var answers = [UInt64: Answer]()
+    /// Why the session has ended.
+    var refusal: Refusal?
+    /// The answer to the hello.
+    var welcome: Welcome?
+  }
+
   let loop: any EventLoop
   /// The credential under which the session is kept for further requests.
   let credential: String
   let replica: UniqueID
-  private var session: InProcessSession?
-  private var lastRequest: UInt64 = 0
-  private var answers = [UInt64: Answer]()
-  /// Why the session has ended.
-  private var refusal: Refusal?
-  /// The answer to the hello. Written once, before the session is given to a task.
-  private(set) var welcome: Welcome?
+  private let state: NIOLoopBoundBox<State>
 
   /// - Parameter replica: half of the key of the session's transactions.
   init(loop: any EventLoop, credential: String, replica: UniqueID) {
     (self.loop, self.credential, self.replica) = (loop, credential, replica)
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
   /// Opens the session and waits for its welcome.
@@ -38,15 +42,15 @@ final class RequestSession: @unchecked Sendable {
   func open(_ sessions: HubSessions, of peer: Peer = .network, address: String?, author: String) async throws {
     let hello = Hello(model: nil, replica: replica, author: author, program: "http", credential: credential)
     let answer = loop.flatSubmit { [self] in
-      session = sessions.open(of: peer, address: address) { [self] in receive($0) }
-      if session == nil { refusal = Refusal(.unavailable, "the server has no room for another session") }
+      let session = sessions.open(of: peer, address: address) { [self] in receive($0) }
+      state.value.session = session
+      if session == nil { state.value.refusal = Refusal(.unavailable, "the server has no room for another session") }
       return next(of: send(.hello(hello)))
     }
     do {
-      guard case .welcome(let welcome) = try await answer.get() else {
+      guard case .welcome = try await answer.get() else {
         preconditionFailure("a hello is answered by a welcome or by the end of the session")
       }
-      self.welcome = welcome
     } catch let refusal as Refusal {
       throw Problem.login(refusal)
     }
@@ -71,41 +75,48 @@ final class RequestSession: @unchecked Sendable {
     try await loop.flatSubmit { [self] in next(of: request) }.get()
   }
 
+  /// The answer to the hello of a session that was opened.
+  func welcome() async throws -> Welcome {
+    try await loop.submit { [self] in
+      try invariant(state.value.welcome, "a session that was opened has a welcome")
+    }.get()
+  }
+
   // MARK: - On the loop
 
   /// Whether the session can serve another request.
   var isIdle: Bool {
-    loop.assertInEventLoop()
-    return refusal == nil && session != nil && answers.isEmpty
+    let now = state.value
+    return now.refusal == nil && now.session != nil && now.answers.isEmpty
   }
 
   /// Ends the session, and fails what waits for it.
   func end() {
-    loop.assertInEventLoop()
-    session?.end()
-    session = nil
+    state.value.session?.end()
+    state.value.session = nil
     fail(Refusal(.cancelled, "the request has ended"))
   }
 
   private func send(_ body: ToServer.Body) -> UInt64 {
-    lastRequest += 1
-    answers[lastRequest] = Answer()
-    session?.send(ToServer(lastRequest, body))
-    return lastRequest
+    state.value.lastRequest += 1
+    let request = state.value.lastRequest
+    state.value.answers[request] = Answer()
+    state.value.session?.send(ToServer(request, body))
+    return request
   }
 
   private func next(of request: UInt64) -> EventLoopFuture<ToClient.Body> {
     let promise = loop.makePromise(of: ToClient.Body.self)
-    if var answer = answers[request], !answer.parts.isEmpty {
+    if var answer = state.value.answers[request], !answer.parts.isEmpty {
       let part = answer.parts.removeFirst()
-      answers[request] = answer
+      state.value.answers[request] = answer
       deliver(part, of: request, to: promise)
-    } else if let refusal {
+    } else if let refusal = state.value.refusal {
       promise.fail(refusal)
-    } else if var answer = answers[request] {
+    } else if var answer = state.value.answers[request] {
       assert(answer.waiter == nil, "one task takes the parts of an answer")
       answer.waiter = promise
-      answers[request] = answer
+      state.value.answers[request] = answer
     } else {
       preconditionFailure("an answer is taken once")
     }
@@ -116,7 +127,7 @@ final class RequestSession: @unchecked Sendable {
     switch event {
     case .message(let message, let bytes):
       // The parts of a read are bounded by its window, so nothing accumulates here.
-      session?.acknowledge(bytes)
+      state.value.session?.acknowledge(bytes)
       if case .close(let code, let text) = message.body {
         let known = Refusal.Code(rawValue: code)
         return fail(Refusal(known ?? .unavailable, text))
@@ -124,38 +135,39 @@ final class RequestSession: @unchecked Sendable {
       receive(message)
     case .reading: break
     case .closed:
-      session = nil
+      state.value.session = nil
       fail(Refusal(.unavailable, "the session has ended"))
     }
   }
 
   private func receive(_ message: ToClient) {
+    if case .welcome(let welcome) = message.body { state.value.welcome = welcome }
     // Messages under 0 answer no request: these sessions follow no queries.
-    guard var answer = answers[message.request] else { return }
+    guard var answer = state.value.answers[message.request] else { return }
     if let waiter = answer.waiter {
       answer.waiter = nil
-      answers[message.request] = answer
+      state.value.answers[message.request] = answer
       deliver(message.body, of: message.request, to: waiter)
     } else {
       answer.parts.append(message.body)
-      answers[message.request] = answer
+      state.value.answers[message.request] = answer
     }
   }
 
   private func deliver(_ body: ToClient.Body, of request: UInt64, to promise: EventLoopPromise<ToClient.Body>) {
     if body.awaitsMore {
-      lastRequest += 1
-      session?.send(ToServer(lastRequest, .more(of: request)))
+      state.value.lastRequest += 1
+      state.value.session?.send(ToServer(state.value.lastRequest, .more(of: request)))
     } else {
-      answers[request] = nil
+      state.value.answers[request] = nil
     }
     if case .refused(let refusal) = body { promise.fail(refusal) } else { promise.succeed(body) }
   }
 
   private func fail(_ refusal: Refusal) {
-    if self.refusal == nil { self.refusal = refusal }
-    let waiting = answers.values.compactMap(\.waiter)
-    answers = answers.compactMapValues { answer in
+    if state.value.refusal == nil { state.value.refusal = refusal }
+    let waiting = state.value.answers.values.compactMap(\.waiter)
+    state.value.answers = state.value.answers.compactMapValues { answer in
       answer.parts.isEmpty ? nil : Answer(parts: answer.parts)
     }
     for waiter in waiting { waiter.fail(refusal) }

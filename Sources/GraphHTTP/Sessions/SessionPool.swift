@@ -8,17 +8,22 @@ import NIOCore
 ///
 /// A request has its session alone. The hub ends a session that is silent for too long, or whose token was revoked; it
 /// is then not used again.
-///
-/// `@unchecked Sendable`: the state is used on the hub's loop only.
-final class SessionPool: @unchecked Sendable {
+final class SessionPool: Sendable {
+  private struct State {
+    var idle = [String: [RequestSession]]()
+    var idleCount = 0
+    var isOpen = true
+  }
+
   private let sessions: HubSessions
   /// The author of commits without accounts.
   private let author: String
-  private var idle = [String: [RequestSession]]()
-  private var idleCount = 0
-  private var isOpen = true
+  private let state: NIOLoopBoundBox<State>
 
-  init(_ sessions: HubSessions, author: String) { (self.sessions, self.author) = (sessions, author) }
+  init(_ sessions: HubSessions, author: String) {
+    (self.sessions, self.author) = (sessions, author)
+    state = .makeBoxSendingValue(State(), eventLoop: sessions.loop)
+  }
 
   /// A session for a credential, which is empty for none.
   /// - Throws: `Problem` if the credential is refused.
@@ -44,36 +49,39 @@ final class SessionPool: @unchecked Sendable {
   /// - Parameter isReusable: whether other requests may use it.
   func release(_ session: RequestSession, isReusable: Bool) {
     sessions.loop.execute { [self] in
-      if idleCount >= HTTPLimits.idleSessions { removeEnded() }
-      guard isReusable, isOpen, session.isIdle, idleCount < HTTPLimits.idleSessions else { return session.end() }
-      idle[session.credential, default: []].append(session)
-      idleCount += 1
+      if state.value.idleCount >= HTTPLimits.idleSessions { removeEnded() }
+      guard isReusable, state.value.isOpen, session.isIdle, state.value.idleCount < HTTPLimits.idleSessions else {
+        return session.end()
+      }
+      state.value.idle[session.credential, default: []].append(session)
+      state.value.idleCount += 1
     }
   }
 
   /// Ends all kept sessions; those in use end when they are released.
   func close() {
     sessions.loop.execute { [self] in
-      isOpen = false
-      for session in idle.values.joined() { session.end() }
-      (idle, idleCount) = ([:], 0)
+      let kept = state.value.idle.values.joined()
+      state.value = State(isOpen: false)
+      for session in kept { session.end() }
     }
   }
 
   /// Removes the sessions that the hub has ended.
   private func removeEnded() {
-    idle = idle.compactMapValues { kept in
+    let idle = state.value.idle.compactMapValues { kept in
       let living = kept.filter(\.isIdle)
       return living.isEmpty ? nil : living
     }
-    idleCount = idle.values.reduce(0) { $0 + $1.count }
+    state.value.idle = idle
+    state.value.idleCount = idle.values.reduce(0) { $0 + $1.count }
   }
 
   private func takeIdle(_ credential: String) -> RequestSession? {
-    while var kept = idle[credential], let session = kept.popLast() {
-      idle[credential] = kept.isEmpty ? nil : kept
-      idleCount -= 1
-      assert(idleCount >= 0, "a kept session is counted once")
+    while var kept = state.value.idle[credential], let session = kept.popLast() {
+      state.value.idle[credential] = kept.isEmpty ? nil : kept
+      state.value.idleCount -= 1
+      assert(state.value.idleCount >= 0, "a kept session is counted once")
       if session.isIdle { return session }
       session.end()
     }

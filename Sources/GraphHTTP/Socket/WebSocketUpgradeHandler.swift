@@ -24,7 +24,7 @@ struct WebSockets: Sendable {
     try check.checkHead(head)
     _ = try Route.socket.method(of: head, in: sessions.model)
     let credential = try check.check(head, .socket)
-    _ = try QueryParameters(query, names: [])
+    _ = try QueryParameters(query, of: .socket, .get)
     guard head.headerFields[.authorization] == nil else {
       throw .malformed("a WebSocket has its token in the hello, not in Authorization")
     }
@@ -100,7 +100,8 @@ final class WebSocketUpgradeHandler: ChannelDuplexHandler, RemovableChannelHandl
       context.close(promise: nil)
       return true
     }
-    // Hummingbird's own handler remains at the end: its task waits for the end of the channel.
+    // Behind an earlier request Hummingbird's last handler remains: its task waits for the end of the channel.
+    Self.remove(FirstRequestHandler.self, pipeline)
     Self.remove(ByteToMessageHandler<HTTPRequestDecoder>.self, pipeline)
     Self.remove(HTTPResponseEncoder.self, pipeline)
     Self.remove(HTTP1ToHTTPServerCodec.self, pipeline)
@@ -118,9 +119,7 @@ final class WebSocketUpgradeHandler: ChannelDuplexHandler, RemovableChannelHandl
   private static func remove<Handler: RemovableChannelHandler>(
     _ type: Handler.Type, _ pipeline: ChannelPipeline.SynchronousOperations
   ) {
-    guard let context = try? pipeline.context(handlerType: type) else {
-      preconditionFailure("the pipeline of a request has a \(type)")
-    }
-    pipeline.removeHandler(context: context, promise: nil)
+    // A connection has either the handler of its first request or Hummingbird's own.
+    if let context = try? pipeline.context(handlerType: type) { pipeline.removeHandler(context: context, promise: nil) }
   }
 }

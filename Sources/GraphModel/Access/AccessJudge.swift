@@ -30,7 +30,7 @@ public struct AccessJudge: Sendable {
     self.model = model
     var evaluators = [Subject: PredicateEvaluator]()
     var roles = Set(rights.scopes.values)
-    if let role = rights.role { roles.insert(role) }
+    roles.formUnion([rights.role, rights.sharedRole].compactMap { $0 })
     for (entity, access) in model.parts.accessRules {
       for role in roles {
         for (operation, rule) in access.rules {
@@ -50,7 +50,10 @@ public struct AccessJudge: Sendable {
   }
 
   /// The role that applies to an object; nil for none.
-  public func role(for image: ObjectImage) -> Role? { rights.role(in: model.scope(of: image)) }
+  public func role(for image: ObjectImage) -> Role? {
+    guard let entity = model.entity(image.id.entity), let scope = entity.scope else { return rights.role }
+    return scope == .shared ? rights.sharedRole : rights.role(in: entity.scopeKey(of: image, scope))
+  }
 
   /// Whether the principal may see an object in this state.
   public func sees(_ image: ObjectImage) -> Bool {
@@ -66,6 +69,7 @@ public struct AccessJudge: Sendable {
     guard let destination = model.entity(relationship.destination),
       destination.family.allSatisfy({ model.accessRules(of: $0)?.rules[.read] == nil })
     else { return true }
+    if destination.scope == .shared { return rights.sharedRole == nil }
     switch model.entity(property.owner)?.scope {
     // The object at the other end has the same scope.
     case .reference(number)?, .stored(_, through: number)?: return false
@@ -119,6 +123,14 @@ public struct AccessJudge: Sendable {
     if sees(image) { return nil }
     let name = model.entityName(image.id.entity)
     return MissingRight(operation: .read, entity: name, role: role(for: image), reason: .role(.reader))
+  }
+
+  /// Refuses a commit without changes if the principal may change nothing anywhere. It has no effect to judge, but a
+  /// place in history.
+  public func refuseEmptyCommit() throws(Refusal) {
+    if let role = rights.strongestRole, role >= .commenter { return }
+    let role = rights.strongestRole.map { "your role is \($0.rawValue)" } ?? "you have no role"
+    throw Refusal(.notAllowed, "\(role), and a commit needs the role \(Role.commenter.rawValue): ask an owner")
   }
 
   /// The right that the principal lacks for changing an object; nil if it may change some property.

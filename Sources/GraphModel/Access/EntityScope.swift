@@ -8,12 +8,15 @@ public enum EntityScope: Hashable, Sendable {
   /// A hidden attribute has the container's key. The planner keeps it equal to the scope of the object to which the
   /// to-one `through` refers.
   case stored(PropertyNumber, through: PropertyNumber)
+  /// The objects belong to no single container: a role on any of them is enough to use them (``Rights/sharedRole``).
+  case shared
 }
 
 extension Entity {
   func scopeKey(of image: ObjectImage, _ scope: EntityScope) -> UniqueID? {
     switch scope {
     case .container: return image.id.key
+    case .shared: return nil
     case .reference(let number): return (property(number)).flatMap { image[$0].objectID }?.key
     case .stored(let number, _):
       guard let property = property(number), case .uuid(let key) = image[property] else { return nil }

@@ -23,6 +23,9 @@ public struct Rights: Hashable, Sendable {
   public let role: Role?
   /// The roles on scopes, by the key of the container.
   public let scopes: [UniqueID: Role]
+  /// The role on objects that all scopes share. A role on one scope gives that of a commenter at most: the objects of
+  /// others are in use in scopes that the principal may not change, or see.
+  public let sharedRole: Role?
 
   /// Creates rights. Of several grants for one scope, the strongest counts.
   public init(user: String, grants: some Sequence<Grant>) {
@@ -37,6 +40,7 @@ public struct Rights: Hashable, Sendable {
       }
     }
     (self.role, self.scopes) = (role, scopes)
+    sharedRole = scopes.values.max().map { Self.stronger(role, min($0, .commenter)) } ?? role
   }
 
   /// The rights of a principal with one role on the complete store.

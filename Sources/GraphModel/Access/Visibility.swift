@@ -42,6 +42,7 @@ public struct Visibility: Hashable, Sendable {
     else { return nil }
     switch entity.scope {
     case nil: return facts.role != nil
+    case .shared: return facts.sharedRole != nil
     case .container: return facts.role(in: id.key) != nil
     case .reference, .stored: return facts.role == nil ? nil : true
     }

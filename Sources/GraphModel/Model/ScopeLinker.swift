@@ -1,5 +1,6 @@
 /// Scopes: the container of an entity's objects, which the file names by a to-one, or by `self` for a container. If the
-/// to-one does not lead to a container itself, the entity gets a hidden attribute with the container's key.
+/// to-one does not lead to a container itself, the entity gets a hidden attribute with the container's key. `*` is the
+/// scope of objects that all containers share.
 struct ScopeLinker {
   private let linker: ModelLinker
 
@@ -7,6 +8,8 @@ struct ScopeLinker {
 
   /// The scope of an entity that is a container itself.
   static let container = "self"
+  /// The scope of an entity whose objects all containers share. No to-one can have this name.
+  static let shared = "*"
   /// The hidden attribute. No file can declare the name, and no predicate can read it.
   static let scopeName = "_scope"
 
@@ -20,7 +23,7 @@ struct ScopeLinker {
     if let ancestor = line.dropLast().last(where: { $0.scope != nil }) {
       return "the scope is that of \(ancestor.name), which \(entity.name) inherits"
     }
-    if scope == Self.container { return nil }
+    if Self.isNoPath(scope) { return nil }
     guard let toOne = toOne(named: scope, in: line) else {
       return "\(entity.name) has no to-one relationship \"\(scope)\"; a container has the scope \"self\""
     }
@@ -28,6 +31,9 @@ struct ScopeLinker {
     guard let destination = linker.byName[toOne.destination] else { return nil }
     guard let next = scopeOwner(of: destination) else {
       return "\(scope) leads to \(destination.name), which has no scope; a container has the scope \"self\""
+    }
+    if next.scope == Self.shared {
+      return "\(scope) leads to \(destination.name), whose objects belong to no single container"
     }
     var seen = [entity.name]
     var owner: ModelDraft.Entity? = next
@@ -40,6 +46,9 @@ struct ScopeLinker {
     }
     return nil
   }
+
+  /// Whether a scope names no to-one.
+  private static func isNoPath(_ scope: String) -> Bool { scope == container || scope == shared }
 
   /// The hidden attribute that an entity declares by its scope: one or none.
   func attributes(of entity: ModelDraft.Entity) -> [(name: String, attribute: Attribute)] {
@@ -55,7 +64,7 @@ struct ScopeLinker {
   /// - Parameter properties: the entity's properties, inherited ones included.
   func scope(of entity: ModelDraft.Entity, _ properties: [Property]) -> EntityScope? {
     guard let owner = scopeOwner(of: entity), let scope = owner.scope else { return nil }
-    guard scope != Self.container else { return .container }
+    if Self.isNoPath(scope) { return scope == Self.shared ? .shared : .container }
     guard let toOne = properties.first(where: { $0.name == scope }) else {
       preconditionFailure("a checked scope names a property: \(scope)")
     }
@@ -70,9 +79,9 @@ struct ScopeLinker {
 
   /// The names of the to-ones from an entity that declares a scope to the container; nil for a container.
   private func containerPath(of entity: ModelDraft.Entity) -> [String]? {
-    guard var scope = entity.scope, scope != Self.container else { return nil }
+    guard var scope = entity.scope, !Self.isNoPath(scope) else { return nil }
     var (path, owner) = ([scope], entity)
-    while let next = nextOwner(after: owner), let further = next.scope, further != Self.container,
+    while let next = nextOwner(after: owner), let further = next.scope, !Self.isNoPath(further),
       path.count <= linker.draft.entities.count
     {
       (scope, owner) = (further, next)
@@ -83,7 +92,7 @@ struct ScopeLinker {
 
   /// The entity that declares the scope of the objects from which an entity takes its own.
   private func nextOwner(after entity: ModelDraft.Entity) -> ModelDraft.Entity? {
-    guard let scope = entity.scope, scope != Self.container,
+    guard let scope = entity.scope, !Self.isNoPath(scope),
       let toOne = toOne(named: scope, in: linker.lineage(of: entity)),
       let destination = linker.byName[toOne.destination]
     else { return nil }

@@ -164,6 +164,15 @@ public indirect enum WriteRequest: Sendable {
     case .batch(let run): run.batch.id
     }
   }
+
+  /// The principal that makes the request, and its rights.
+  package var principal: (author: Principal, rights: Rights?) {
+    switch self {
+    case .transaction(_, let author, let rights), .undo(_, let author, let rights), .restore(_, let author, let rights):
+      (author, rights)
+    case .batch(let run): (run.author, run.rights)
+    }
+  }
 }
 
 /// The transactions of a client in history.

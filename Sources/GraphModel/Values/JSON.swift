@@ -45,6 +45,20 @@ public indirect enum JSON: Sendable {
   public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
   /// The integer; nil for anything else, including `1.0`.
   public var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+  /// The whole number with this value: `58.0` and `5.8e1` are 58, because JSON has one type of numbers. Nil for a
+  /// fraction, for a number beyond 64 bits, and for anything else.
+  package var wholeValue: Int64? {
+    switch self {
+    case .integer(let value): return value
+    case .double, .number:
+      // The digits of the text decide: a double has too few of them for 9007199254740993.0.
+      guard let decimal = DecimalValue(text), decimal.digits.count <= decimal.exponent,
+        decimal.exponent <= 19
+      else { return nil }
+      return Int64(decimal.description)
+    default: return nil
+    }
+  }
   /// The number as the nearest double; nil for anything else, and for a number that is too large.
   public var doubleValue: Double? {
     switch self {

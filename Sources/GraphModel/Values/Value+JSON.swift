@@ -2,11 +2,13 @@ extension Value {
   /// Converts JSON to a value of an attribute. Dates are in RFC 3339, decimals strings or numbers, data in base64,
   /// UUIDs with hyphens. Nil if the JSON is not a value of that kind; `null` is always accepted here.
   public init?(json: JSON, kind: Attribute.Kind, cases: [String] = []) {
-    // Only JSON documents preserve a number's text.
-    switch (kind, kind == .json ? json : json.measured) {
+    // Documents preserve a number's text, and whole numbers are exact.
+    switch (kind, kind == .json || kind == .integer ? json : json.measured) {
     case (_, .null): self = .null
     case (.bool, .bool(let value)): self = .bool(value)
-    case (.integer, .integer(let value)): self = .integer(value)
+    case (.integer, let number):
+      guard let value = number.wholeValue else { return nil }
+      self = .integer(value)
     case (.double, .integer(let value)): self = .double(Double(value))
     case (.double, .double(let value)) where value.isFinite: self = .double(value)
     case (.decimal, .string(let text)):

@@ -8,8 +8,11 @@ package final class FetchBatch {
   /// The index of each member.
   private var places = [ObjectID: Int]()
 
+  /// The objects were read at this revision or a later one.
+  let revision: Revision
+
   /// An empty batch; `ObjectContext.register` adds objects.
-  package init() {}
+  package init(readAt revision: Revision = 0) { self.revision = revision }
 
   func add(_ id: ObjectID) {
     if places.updateValue(members.count, forKey: id) == nil { members.append(id) }

@@ -252,7 +252,7 @@ final class LoadScheduler {
   private func completeRequest(_ number: RequestID, at revision: Revision) {
     let request = removeRequest(number)
     let loads = request.wanted.loads
-    let batch = FetchBatch()
+    let batch = FetchBatch(readAt: revision)
     for image in request.images {
       let before = context.state(image.id)?.stored?.revision
       guard let state = context.register(image, in: batch) else { continue }

@@ -32,9 +32,11 @@ extension UnsentFile {
   /// The numbers of queued and of parked intents.
   package func counts() throws -> (unsent: Int, parked: Int) {
     try read { database in
-      let all = try Int.fetchOne(database, sql: "SELECT count(*) FROM intent") ?? 0
-      let parked = try Int.fetchOne(database, sql: "SELECT count(*) FROM intent WHERE state = 'parked'") ?? 0
-      return (all - parked, parked)
+      func count(_ condition: String) throws -> Int {
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM intent WHERE \(condition)")
+        return try invariant(count, "a count of rows is a number")
+      }
+      return (try count("state <> 'parked'"), try count("state = 'parked'"))
     }
   }
 
@@ -121,11 +123,19 @@ extension UnsentFile {
   /// - Parameters:
   ///   - ids: by provisional id.
   ///   - numbers: the numbers that the server has assigned, by the object's provisional id.
+  ///   - rest: what the server has not applied, parked; it stays in the intent's place.
+  ///   - revision: the revision of the commit.
   package func finish(
-    _ number: Int64, ids: [ObjectID: ObjectID], numbers: [ObjectID: Int64] = [:], form: IntentForm
+    _ number: Int64, ids: [ObjectID: ObjectID], numbers: [ObjectID: Int64] = [:], rest: Intent? = nil,
+    revision: Revision = 0, form: IntentForm
   ) throws {
     try write { database in
-      try database.execute(sql: "DELETE FROM intent WHERE number = ?", arguments: [number])
+      if let rest {
+        precondition(rest.number == number && rest.isParked, "what was not applied waits for the user")
+        try Self.update(rest, database, form)
+      } else {
+        try database.execute(sql: "DELETE FROM intent WHERE number = ?", arguments: [number])
+      }
       for (provisional, permanent) in ids {
         try database.execute(
           sql: "INSERT OR REPLACE INTO name (provisional, permanent, entity) VALUES (?, ?, ?)",
@@ -138,9 +148,10 @@ extension UnsentFile {
           sql: "UPDATE assigned SET number = ? WHERE object = ?", arguments: [number, Data(provisional.key.bytes)])
       }
       if ids.isEmpty { return }
+      let revisions = ids.mapValues { _ in revision }
       for entry in try Self.entries(database, form) {
         guard var intent = entry.intent else { continue }
-        intent.rename(ids)
+        intent.rename(ids, madeAt: revisions)
         if intent != entry.intent { try Self.update(intent, database, form) }
       }
     }
@@ -170,7 +181,8 @@ extension UnsentFile {
   package func parkUnreadable(_ number: Int64, _ parking: Parking) throws {
     try write { database in
       let text = try String.fetchOne(database, sql: "SELECT form FROM intent WHERE number = ?", arguments: [number])
-      guard let text, let members = try JSON(parsing: text).members else { return }
+      guard let text else { throw Self.unknown(number) }
+      let members = try invariant(JSON(parsing: text).members, "the form of an intent is an object")
       let reason = JSON.object([
         .init("code", .string(parking.code)), .init("message", .string(parking.message)),
         .init("at", .string(RFC3339.text(parking.at))),
@@ -262,7 +274,7 @@ extension UnsentFile {
     }
   }
 
-  /// Removes all intents, in whatever state.
+  /// Removes all intents, in any state.
   package func discardAll() throws {
     try write { try $0.execute(sql: "DELETE FROM intent") }
   }
@@ -283,7 +295,7 @@ extension UnsentFile {
 
   // MARK: - Names
 
-  /// What became of provisional ids.
+  /// The permanent ids of objects that the server has made, by their provisional ones.
   package func permanentIDs(_ model: Model) throws -> [ObjectID: ObjectID] {
     try read { database in
       var ids = [ObjectID: ObjectID]()
@@ -313,8 +325,9 @@ extension Intent {
     guard case .changes(var changes) = content else { return }
     for index in changes.indices where changes[index].base > 0 {
       changes[index].base = max(changes[index].base, base)
-      if let condition = changes[index].onlyIf {
-        changes[index].onlyIf?.revision = max(condition.revision, base)
+      if var condition = changes[index].onlyIf {
+        condition.revision = max(condition.revision, base)
+        changes[index].onlyIf = condition
       }
     }
     content = .changes(changes)

@@ -141,8 +141,8 @@ extension UnsentFile {
     }
   }
 
-  /// Gives a copy an id of its own: what has not left gets new transaction ids. What has left may have been committed
-  /// under its old id, and keeps it.
+  /// Gives a copy an id of its own. Intents that have not left get new transaction ids; the others may be committed
+  /// under their old ids, and keep them.
   package func renew(_ id: UniqueID, form: IntentForm) throws {
     try write { database in
       let entries = try Self.entries(database, form)

@@ -29,8 +29,8 @@ package final class UnsentFile: Sendable {
   private static let version: Int32 = 1
   private static let lockSeconds = 5.0
 
-  /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those before
-  /// it. `name` has what became of provisional ids and numbers.
+  /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
+  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects.
   private static let creation = """
     CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
@@ -88,13 +88,19 @@ package final class UnsentFile: Sendable {
     var configuration = Configuration()
     configuration.busyMode = .timeout(Self.lockSeconds)
     configuration.journalMode = .wal
-    configuration.prepareDatabase { database in
-      try database.execute(sql: "PRAGMA synchronous = FULL")
-      try database.execute(sql: "PRAGMA secure_delete = ON")
-    }
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
-      let version = try queue.inDatabase { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
+      let version = try queue.inDatabase { database in
+        // The queue sets NORMAL after `prepareDatabase`, and an edit must survive a power failure.
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
+          throw StoreFailure(
+            .notDurable, "\(path) can't be written durably",
+            advice: "Use a data directory on a local file system that SQLite's WAL works on.")
+        }
+        return try Int32.fetchOne(database, sql: "PRAGMA user_version")
+      }
       guard version == Self.version else {
         throw StoreFailure(
           .newerVersion, "\(path) was written by another version of this program",

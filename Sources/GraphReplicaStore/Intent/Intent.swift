@@ -7,7 +7,7 @@ import GraphStore
 /// In memory it has the numbers of the present model. Its form in the file has names, which later versions of the model
 /// understand.
 package struct Intent: Sendable, Equatable {
-  /// What the user did.
+  /// The user's action.
   package enum Content: Sendable, Equatable {
     /// The changes of a save. Inserted objects have temporary ids, objects of earlier intents provisional ones.
     case changes([Change])
@@ -81,14 +81,61 @@ package struct Intent: Sendable, Equatable {
     return numbers
   }
 
+  /// The edits of a committed intent that a merge policy has dropped, as a parked intent; nil for none.
+  ///
+  /// The server has committed the rest, so only the edits that lost are kept: those of a property with a conflict, and
+  /// all of an object that was deleted.
+  package func remainder(after conflicts: [Conflict], at time: Timestamp) -> Intent? {
+    let lost = conflicts.filter { !$0.mineWon && !$0.isCollateral }
+    var rest = self
+    let kept = changes.compactMap { change -> Change? in
+      let own = lost.filter { $0.id == change.id }
+      if change.kind == .insert || own.isEmpty { return nil }
+      if own.contains(where: { $0.property == 0 }) { return change }
+      let properties = Set(own.map(\.property))
+      var kept = change
+      kept.edits = change.edits.filter { properties.contains($0.property) }
+      return kept.edits.isEmpty ? nil : kept
+    }
+    if kept.isEmpty { return nil }
+    rest.content = .changes(kept)
+    var parking = Parking(
+      code: Refusal.Code.conflict.rawValue, message: "another user's value was kept, or the object is deleted",
+      at: time, left: leftTime)
+    parking.conflicts = lost
+    rest.state = .parked(parking)
+    return rest
+  }
+
+  /// When it left; nil if it has not.
+  package var leftTime: Timestamp? {
+    switch state {
+    case .queued: nil
+    case .left(let time): time
+    case .parked(let parking): parking.left
+    }
+  }
+
   /// Replaces ids of objects, after the server has made them.
-  package mutating func rename(_ ids: [ObjectID: ObjectID]) {
+  /// - Parameter revisions: the revisions at which it has made them, by the old id: the base of what the user has seen.
+  package mutating func rename(_ ids: [ObjectID: ObjectID], madeAt revisions: [ObjectID: Revision] = [:]) {
     if ids.isEmpty { return }
-    let whole = Transaction(id: transaction, changes: changes).renaming(ids)
-    if case .changes = content { content = .changes(whole.changes) }
+    if case .changes(var changes) = content {
+      for index in changes.indices where changes[index].base == 0 {
+        if let revision = revisions[changes[index].id] { changes[index].base = revision }
+      }
+      content = .changes(Transaction(id: transaction, changes: changes).renaming(ids).changes)
+    }
     for (old, new) in ids {
       if let known = texts.removeValue(forKey: old) { texts[new] = known }
     }
+  }
+
+  /// The intent with other ids for some objects.
+  package func renamed(_ ids: [ObjectID: ObjectID], madeAt revisions: [ObjectID: Revision] = [:]) -> Intent {
+    var intent = self
+    intent.rename(ids, madeAt: revisions)
+    return intent
   }
 }
 
@@ -146,7 +193,7 @@ extension Change {
         case .set(let value): value.objectIDs
         case .splice: []
         case .members(let added, let removed): added + removed
-        case .place(let objects, let anchor): objects + (anchor.map { [$0] } ?? [])
+        case .place(let objects, let anchor): if let anchor { objects + [anchor] } else { objects }
         }
       }
   }

@@ -5,8 +5,8 @@ import GraphStore
 /// Reading intents.
 extension IntentForm {
   private static let keys: Set<String> = [
-    "format", "number", "transaction", "model", "author", "made", "policy", "undo", "changes", "undoes", "state", "left",
-    "parked",
+    "format", "number", "transaction", "model", "author", "made", "policy", "undo", "changes", "undoes", "state",
+    "left", "parked",
   ]
 
   /// The intent of a text.
@@ -134,7 +134,7 @@ extension IntentForm {
       let property = try reader.property(node, of: id.entity)
       violation.property = property.number
       // The value of a broken rule need not be a value of the property: a denied delete lists objects.
-      violation.value = (try? reader.value(try node.node("value"), of: property)) ?? .null
+      if let value = try? reader.value(try node.node("value"), of: property) { violation.value = value }
     }
     return violation
   }

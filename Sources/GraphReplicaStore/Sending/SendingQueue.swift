@@ -3,12 +3,12 @@ import GraphModel
 
 /// Decides what a replica sends next: pure, events in and actions out.
 ///
-/// Intents leave in the order of their numbers, several at a time, each after the file has it as sent. One that names an
-/// object which an earlier one inserts, or a text which an earlier one edits, waits for the earlier one's answer. A
+/// Intents leave in the order of their numbers, several at a time, each after the file has it as sent. One that names
+/// an object which an earlier one inserts, or a text which an earlier one edits, waits for the earlier one's answer. A
 /// refused intent is parked: it holds up only those that name an object which it would have made. An answer that was
 /// lost is asked for again, under the same id.
 package struct SendingQueue: Sendable {
-  /// What the decision depends on.
+  /// The facts about an intent that decide when it leaves.
   package struct Item: Sendable, Equatable {
     package var number: Int64
     /// The intents that insert objects which this one names.
@@ -130,7 +130,7 @@ package struct SendingQueue: Sendable {
     return [.park(number, refusal)]
   }
 
-  /// What can leave now.
+  /// The intents that can leave now.
   private mutating func next() -> [Action] {
     guard isConnected, marking.isEmpty else { return [] }
     var (new, again) = ([Item](), [Item]())

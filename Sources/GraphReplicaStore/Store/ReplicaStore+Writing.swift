@@ -64,7 +64,7 @@ extension ReplicaStore {
     do {
       intent = try unsent.append(draft, form: form) { intent, used in
         let edit = try invariant(intent.edit(usedNumbers: used), "a save has changes")
-        let planned = try overlay.append(edit)
+        let planned = try overlay.append(edit, above: state.head)
         // Refused at once, as the server would.
         let plan = try planned.result.get()
         appended = planned
@@ -206,8 +206,7 @@ extension TransactionPlan {
 extension ObjectChange {
   /// The change that takes this one back, as a commit of its own.
   fileprivate func reversed(in revision: Revision, _ model: Model) -> ObjectChange {
-    var restored = before
-    restored?.revision = revision
+    let restored = before.map { ObjectImage(id: $0.id, revision: revision, values: $0.values) }
     switch kind {
     case .inserted: return ObjectChange(kind: .deleted, id: id, before: after, after: nil)
     case .deleted: return ObjectChange(kind: .inserted, id: id, before: nil, after: restored)

@@ -9,7 +9,7 @@ import struct GraphModel.FetchRequest
 /// planned by the rules, and is an unsent edit when it is acknowledged.
 ///
 /// Programs therefore work without the server as they do with it: fetches, live queries, pages, searches and conflicts
-/// take the same way through hub and client. What needs history is refused, and says so.
+/// take the same way through hub and client. Requests that need history are refused, with that reason.
 ///
 /// Its revisions are its own: the mirror's newest one, and one more for each unsent edit. A client of the replica never
 /// sends them to the server, because an intent has the mirror's.
@@ -64,7 +64,7 @@ public final class ReplicaStore: GraphStoring {
   /// The name of the mirror in a replica's folder.
   package static let mirrorName = "mirror.sqlite"
 
-  /// Plans the queue anew.
+  /// Reads the queue and plans it again.
   func reload(_ state: inout State) throws {
     let entries = try unsent.entries(form)
     let names = try unsent.permanentIDs(model)

@@ -63,4 +63,11 @@ enum DescriptorLimit {
     guard let number else { return maximum }
     return max(1, min(maximum, number - reserve))
   }
+
+  /// The same for each of two kinds of connections that share the limit: those of the server's own addresses, and those
+  /// of its interfaces.
+  static func sharedConnections(_ maximum: Int) -> Int {
+    guard let number else { return maximum }
+    return max(1, min(maximum, (number - reserve) / 2))
+  }
 }

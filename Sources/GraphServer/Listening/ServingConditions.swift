@@ -13,7 +13,10 @@ struct ServingConditions: Sendable {
 
   init(_ configuration: GraphServer.Configuration, others: [ServerAddress] = [], log: Logger) {
     networks = NetworkLimiter(maximum: configuration.limits.networkConnections, log: log)
-    maximumConnections = DescriptorLimit.connections(configuration.maximumConnections)
+    maximumConnections =
+      others.isEmpty
+      ? DescriptorLimit.connections(configuration.maximumConnections)
+      : DescriptorLimit.sharedConnections(configuration.maximumConnections)
     exposures = AddressExposure.find(
       in: configuration.addresses + configuration.optionalAddresses + others, hasAccounts: configuration.hasAccounts)
   }

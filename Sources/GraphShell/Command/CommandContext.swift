@@ -21,6 +21,9 @@ package struct CommandContext {
     return welcome.head
   }
 
+  /// Whether the user sees a part of the graph only, so that an object may exist which is not there for the user.
+  package var seesPart: Bool { client.rights.map { Visibility($0, model: model) != nil } == true }
+
   /// Maximum number of ids in one request.
   private static let idsInOneRequest = 1_000
 

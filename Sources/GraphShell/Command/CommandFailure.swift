@@ -122,6 +122,9 @@ package enum CommandFailure {
     case let failure as ConnectFailure:
       return Report(code: "noDaemon", message: program.sentence(forUnreachable: failure.address), exit: noDaemon)
     case let failure as SecurityFailure: return report(failure)
+    case let failure as StoreFailure:
+      return Report(
+        code: Refusal.Code.unavailable.rawValue, message: failure.description, exit: exitCode(of: .unavailable))
     case let refusal as Refusal:
       let details = ModelRefusal.brief(refusal.violations.dropFirst().map(\.message), of: refusal)
       return Report(

@@ -20,7 +20,7 @@ package struct ObjectFinder {
     {
       let found = try await shell.images(of: owner, where: .equal(property, .integer(number)), limit: 1)
       if let image = found.first { return image }
-      throw Refusal(.notFound, "there is no \(owner.name.lowercased()) number \(number)")
+      throw Refusal(.notFound, "there is no \(owner.name.lowercased()) number \(number)\(forUser)")
     }
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
       throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id\(advice(on: prefix))")
@@ -62,10 +62,13 @@ package struct ObjectFinder {
       throw AmbiguousID(prefix: prefix, candidates: candidates, hasMore: found.count > 10)
     }
     guard let image = found.first else {
-      throw Refusal(.notFound, "there is no \(noun) whose id begins with \"\(prefix)\"")
+      throw Refusal(.notFound, "there is no \(noun)\(forUser) whose id begins with \"\(prefix)\"")
     }
     return image
   }
+
+  /// The addition to a message that something is missing: another user may see it.
+  private var forUser: String { shell.seesPart ? " for you" : "" }
 
   /// Finds an object by a user's description and returns it as of the past revision. It is searched in the present
   /// and then read by id, which is fast for any revision; a deleted object is searched in the past state.

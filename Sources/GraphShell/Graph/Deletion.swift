@@ -25,8 +25,12 @@ struct DeletionFinder {
   private let client: GraphClient
   private let model: Model
   private let program: any ShellProgram
+  private let seesPart: Bool
 
-  init(_ shell: CommandContext) { (client, model, program) = (shell.client, shell.model, shell.output.program) }
+  init(_ shell: CommandContext) {
+    (client, model, program) = (shell.client, shell.model, shell.output.program)
+    seesPart = shell.seesPart
+  }
 
   /// Maximum number of objects in a refusal whose deletes are looked up.
   static let deletionsLookedUp = 20
@@ -52,6 +56,18 @@ struct DeletionFinder {
 
   private static let changesLookedThrough = 100
 
+  /// Whether the user may know that an object was deleted. For a user who sees a part of the graph, the history of an
+  /// object that has moved out of sight ends in the same way; but the origin of its values is unknown, unlike that of
+  /// a deleted object.
+  private func knowsDeletion(of id: ObjectID) async -> Bool {
+    guard let property = model.entity(id.entity)?.storedProperties.first(where: { !$0.isHidden }) else { return false }
+    do {
+      return try await client.why(property, of: id).deletion != nil
+    } catch {
+      return false
+    }
+  }
+
   /// The refusal for an object that was deleted; nil if history does not say so.
   /// - Parameters:
   ///   - prefix: the beginning of its id.
@@ -61,6 +77,11 @@ struct DeletionFinder {
     guard let commit = (try? await client.log(request))?.first, let change = commit.changes.first,
       change.kind == .removed, let its = model.entity(change.id.entity), entity.map(its.isKind) != false
     else { return nil }
+    if seesPart, await !knowsDeletion(of: change.id) {
+      return Refusal(
+        .notFound,
+        "this \(its.name) is not there for you since revision \(commit.revision): you have no role where it is now")
+    }
     return Refusal(
       .notFound,
       "this \(its.name) is deleted; \(program.name) graph restore \(change.id.description.prefix(8)) brings it back",

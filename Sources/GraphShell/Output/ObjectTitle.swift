@@ -10,7 +10,9 @@ enum ObjectTitle {
   /// - Returns: nil if all of them are empty.
   static func text(_ image: ObjectImage, in model: Model) -> String? {
     guard let entity = model.entity(image.id.entity) else { return nil }
-    let texts = entity.attributes.filter { [.string, .text].contains($0.attribute?.kind) }
+    let texts = entity.attributes.filter {
+      [.string, .text].contains($0.attribute?.kind) && $0.attribute?.assignment != .creator
+    }
     let named = preferred.compactMap { name in texts.first { $0.name == name } }
     for property in named.isEmpty ? texts : named {
       guard let text = image[property].stringValue else { continue }

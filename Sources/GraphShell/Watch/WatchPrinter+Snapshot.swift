@@ -12,7 +12,8 @@ extension WatchPrinter {
   /// Handles a reloaded result of one query; the other results are unchanged.
   func showWhole(_ query: QueryID, _ images: [ObjectImage], _ at: Revision) async throws {
     // A batch may reset several queries; the snapshot for the first one covers all.
-    guard at > snapshotRevision else { return }
+    guard at > snapshotRevision || hasOtherRights else { return }
+    hasOtherRights = false
     let isAlone = queries.count == 1 && at >= revision
     revision = max(revision, at)
     showSnapshot(isAlone ? images : try await wholeResult())

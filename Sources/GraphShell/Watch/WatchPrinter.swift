@@ -17,6 +17,9 @@ package final class WatchPrinter {
   var revision: Revision = 0
   /// The revision of the newest snapshot, which includes all earlier commits.
   private(set) var snapshotRevision: Revision = 0
+  /// Whether the user's rights have changed since the newest snapshot, so that other objects are in the results without
+  /// a commit.
+  var hasOtherRights = false
   private var isShown = false
   /// The newest printed revision of a history that a restore abandoned; nil once the new history is shown.
   private var abandoned: Revision?
@@ -111,6 +114,7 @@ package final class WatchPrinter {
   private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
     precondition(queries.isEmpty && !isShown, "a printer follows one watch")
     client.reportLostConnections(to: output)
+    client.rightsDidChange = { [weak self] in self?.hasOtherRights = true }
     let (events, continuation) = AsyncStream.makeStream(of: GraphClient.WatchEvent.self)
     watch { continuation.yield($0) }
     for await event in events {

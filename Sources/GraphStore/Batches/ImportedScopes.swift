@@ -17,7 +17,7 @@ struct ImportedScopes {
     case .container?: next[image.id.key] = image.id.key
     case .reference(let through)?, .stored(_, through: let through)?:
       if let target = image[model.ownProperty(through)].objectID { next[image.id.key] = target.key }
-    case nil: break
+    case .shared?, nil: break
     }
   }
 

@@ -23,13 +23,14 @@ struct ValueOrigins {
       origin = try makeOrigin(.inserted, origin.value, replaced: .null, number, known, at: since, deletion)
       origin.overwrittenValues = []
     }
-    let shows = { (id: ObjectID) in
-      try history.objects.readImage(of: id).map { visible.visibility.sees($0) } == true
-    }
-    origin.value = try Visibility.reduced(origin.value, shows)
-    origin.replaced = try Visibility.reduced(origin.replaced, shows)
+    let (head, oldest) = (try history.head().revision, try history.oldest())
+    origin.value = try visible.reduced(origin.value, at: max(deletion.map { $0 - 1 } ?? head, oldest))
+    origin.replaced = try visible.reduced(origin.replaced, at: max(origin.revision - 1, oldest))
     for index in origin.overwrittenValues.indices {
-      origin.overwrittenValues[index].value = try Visibility.reduced(origin.overwrittenValues[index].value, shows)
+      let (value, revision) = (origin.overwrittenValues[index].value, origin.overwrittenValues[index].revision)
+      // Revisions of a reader must not rise.
+      origin.overwrittenValues[index].value = try VisibleHistory(visible.visibility, history)
+        .reduced(value, at: max(revision, since, oldest))
     }
     return origin
   }

@@ -78,7 +78,8 @@ package final class MirrorLoader {
     let writer = try invariant(writer, "a mirror is completed once")
     try queue.inDatabase { database in
       try database.inTransaction {
-        // Whatever waits: history does not have these commits, from which it could be completed later.
+        // The indexes must be complete now: history does not have the commits from which a later start would
+        // complete them.
         writer.fullText.recordCommit(changes: SQLiteStore.Options().wordLimit, size: 0)
         try writer.fullText.updateIfDue(head: token.revision)
         if token.revision > 0 { try begin(at: token, time: time, writer) }
@@ -156,10 +157,11 @@ package final class MirrorLoader {
 
   /// Removes the draft.
   package func abandon() {
-    guard let queue else { return }
-    writer = nil
-    self.queue = nil
-    try? queue.close()
-    MirrorStore.remove(draft)
+    if let queue {
+      writer = nil
+      self.queue = nil
+      try? queue.close()
+      MirrorStore.remove(draft)
+    }
   }
 }

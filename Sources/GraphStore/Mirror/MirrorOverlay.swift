@@ -20,7 +20,7 @@ package final class MirrorOverlay: @unchecked Sendable {
   private var shown: Shown?
   private var plans: Int = 0
 
-  /// What the TEMP tables show.
+  /// The state that the TEMP tables show.
   private struct Shown {
     var tables: OverlayTables
     /// The state of the mirror.
@@ -58,12 +58,13 @@ package final class MirrorOverlay: @unchecked Sendable {
   }
 
   /// Adds an edit behind the others, unless the rules do not allow it.
+  /// - Parameter floor: a revision that was shown already; its objects have a higher one.
   /// - Returns: what it does to the graph, or why it was not added.
-  package func append(_ edit: UnsentEdit) throws -> PlannedEdit {
+  package func append(_ edit: UnsentEdit, above floor: Revision = 0) throws -> PlannedEdit {
     try inTransaction { connection in
       try refresh(connection)
       var shown = try invariant(self.shown, "an overlay that was refreshed is shown")
-      let planned = try plan(edit, &shown, connection)
+      let planned = try plan(edit, &shown, connection, above: floor)
       if case .failure = planned.result { return planned }
       edits.append(edit)
       self.shown = shown
@@ -79,7 +80,7 @@ package final class MirrorOverlay: @unchecked Sendable {
     }
   }
 
-  /// What each edit does to the graph as the mirror has it now.
+  /// The plan of each edit over the mirror's present state.
   package func planned() throws -> [PlannedEdit] {
     try inTransaction { connection in
       try refresh(connection)
@@ -92,10 +93,13 @@ package final class MirrorOverlay: @unchecked Sendable {
     let objects = ObjectReader(connection, layout: layout)
     let history = HistoryReader(objects: objects)
     let head = try history.head().revision
-    if let shown, shown.head == head { return }
-    if let shown, try !isTouched(shown, history) {
-      self.shown?.head = head
-      return
+    if var current = shown {
+      if current.head == head { return }
+      if try !isTouched(current, history) {
+        current.head = head
+        shown = current
+        return
+      }
     }
     shown = nil
     var fresh = Shown(tables: try OverlayTables(connection, layout: layout), head: head)
@@ -115,13 +119,15 @@ package final class MirrorOverlay: @unchecked Sendable {
     return isTouched
   }
 
-  private func plan(_ edit: UnsentEdit, _ shown: inout Shown, _ connection: Connection) throws -> PlannedEdit {
+  private func plan(
+    _ edit: UnsentEdit, _ shown: inout Shown, _ connection: Connection, above floor: Revision = 0
+  ) throws -> PlannedEdit {
     plans += 1
     let objects = ObjectReader(connection, layout: layout)
     let reader = OverlayPlanReader(
       objects, HistoryReader(objects: objects), shown.tables, usedNumbers: edit.usedNumbers)
     // Each edit makes a state of its own.
-    let revision = shown.head + Int64(shown.planned.count) + 1
+    let revision = max(shown.head + Int64(shown.planned.count), floor) + 1
     var planned = PlannedEdit(
       number: edit.number, revision: revision, result: .failure(Self.notPlanned), dependencies: [])
     do {

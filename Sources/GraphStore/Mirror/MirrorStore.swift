@@ -42,8 +42,8 @@ package final class MirrorStore: @unchecked Sendable {
   private var writer: StoreWriter?
 
   /// Opens a mirror.
-  /// - Throws: `StoreFailure`: `notAStore` if there is none, `modelDiffers` for one of another model version. Then a new
-  ///   one must be loaded.
+  /// - Throws: `StoreFailure`: `notAStore` if there is none, `modelDiffers` for one of another model version. Then a
+  ///   new one must be loaded.
   package init(path: String, model: Model) throws {
     (self.path, self.model) = (path, model)
     guard case .store = try StoreFiles.kind(of: path) else {
@@ -126,10 +126,11 @@ package final class MirrorStore: @unchecked Sendable {
   private func trimHistory(_ writer: StoreWriter) throws {
     let count = try invariant(
       writer.connection.integer("SELECT count(*) FROM _commit"), "a count of rows is a number")
-    guard count > Self.keptCommits * 5 / 4 else { return }
-    let target = try writer.connection.integer(
-      "SELECT revision FROM _commit ORDER BY revision DESC LIMIT 1 OFFSET ?", .integer(Self.keptCommits))
-    guard let target else { return }
+    if count <= Self.keptCommits * 5 / 4 { return }
+    let target = try invariant(
+      writer.connection.integer(
+        "SELECT revision FROM _commit ORDER BY revision DESC LIMIT 1 OFFSET ?", .integer(Self.keptCommits)),
+      "there are more commits than are kept")
     // The full-text indexes are completed from history.
     try writer.fullText.update(upTo: target, head: writer.revision)
     _ = try HistoryPruner(connection: writer.connection, sliceCommits: Int(count)).removeCommits(through: target)

@@ -3,7 +3,7 @@ import GraphModel
 
 /// A commit of a server as its replica receives it.
 package struct MirroredCommit: Sendable {
-  /// What the commit did to one object.
+  /// A change of one object.
   package enum Change: Sendable {
     /// The object after the commit, with the edits that led to it if it was there before.
     case present(ObjectImage, edits: [Edit])

@@ -4,8 +4,8 @@ import GraphModel
 /// The ids and numbers that a replica gives to objects which its server does not know yet.
 ///
 /// They follow from the number of the unsent edit that inserts the object and the object's place in it, so that they
-/// stay the same however often the edit is planned. The highest bit of an id tells them from the server's, whose high
-/// half has a time.
+/// stay the same each time the edit is planned. The highest bit of an id distinguishes them from the server's, whose
+/// high half has a time.
 package enum ProvisionalID {
   private static let mark: UInt64 = 1 << 63
   private static let placeBits: UInt64 = 20

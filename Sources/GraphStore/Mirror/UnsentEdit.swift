@@ -66,7 +66,7 @@ package struct UnsentEdit: Sendable {
   }
 }
 
-/// What an unsent edit does to the graph that its author sees.
+/// The effect of an unsent edit on the graph that its author sees.
 package struct PlannedEdit: Sendable {
   package var number: Int64
   /// The revision that its objects have here, above all that the mirror has.

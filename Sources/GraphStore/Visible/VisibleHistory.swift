@@ -55,6 +55,12 @@ struct VisibleHistory {
     return try visibility.reduced(image) { try sees($0, at: revision) }
   }
 
+  /// The value with the references to objects that the class saw at a revision. Call it with revisions that do not
+  /// rise.
+  func reduced(_ value: Value, at revision: Revision) throws -> Value {
+    try Visibility.reduced(value) { try sees($0, at: revision) }
+  }
+
   // MARK: - Single objects
 
   /// The revision of the change with which the class began to see an object without interruption until now, or until

@@ -102,6 +102,10 @@ struct VisibleViews {
       guard let rule else { return "1" }
       return try self.sql(rule.predicate(user: facts.user, role: role), table)
     }
+    if entity.scope == .shared {
+      guard let role = facts.sharedRole else { return "0" }
+      return try ruled(role)
+    }
     var parts = [String]()
     let roles = Set(facts.scopes.values).sorted()
     let member = isMember(entity, table)
@@ -123,7 +127,7 @@ struct VisibleViews {
     func keys(_ condition: String) -> String { "SELECT key FROM \(Self.scopes) WHERE \(condition)" }
     func column(_ number: PropertyNumber) -> EntityTable.Column? { table.column(of: number) }
     switch entity.scope {
-    case nil: return nil
+    case nil, .shared: return nil
     case .container: return { "t._id IN (\(keys($0)))" }
     case .reference(let number):
       guard let column = column(number), let container = column.references else { return nil }

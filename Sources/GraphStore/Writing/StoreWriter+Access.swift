@@ -17,6 +17,22 @@ extension StoreWriter {
 
   private static let maximumJudges = 1_024
 
+  /// Returns the outcome of a request that was committed before, as its principal may know it now; nil for a new one.
+  func knownOutcome(of request: WriteRequest) throws -> Outcome? {
+    let known = try earlierOutcome(of: request.id)
+    let (author, rights) = request.principal
+    guard let rights, case .committed(var committed)? = known else { return known }
+    if let stamp = try CommitAuthors(connection).stamp(of: committed.revision),
+      !UTF8Comparison.equal(stamp.author, author.id)
+    {
+      return .refused(
+        Refusal(.notAllowed, "the transaction id belongs to another user; connect with a new random replica id"))
+    }
+    // The grants may have changed since.
+    committed.conflicts = try visible(committed.conflicts, to: judge(for: rights))
+    return .committed(committed)
+  }
+
   /// The conflicts without what the principal can't see.
   func visible(_ conflicts: [Conflict], to judge: AccessJudge?) throws -> [Conflict] {
     guard let judge else { return conflicts }

@@ -83,7 +83,7 @@ final class StoreWriter {
   func execute(
     _ request: WriteRequest, now: Timestamp, related: PathQueryMatcher
   ) throws -> WriteResult {
-    var known = try earlierOutcome(of: request.id)
+    var known = try knownOutcome(of: request)
     if let replace = hooks.earlierOutcome { known = replace(known) }
     if let known { return WriteResult(outcome: known, record: nil) }
     // The clock's time, even if it is before that of the last commit: revisions determine the order.
@@ -141,6 +141,7 @@ final class StoreWriter {
         of: job.redoes ?? undoes, isRedo: job.redoes != nil, plan.conflicts + job.skipped)
     }
     if job.isBatch, plan.changes.isEmpty { return unchanged(plan.identities, plan.conflicts) }
+    if plan.changes.isEmpty, let judge = job.judge { try judge.refuseEmptyCommit() }
     try hooks.alterPlan?(&plan, layout.model)
     var result = try writeTransaction(plan, job, time: time)
     lastIDHigh = ids.high

@@ -37,7 +37,7 @@ extension MigrationWriter {
     case .container?: break
     case .reference(let next)?, .stored(_, through: let next)?:
       key = scopeKey(of: destination, through: next, row: alias, depth: depth + 1)
-    case nil: return nil
+    case .shared?, nil: return nil
     }
     return key.map {
       "(SELECT \($0) FROM \(quoted(table.name)) AS \(alias) WHERE \(alias)._row = \(row).\(quoted(column.name)))"

@@ -40,6 +40,7 @@ extension Welcome: BinaryCodable {
     writer.field(11, author)
     writer.field(12, principal)
     writer.field(13, role)
+    for element in grants { writer.field(14, element) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -56,6 +57,7 @@ extension Welcome: BinaryCodable {
     author = ""
     principal = ""
     role = ""
+    grants = []
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.protocolVersion = try field.uint32()
@@ -71,11 +73,32 @@ extension Welcome: BinaryCodable {
       case 11: self.author = try field.string()
       case 12: self.principal = try field.string()
       case 13: self.role = try field.string()
+      case 14: self.grants.append(try field.form())
       default: break
       }
     }
     guard let model else { throw MalformedMessage("a welcome has no model hash") }
     self.model = model
+  }
+}
+
+/// `message Grant`
+extension Welcome.GrantEntry: BinaryCodable {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, role)
+    writer.uniqueIDOrNone(2, scope)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    role = ""
+    scope = nil
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: self.role = try field.string()
+      case 2: self.scope = try field.uniqueIDOrNone()
+      default: break
+      }
+    }
   }
 }
 

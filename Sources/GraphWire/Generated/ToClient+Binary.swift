@@ -81,6 +81,7 @@ extension ToClient: BinaryCodable {
     case .exportHead(let value): writer.field(24, value)
     case .windowMoved(let value): writer.field(25, value)
     case .browserCode(let value): writer.field(26, value)
+    case .rights(let grants): writer.message(27) { for element in grants { $0.field(1, element) } }
     }
   }
 
@@ -114,6 +115,7 @@ extension ToClient: BinaryCodable {
       case 24: body = .exportHead(try field.form())
       case 25: body = .windowMoved(try field.form())
       case 26: body = .browserCode(try field.form())
+      case 27: body = try Self.rights(field)
       default: break
       }
     }
@@ -310,5 +312,15 @@ extension ToClient: BinaryCodable {
       }
     }
     return .differences(differences, last: last, damage: damage)
+  }
+
+  /// `message Rights`
+  private static func rights(_ field: BinaryReader.Field) throws(MalformedMessage) -> Body {
+    var grants: [Welcome.GrantEntry] = []
+    var reader = try field.reader()
+    while let (number, field) = try reader.next() {
+      if number == 1 { grants.append(try field.form()) }
+    }
+    return .rights(grants)
   }
 }

@@ -1,3 +1,4 @@
+import GraphModel
 import StickiesKit
 import TerminalApplication
 import TerminalCells
@@ -24,15 +25,19 @@ extension BoardScreen {
     }
   }
 
-  private func note(_ command: Command, check: ((Note) -> Bool)? = nil, _ perform: @escaping () -> Void) {
-    commandsNeedingTarget.insert(command)
+  /// - Parameter operation: what the command does with the notes, for which the user needs a right; nil for nothing.
+  private func note(
+    _ command: Command, _ operation: AccessRules.Operation? = .update, check: ((Note) -> Bool)? = nil,
+    _ perform: @escaping () -> Void
+  ) {
+    commandsNeedingTarget[command] = .some(operation)
     board(
       command,
       state: { [weak self] in
         guard let self else { return .disabled }
         let targets = notes.targets
         return CommandState(
-          isEnabled: notes.hasTargets && pages.allowsEditing,
+          isEnabled: notes.hasTargets && pages.allowsEditing && missingRight(for: command) == nil,
           isChecked: !targets.isEmpty && targets.allSatisfy { check?($0) == true },
           title: toolBar.title(of: command))
       }, perform)
@@ -45,11 +50,28 @@ extension BoardScreen {
     let equivalent = KeyEquivalent(key.key, key.modifiers)
     guard editing.current == nil, !notes.hasTargets, pages.allowsEditing,
       application.menuBar.commands.contains(where: {
-        $0.key == equivalent && commandsNeedingTarget.contains($0.command)
+        $0.key == equivalent && commandsNeedingTarget[$0.command] != nil
       })
     else { return false }
     report(selection.mode.isEditing ? "no note is selected" : "no note is chosen; use Tab or a click")
     return true
+  }
+
+  /// Reports the missing right when a key belongs to a command that the user's role or a rule does not allow.
+  /// - Returns: whether the key was such a key.
+  func reportMissingRight(_ key: KeyEvent) -> Bool {
+    guard editing.current == nil, let command = application.menuBar.command(for: key)?.command,
+      let why = missingRight(for: command)
+    else { return false }
+    report(why, isTrouble: true)
+    return true
+  }
+
+  /// The right that the user lacks for a command on the targets; nil if none is missing.
+  private func missingRight(for command: Command) -> String? {
+    if command == .newNote { return rights.refusalOfNewNote(on: pages.page.board) }
+    guard case .some(.some(let operation)) = commandsNeedingTarget[command] else { return nil }
+    return notes.refusal(operation, of: notes.targets)
   }
 
   private func answerAlways() {
@@ -67,7 +89,9 @@ extension BoardScreen {
   }
 
   private func answerNotes() {
-    board(.newNote) { [weak self] in self?.editing.newNote() }
+    board(
+      .newNote, state: { [weak self] in CommandState(isEnabled: self?.missingRight(for: .newNote) == nil) },
+      { [weak self] in self?.editing.newNote() })
     note(.editNote) { [weak self] in
       guard let self, let focused = pages.focused else { return }
       if links.start != nil { links.end(at: focused) } else { editing.edit(focused) }
@@ -76,11 +100,12 @@ extension BoardScreen {
       guard let self, let focused = pages.focused else { return }
       editing.editOutside(focused)
     }
-    note(.link) { [weak self] in self?.links.linkOrEnd() }
-    note(.writeOnLink) { [weak self] in self?.links.writeOnLink() }
+    // A link is an object of its own, which needs no right to change its notes.
+    note(.link, .insert) { [weak self] in self?.links.linkOrEnd() }
+    note(.writeOnLink, .insert) { [weak self] in self?.links.writeOnLink() }
     note(.tag) { [weak self] in self?.notes.askForTag() }
     note(.moveToBoard) { [weak self] in self?.notes.askForBoard() }
-    note(.deleteNote) { [weak self] in self?.notes.delete() }
+    note(.deleteNote, .delete) { [weak self] in self?.notes.delete() }
     note(.color) { [weak self] in self?.notes.changeColor() }
     note(.collapse, check: \.collapsed) { [weak self] in
       self?.notes.toggle("Collapse", \.collapsed, property: \.collapsed)
@@ -94,7 +119,7 @@ extension BoardScreen {
     note(.lower) { [weak self] in
       self?.notes.changeEach("Lower", "lowered") { self?.notes.lower($0) }
     }
-    note(.closeWindow) { [weak self] in
+    note(.closeWindow, nil) { [weak self] in
       guard let self else { return }
       notes.closeWindows(notes.targets.compactMap { self.pages.page.windows[$0.id] })
     }

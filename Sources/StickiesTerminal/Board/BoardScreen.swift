@@ -33,8 +33,8 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   let toolBar: SelectionToolBar
   private(set) lazy var renderer = BoardRenderer(self)
   private(set) lazy var mouseInput = MouseController(self)
-  /// Commands that need a target note.
-  var commandsNeedingTarget = Set<Command>()
+  /// Commands that need a target note, with the operation for which they need a right; nil for none.
+  var commandsNeedingTarget = [Command: AccessRules.Operation?]()
   var observation: ObservationToken?
 
   /// Creates a screen for one board; `open` begins to follow it.
@@ -74,6 +74,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     saving.delegate = self
     context.undoScope = scope
     connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
+    connection.rightsDidChange = { [weak self] in self?.rightsDidChange() }
     connection.didReceivePresence = { [weak self] in self?.presence.receive($0, of: $1, $2) }
     presence.editedNote = { [weak self] in self?.editing.current?.id }
     editing.layOut = { [weak self] in self?.layOut() }
@@ -185,6 +186,12 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     application.setNeedsDisplay()
   }
 
+  /// Reports the role on the board, and redraws the menus. A board without a role is closed by its directory.
+  private func rightsDidChange() {
+    if let role = rights.role(on: pages.page.board.id) { report("your role on this board is \(role.rawValue) now") }
+    application.setNeedsDisplay()
+  }
+
   // MARK: - Unhandled events
 
   override func keyDown(_ key: KeyEvent) -> Bool {
@@ -192,7 +199,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
       application.terminate()
       return true
     }
-    return reportMissingTarget(key)
+    return reportMissingTarget(key) || reportMissingRight(key)
   }
 
   override func mouse(_ mouse: MouseEvent) -> Bool { mouseInput.canvasMouse(mouse) }

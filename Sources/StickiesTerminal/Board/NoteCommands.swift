@@ -53,6 +53,7 @@ final class NoteCommands: BoardPart {
       if !notes.isEmpty { report("the note is locked; l unlocks it") }
       return
     }
+    guard allows(.update, free) else { return }
     saving.save()
     let ids = Set(free.map(\.id))
     undoScope.beginGroup(named: name, continuing: inRow ? saving.keyRepeat?.group(of: name, ids, at: now) : nil)
@@ -61,6 +62,18 @@ final class NoteCommands: BoardPart {
     undoScope.endGroup()
     saving.keyRepeat = inRow ? KeyRepeatGroup(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
     if free.count < notes.count { report("\(notes.count - free.count) locked and unchanged") }
+  }
+
+  /// Whether the user's rights allow something with all of these notes; shows the reason if not.
+  private func allows(_ operation: AccessRules.Operation, _ notes: [Note]) -> Bool {
+    guard let why = refusal(operation, of: notes) else { return true }
+    report(why, isTrouble: true)
+    return false
+  }
+
+  /// The missing right for one of these notes; nil if none is missing.
+  func refusal(_ operation: AccessRules.Operation, of notes: [Note]) -> String? {
+    notes.lazy.compactMap { self.rights.refusal(operation, of: $0) }.first
   }
 
   func setSize(of note: Note, width: Double, height: Double) {
@@ -73,7 +86,7 @@ final class NoteCommands: BoardPart {
   }
 
   func raise(_ controller: NoteController) {
-    guard let note = controller.note, !note.locked, connection.allowsChanges else { return }
+    guard let note = controller.note, !note.locked, connection.allowsChanges, allows(.update, [note]) else { return }
     let top = pages.page.windows.topHeight(for: controller.id, pages.page)
     guard top != note.z else { return }
     note.z = top
@@ -105,7 +118,7 @@ final class NoteCommands: BoardPart {
   }
 
   private func delete(_ notes: [Note]) {
-    guard !notes.isEmpty else { return }
+    guard !notes.isEmpty, allows(.delete, notes) else { return }
     editing.end()
     saving.save()
     undoScope.beginGroup(named: "Delete")

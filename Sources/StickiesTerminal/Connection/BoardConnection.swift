@@ -80,6 +80,8 @@ struct BoardConnection {
   var user: String
   /// The number of this client's session on the server; nil before the first connection.
   var session: () -> UInt64?
+  /// The rights of the user; nil if the user may do everything.
+  var rights: () -> Rights?
   /// Sends all unsaved changes.
   /// - Returns: false if there are none.
   var save: (_ done: @escaping (Result<SaveResult, Refusal>) -> Void) -> Bool

@@ -128,6 +128,7 @@ public final class BoardSession {
       self?.screen?.connection.receive(.presence(presence.state, session: presence.session, author: presence.author))
     }
     client.damageDidAppear = { [weak self] damage in self?.screen?.connection.receive(.damage(damage)) }
+    client.rightsDidChange = { [weak self] in self?.screen?.connection.receive(.rights) }
     driver.start()
     screen?.open()
     askForTurn()
@@ -147,6 +148,7 @@ public final class BoardSession {
     client.silenceDidChange = nil
     client.presenceDidChange = nil
     client.damageDidAppear = nil
+    client.rightsDidChange = nil
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
     if let screen, screen.quitting.isAwaitingSaves || !screen.questions.texts.isEmpty {
@@ -261,6 +263,7 @@ public final class BoardSession {
     BoardConnection(
       user: user,
       session: { [client] in client.welcome?.session },
+      rights: { [client] in client.rights },
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       present: { [client] state in client.showPresence(state) },
       observe: { [requests, weak self] receive, busy in

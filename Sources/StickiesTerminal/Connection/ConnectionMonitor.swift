@@ -8,6 +8,8 @@ enum ConnectionEvent {
   case state(ConnectionState, message: TimerID?)
   /// Whether the server has been silent for a while.
   case silence(Bool)
+  /// The rights of the user have changed.
+  case rights
   /// The board lacks damaged objects.
   case damage(DamageNotice)
   /// The presence of another session; nil when it has ended.
@@ -25,6 +27,8 @@ final class ConnectionMonitor: BoardPart {
   var isUnprotected = false
   /// Called when the state has changed.
   var stateDidChange: () -> Void = {}
+  /// Called when the rights of the user have changed.
+  var rightsDidChange: () -> Void = {}
   /// Called with the presence of another session; nil when the session has ended.
   var didReceivePresence: (_ presence: [UInt8]?, _ session: UInt64, _ author: String) -> Void = { _, _, _ in }
   /// The damage that was reported.
@@ -51,6 +55,7 @@ final class ConnectionMonitor: BoardPart {
         if state.isConnected, state != self.state, services.status.timer == message { services.status.clear() }
         self.state = state
       case .silence(let isSilent): self.isSilent = isSilent
+      case .rights: rightsDidChange()
       case .damage(let notice): report(notice)
       case .presence(let presence, let session, let author): didReceivePresence(presence, session, author)
       }

@@ -7,7 +7,7 @@ import StickiesKit
 extension EditingController {
   /// Reports that the note of the open editor is no longer shown, and searches for it on the server.
   func noteDidLeave(_ loss: WindowRemovalReason, of controller: NoteController) {
-    report(loss.sentence, isTrouble: true)
+    report(sentence(of: loss), isTrouble: true)
     if loss.kind == .deleted { return askAboutDeletedNote(loss, controller) }
     if !pages.page.isShown(loss.id) { return askAboutFilteredNote(loss, controller) }
     let search = DetachedNoteObserver(loss.id, in: context)
@@ -19,6 +19,11 @@ extension EditingController {
       observerDidChange(search, loss, controller)
     }
     search.start()
+  }
+
+  /// To a user who sees a part of the graph, a note that moves out of sight leaves in the same way as a deleted one.
+  private func sentence(of loss: WindowRemovalReason) -> String {
+    loss.kind == .deleted && rights.seesPart ? "the note is no longer there for you" : loss.sentence
   }
 
   private func observerDidChange(
@@ -43,7 +48,7 @@ extension EditingController {
     questions.ask(
       QuestionText(
         title: "The note has moved",
-        lines: [loss.sentence + ".", "It is on the board\(name) now, and your text still goes into it."],
+        lines: [sentence(of: loss) + ".", "It is on the board\(name) now, and your text still goes into it."],
         choices: [.init(key: "w", title: "Keep writing", isEscape: true) {}]
           + (place == nil
             ? []
@@ -65,7 +70,7 @@ extension EditingController {
     saving.offered.insert(loss.id)
     questions.ask(
       QuestionText(
-        title: "The note is gone", lines: [loss.sentence + ".", "You can keep the text of the editor."],
+        title: "The note is gone", lines: [sentence(of: loss) + ".", "You can keep the text of the editor."],
         choices: [
           .init(key: "n", title: "New note with it") { [weak self] in
             guard let self else { return }
@@ -91,7 +96,7 @@ extension EditingController {
     questions.ask(
       QuestionText(
         title: "The note left the filter",
-        lines: [loss.sentence + ".", "It is still on the board, and your text still goes into it."],
+        lines: [sentence(of: loss) + ".", "It is still on the board, and your text still goes into it."],
         choices: [
           .init(key: "w", title: "Keep writing", isEscape: true) {},
           .init(key: "s", title: "Show all notes") { [weak self] in self?.filtering.showAll() },

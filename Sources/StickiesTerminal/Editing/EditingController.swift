@@ -44,6 +44,10 @@ final class EditingController: BoardPart {
   /// Whether a note may be changed; a locked one needs unlocking first, which a message explains.
   func mayChange(_ note: Note) -> Bool {
     guard connection.allowsChanges else { return false }
+    if let why = rights.refusal(.update, of: note) {
+      report(why, isTrouble: true)
+      return false
+    }
     guard note.locked else { return true }
     report("the note is locked; l unlocks it")
     return false
@@ -108,6 +112,7 @@ final class EditingController: BoardPart {
   func newNote() {
     guard connection.allowsChanges else { return }
     guard !pages.boardIsGone else { return report("there is no board for the note", isTrouble: true) }
+    if let why = rights.refusalOfNewNote(on: pages.page.board) { return report(why, isTrouble: true) }
     // The search does not match the new note and would hide it. The note is created at the current scroll position.
     search.controller?.saveState()
     search.close()

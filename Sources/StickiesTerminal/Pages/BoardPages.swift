@@ -162,7 +162,11 @@ final class BoardPages: BoardPart {
     if !boardIsGone {
       boardIsGone = true
       let who = difference.author.isEmpty ? "someone" : difference.author
-      report("\(who) deleted the board \(page.name)", isTrouble: true)
+      let isVisible = rights.role(on: page.board.id) != nil
+      let sentence =
+        isVisible
+        ? "\(who) deleted the board \(page.name)" : "the board \(page.name) is closed: you have no role on it now"
+      report(sentence, isTrouble: true)
     }
     pager?.sourceDidChange(at: now)
     showCurrentPage()

@@ -48,7 +48,8 @@ extension BoardScreen: BoardPagesDelegate {
     while let modal = application.modalWindow, !(modal is QuestionWindow) { application.endModal(modal) }
     let orphan = pages.boardIsGone ? editing.current?.editedText : nil
     if pages.boardIsGone, let controller = editing.current { questions.withdraw(about: controller) }
-    let gone = pages.page.name
+    let hasRole = rights.role(on: pages.page.board.id) != nil
+    let sentence = "the board \(pages.page.name) is " + (hasRole ? "deleted" : "closed: you have no role on it now")
     editing.end()
     search.close()
     // So do its requests.
@@ -59,7 +60,7 @@ extension BoardScreen: BoardPagesDelegate {
     return { [weak self] in
       guard let self else { return }
       presence.boardDidChange()
-      if let orphan, !orphan.isEmpty { editing.offer(orphan, "the board \(gone) is deleted") }
+      if let orphan, !orphan.isEmpty { editing.offer(orphan, sentence) }
       busy.wake()
     }
   }
@@ -69,6 +70,8 @@ extension BoardScreen: BoardPagesDelegate {
     guard let deletion = page.lastChange, deletion.deleted.contains(id) else {
       return report("the note is no longer on this board", isTrouble: true)
     }
+    // A note that moves out of sight leaves in the same way as a deleted one.
+    if rights.seesPart { return report("the note is no longer there for you", isTrouble: true) }
     let author = deletion.author.isEmpty ? "someone" : deletion.author
     report("\(author) has deleted the note", isTrouble: true)
   }

@@ -9,6 +9,7 @@ struct BoardServices {
   let application: Application
   let context: ObjectContext
   let link: BoardConnection
+  let rights: BoardRights
   /// Groups the changes of a gesture or an editor into one undo step.
   let undoScope: UndoScope
   let status: StatusMessages
@@ -18,6 +19,7 @@ struct BoardServices {
 
   init(_ application: Application, in context: ObjectContext, scope: UndoScope, link: BoardConnection) {
     (self.application, self.context, self.link, undoScope) = (application, context, link, scope)
+    rights = BoardRights(context.model, link.rights)
     status = StatusMessages(application)
     clipboard = TextClipboard(status: status, link: link)
     modals = ModalPresenter(application)
@@ -39,6 +41,7 @@ extension BoardPart {
   var theme: Theme { services.appearance.theme }
   var layouts: LayoutCache { services.appearance.layouts }
   var now: Int64 { services.application.now }
+  var rights: BoardRights { services.rights }
 
   /// Shows a message in the status line for a while.
   /// - Parameter gone: the notes that it reports as deleted; the message disappears when one of them is restored.

@@ -114,22 +114,14 @@ struct TagCommand: AsyncParsableCommand {
   func run() async throws {
     try await note.options.withShell { shell in
       let note = try await NoteFinder(shell).note(note.id)
-      if try await hasAll(note, shell) { return shell.output.show(note) }
-      let tags = TagInserts(names, first: 1)
+      let tags = TagInserts(names, known: try await NoteFinder(shell).tags(names), first: 1)
+      let worn = Set(note[NoteProperties.tags].objectIDs)
+      if worn.isSuperset(of: tags.ids) { return shell.output.show(note) }
       let edit = Edit(NoteProperties.tags.number, .members(added: tags.ids, removed: []))
       shell.output.show(try await shell.commit(tags.changes + [note.update([edit])], returning: note.id))
     }
   }
 
-  /// Whether the note has all tags already.
-  @MainActor
-  private func hasAll(_ note: ObjectImage, _ shell: CommandContext) async throws -> Bool {
-    let worn = Set(note[NoteProperties.tags].objectIDs)
-    if worn.isEmpty { return false }
-    let name = TagProperties.name
-    let tags = try await shell.images(of: TagProperties.entity, where: .in(name, names.map(Value.string)))
-    return names.allSatisfy { wanted in tags.contains { $0[name] == .string(wanted) && worn.contains($0.id) } }
-  }
 }
 
 struct Untag: AsyncParsableCommand {
@@ -143,7 +135,7 @@ struct Untag: AsyncParsableCommand {
   func run() async throws {
     try await note.commit { shell, note in
       let name = TagProperties.name
-      let tags = try await shell.images(of: TagProperties.entity, where: .in(name, names.map(Value.string)))
+      let tags = try await NoteFinder(shell).tags(names)
       let worn = Set(note[NoteProperties.tags].objectIDs)
       for wanted in names where !tags.contains(where: { $0[name] == .string(wanted) && worn.contains($0.id) }) {
         throw Refusal(.notFound, "the note has no tag \"\(wanted)\"")

@@ -124,7 +124,7 @@ enum NoteTable {
       // A board that was inserted after the boards were read has no name here.
       let board = note[NoteProperties.board].objectIDs.compactMap { boards[$0] }.joined()
       table.append([
-        note[NoteProperties.number].json(kind: .integer).text, TextTable.visible(board),
+        NoteLine.digits(of: note[NoteProperties.number]), TextTable.visible(board),
         note.text(of: NoteProperties.color),
         TextTable.visible(note[NoteProperties.tags].objectIDs.compactMap { tags[$0] }.joined(separator: ", ")),
         (note[NoteProperties.pinned] == .bool(true) ? "* " : "") + text,

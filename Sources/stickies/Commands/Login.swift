@@ -142,23 +142,17 @@ struct Whoami: AsyncParsableCommand {
       guard let welcome = shell.client.welcome else {
         preconditionFailure("a command has a connection that was welcomed")
       }
-      let isAccount = welcome.principal.hasPrefix(Principal.accountPrefix)
-      let isLocalUser = welcome.principal.hasPrefix(Principal.localUserPrefix)
+      let identity = Identity(shell.client)
       if shell.output.json {
         shell.output.print(
           JSON.object([
             .init("name", .string(welcome.author)), .init("principal", .string(welcome.principal)),
-            .init("established", .string(isAccount ? "token" : isLocalUser ? "system" : "owner")),
+            .init("established", .string(identity.rawValue)),
             .init("role", .string(welcome.role)), .init("address", .string("\(shell.client.address)")),
           ]))
       } else {
-        let reason =
-          isAccount
-          ? "by the token that you logged in with"
-          : isLocalUser
-            ? "by your user id, as the system names it"
-            : "as the daemon's own user, under the name of STICKIES_AUTHOR or of your account"
-        shell.output.print("\(welcome.author)\n\(reason), at \(shell.client.address)\nrole \(welcome.role)")
+        let reason = "\(identity.sentence), at \(shell.client.address)"
+        shell.output.print("\(welcome.author)\n\(reason)\nrole \(welcome.role)")
       }
     }
   }

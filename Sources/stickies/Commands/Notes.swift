@@ -30,7 +30,7 @@ struct Add: AsyncParsableCommand {
       var changes = [Change]()
       let boardID = try await board(shell, &changes)
       let note = ObjectID.temporary(1, entity: NoteProperties.entity.number)
-      let tags = TagInserts(tag, first: 10)
+      let tags = TagInserts(tag, known: try await NoteFinder(shell).tags(tag), first: 10)
       changes += tags.changes
       var edits: [Edit] = [.set(NoteProperties.text, .string(text)), .set(NoteProperties.board, .object(boardID))]
       if let color { edits.append(.set(NoteProperties.color, .string(color.rawValue))) }
@@ -107,6 +107,10 @@ struct Show: AsyncParsableCommand {
   private func text(_ note: ObjectImage, _ shell: CommandContext) -> String {
     var lines = [shell.output.dim("\(note.id), revision \(note.revision)")]
     for property in NoteProperties.entity.storedProperties where property.number != NoteProperties.text.number {
+      if property.number == NoteProperties.number.number {
+        lines.append("\(property.name): \(NoteLine.digits(of: note[property]))")
+        continue
+      }
       let value = note[property].json(kind: property.attribute?.kind)
       lines.append("\(property.name): \(TextTable.visible(value.stringValue ?? value.text))")
     }

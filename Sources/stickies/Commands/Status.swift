@@ -15,57 +15,79 @@ struct Status: AsyncParsableCommand {
     // Works with any model; only a model with notes has a next number.
     try await options.withGraph { shell in
       let status = try await shell.client.status()
-      let next = Self.nextNumber(status, shell.client.context.model)
+      let roles = try await GrantedRoles(shell)
       if shell.output.json {
-        var members = [
-          JSON.Member("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
-          .init("transport", .string(TransportDescription.text(shell.client))),
-          .init("user", .string(shell.client.author)), .init("role", .string(Self.role(shell.client))),
-          .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
-          .init("size", .integer(Int64(status.size))),
-          .init("commitLogSize", .integer(Int64(status.commitLogSize))),
-          .init("store", .string(status.head.store.hyphenated)),
-          .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
-        ]
-        if let next { members.append(.init("nextNumber", .integer(next))) }
-        members += [
-          .init("sessions", .integer(Int64(status.sessions))),
-          .init("registrations", .integer(Int64(status.registrations))),
-        ]
-        if !status.web.isEmpty { members.append(.init("web", .string(status.web))) }
-        if !status.exposures.isEmpty { members.append(.init("exposures", .array(status.exposures.map(JSON.string)))) }
-        if !status.failure.isEmpty { members.append(.init("failure", .string(status.failure))) }
-        shell.output.print(JSON.object(members))
+        shell.output.print(Self.json(status, roles, shell.client))
       } else {
-        shell.output.print(
-          """
-          server         \(status.server) (process \(status.process)) at \(shell.client.address)
-          transport      \(TransportDescription.text(shell.client))
-          user           \(shell.client.author) (\(Self.role(shell.client)))
-          data           \(status.location)
-          \(status.web.isEmpty ? "" : "web board      \(status.web)\n")\
-          \(Self.sizes(status))\
-          revision       \(status.head.revision)
-          oldest kept    \(status.oldest)\
-          \(next.map { "\nnext note      #\($0)" } ?? "")\
-          \(Self.sessions(status))\
-          \(status.failure.isEmpty ? "" : "\ncommits        refused: \(status.failure)")\
-          \(status.exposures.map { "\nwarning        \($0)" }.joined())
-          """)
+        shell.output.print(Self.text(status, roles, shell.client))
       }
     }
   }
 
-  /// The lines with the sizes; none for a user who sees a part of the graph, from whom the daemon withholds them.
+  @MainActor
+  private static func json(_ status: ServerStatus, _ roles: GrantedRoles, _ client: GraphClient) -> JSON {
+    var members = [
+      JSON.Member("server", .string(status.server)), .init("address", .string(client.address.description)),
+      .init("transport", .string(TransportDescription.text(client))), .init("user", .string(client.author)),
+      .init("established", .string(Identity(client).rawValue)), .init("role", .string(role(client))),
+      .init("grants", roles.json), .init("process", .integer(Int64(status.process))),
+      .init("data", .string(status.location)),
+    ]
+    if !hidesFigures(status) {
+      members += [
+        .init("size", .integer(Int64(status.size))), .init("commitLogSize", .integer(Int64(status.commitLogSize))),
+      ]
+    }
+    members += [
+      .init("store", .string(status.head.store.hyphenated)), .init("revision", .integer(status.head.revision)),
+      .init("oldest", .integer(status.oldest)),
+    ]
+    if let next = nextNumber(status, client.context.model) { members.append(.init("nextNumber", .integer(next))) }
+    if !hidesFigures(status) {
+      members += [
+        .init("sessions", .integer(Int64(status.sessions))),
+        .init("registrations", .integer(Int64(status.registrations))),
+      ]
+    }
+    if !status.web.isEmpty { members.append(.init("web", .string(status.web))) }
+    if !status.exposures.isEmpty { members.append(.init("exposures", .array(status.exposures.map(JSON.string)))) }
+    if !status.failure.isEmpty { members.append(.init("failure", .string(status.failure))) }
+    return .object(members)
+  }
+
+  @MainActor
+  private static func text(_ status: ServerStatus, _ roles: GrantedRoles, _ client: GraphClient) -> String {
+    """
+    server         \(status.server) (process \(status.process)) at \(client.address)
+    transport      \(TransportDescription.text(client))
+    user           \(client.author) (\(role(client)))
+    identity       \(Identity(client).sentence)\(roles.text)
+    data           \(status.location)
+    \(status.web.isEmpty ? "" : "web board      \(status.web)\n")\
+    \(sizes(status))\
+    revision       \(status.head.revision)
+    oldest kept    \(status.oldest)\
+    \(nextNumber(status, client.context.model).map { "\nnext note      #\($0)" } ?? "")\
+    \(sessions(status))\
+    \(status.failure.isEmpty ? "" : "\ncommits        refused: \(status.failure)")\
+    \(status.exposures.map { "\nwarning        \($0)" }.joined())
+    """
+  }
+
+  /// Whether the daemon withholds the figures that count everything, from a user who sees a part of it. A store has a
+  /// size.
+  private static func hidesFigures(_ status: ServerStatus) -> Bool { status.size == 0 }
+
+  /// The lines with the sizes.
   private static func sizes(_ status: ServerStatus) -> String {
-    if status.size == 0 { return "" }
+    if hidesFigures(status) { return "" }
     let log = status.commitLogSize == 0 ? "not in use" : "\(status.commitLogSize) bytes"
     return "size           \(status.size) bytes\ncommit log     \(log)\n"
   }
 
-  /// The line with the other sessions; none for a user who sees a part of the graph.
+  /// The line with the other sessions.
   private static func sessions(_ status: ServerStatus) -> String {
-    if status.size == 0 { return "" }
+    if hidesFigures(status) { return "" }
     let queries = Output.count(Int(status.registrations), "live query", "live queries")
     return "\nsessions       \(Output.count(Int(status.sessions), "other")), \(queries)"
   }

@@ -58,8 +58,16 @@ struct NoteFinder {
     }
   }
 
+  /// The existing tags with these names.
+  func tags(_ names: [String]) async throws -> [ObjectImage] {
+    if names.isEmpty { return [] }
+    return try await shell.images(
+      of: TagProperties.entity, where: .in(TagProperties.name, names.map(Value.string)))
+  }
+
   /// The refusal has no advice about a past state, because the present one is searched too.
   private func noNote(_ digits: String) -> Refusal {
+    if shell.seesPart { return Refusal(.notFound, "there is no note number \(digits) for you") }
     let advice =
       shell.revision == nil
       ? ": stickies list shows the notes, and stickies restore \(digits) restores a deleted one" : ""

@@ -9,19 +9,27 @@ extension ObjectImage {
   func text(of property: Property) -> String { if let text = self[property].stringValue { text } else { "" } }
 }
 
-/// The tags that a command gives a note.
+/// The tags that a command gives a note: existing ones, and inserts of the missing ones.
 struct TagInserts {
   let changes: [Change]
   let ids: [ObjectID]
 
-  /// Inserts of tags with these names and their ids; the trump policies merge them with existing tags.
-  /// - Parameter first: the first temporary id.
-  init(_ names: [String], first: UInt64) {
-    var changes = [Change]()
+  /// Refers to the known tags. An insert of such a name would be an update of the tag, which takes more rights than to
+  /// use it. The trump policies merge the other inserts with tags that another client has made meanwhile.
+  /// - Parameters:
+  ///   - known: the existing tags that have some of the names.
+  ///   - first: the first temporary id.
+  init(_ names: [String], known: [ObjectImage], first: UInt64) {
+    var (changes, ids) = ([Change](), [ObjectID]())
     for (offset, name) in names.enumerated() {
-      let id = ObjectID.temporary(first + UInt64(offset), entity: TagProperties.entity.number)
-      changes.append(Change(.insert, id, edits: [.set(TagProperties.name, .string(name))]))
+      if let tag = known.first(where: { $0[TagProperties.name] == .string(name) }) {
+        ids.append(tag.id)
+      } else {
+        let id = ObjectID.temporary(first + UInt64(offset), entity: TagProperties.entity.number)
+        changes.append(Change(.insert, id, edits: [.set(TagProperties.name, .string(name))]))
+        ids.append(id)
+      }
     }
-    (self.changes, ids) = (changes, changes.map(\.id))
+    (self.changes, self.ids) = (changes, ids)
   }
 }

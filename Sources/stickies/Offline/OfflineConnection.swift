@@ -10,8 +10,8 @@ import StickiesModel
 
 /// The connection of a command that has a replica: to the daemon if it answers, otherwise to this computer's copy.
 ///
-/// With the daemon, the command first sends what was not sent, and receives what others have committed, so that it works
-/// on the newest state. While sync is off it uses the copy, also if the daemon could be reached.
+/// With the daemon, the command first sends what was not sent, and receives what others have committed, so that it
+/// works on the newest state. While sync is off it uses the copy, also if the daemon could be reached.
 @MainActor
 enum OfflineConnection {
   /// The replica of the daemon at an address, by default the user's own.

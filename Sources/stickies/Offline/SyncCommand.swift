@@ -14,8 +14,8 @@ struct SyncCommand: ParsableCommand {
     commandName: "sync", abstract: "Work without the daemon, and send the edits later.",
     discussion: """
       After "stickies sync on", this computer keeps a copy of the notes that you may see. If no daemon answers, the \
-      commands use the copy: they say so, and keep your edits until the daemon answers again. Then each edit is sent, in \
-      order. An edit that the daemon refuses, because somebody else has changed or deleted the same thing, waits in the \
+      commands use the copy: they say so, and keep your edits until the daemon answers again. Then each edit is sent, \
+      in order. An edit that the daemon refuses, because another user has changed or deleted the same thing, waits in the \
       list of conflicts with both values; the others are not held up.
       """,
     subcommands: [
@@ -65,7 +65,8 @@ struct SyncCommand: ParsableCommand {
 
   struct Now: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Send the edits and receive those of others.", discussion: "Every other command does it, too, if it can.")
+      abstract: "Send the edits and receive those of others.",
+      discussion: "Every other command does it, too, if it can.")
     @OptionGroup var options: CommonOptions
 
     @MainActor
@@ -117,7 +118,8 @@ struct SyncOutput {
       return output.print(JSON.object(members))
     }
     if let report {
-      let reloaded = report.isReloaded ? "the copy was loaded as a whole" : "\(Output.count(report.received, "commit")) received"
+      let received = Output.count(report.received, "commit") + " received"
+      let reloaded = report.isReloaded ? "the copy was loaded as a whole" : received
       output.print("\(Output.count(report.sent, "edit")) sent, \(reloaded)")
     }
     output.print(

@@ -46,7 +46,7 @@ extension SyncCommand {
     @MainActor
     private static func text(_ entry: UnsentFile.Entry) -> String {
       guard let intent = entry.intent, case .parked(let parking) = intent.state else {
-        return "\(entry.number)  \(entry.failure?.message ?? "it can't be read")"
+        return "\(entry.number)  \(entry.failure.map { $0.message } ?? entry.form)"
       }
       let model = StickiesModel.model
       var lines = ["\(entry.number)  \(intent.author), \(Output.localTime(intent.made)): \(parking.message)"]
@@ -99,11 +99,11 @@ extension SyncCommand {
 
   struct Discard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give an edit up that was not sent or is in conflict.",
-      discussion: "Later edits of an object that only this edit would have made are given up with it; they need --yes.")
+      abstract: "Remove an edit that was not sent or is in conflict.",
+      discussion: "Later edits of an object that only this edit would have made are removed with it; they need --yes.")
     @OptionGroup var options: CommonOptions
     @Argument(help: "The edit's number, as stickies sync conflicts shows it.") var number: Int64
-    @Flag(help: "Also give up the edits that depend on it.") var yes = false
+    @Flag(help: "Also remove the edits that depend on it.") var yes = false
 
     @MainActor
     func run() async throws {
@@ -116,14 +116,14 @@ extension SyncCommand {
         throw Refusal(
           .denied,
           "\(Output.count(others.count, "later edit")) change an object that edit \(number) would have made: "
-            + "use --yes to give them up, too")
+            + "use --yes to remove them, too")
       }
       let forms = try unsent.discard(number, form: form)
       let output = SyncOutput(options, replica).output
       if output.json {
         output.print(JSON.array(try forms.map { try JSON(parsing: $0) }))
       } else {
-        output.print("\(Output.count(forms.count, "edit")) given up")
+        output.print("\(Output.count(forms.count, "edit")) removed")
       }
     }
   }
@@ -140,7 +140,7 @@ extension SyncCommand {
       let unsent = try replica.openUnsent()
       defer { unsent.close() }
       let entries = try unsent.entries(IntentForm(StickiesModel.model))
-      let wanted = entries.filter { entry in number.map { entry.number == $0 } ?? true }
+      let wanted = if let number { entries.filter { $0.number == number } } else { entries }
       if wanted.isEmpty, let number { throw Refusal(.notFound, "there is no unsent edit \(number)") }
       let output = SyncOutput(options, replica).output
       for entry in wanted { output.print(entry.form) }

@@ -10,13 +10,13 @@ import StickiesModel
 extension SyncCommand {
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Load the copy anew; nothing is deleted on the daemon.",
+      abstract: "Load the copy again; nothing is deleted on the daemon.",
       discussion: """
         Edits that were not sent stay, and are sent. With --discard-unsent they are first written to a file, which the \
-        command names, and then given up.
+        command names, and then removed.
         """)
     @OptionGroup var options: CommonOptions
-    @Flag(help: "Write the edits that were not sent to a file, and give them up.") var discardUnsent = false
+    @Flag(help: "Write the edits that were not sent to a file, and remove them.") var discardUnsent = false
     @Flag(help: "Do not ask.") var yes = false
 
     @MainActor
@@ -27,7 +27,7 @@ extension SyncCommand {
         guard yes || counts.unsent + counts.parked == 0 else {
           throw Refusal(
             .denied,
-            "\(Output.count(counts.unsent + counts.parked, "edit")) would be given up: use --yes to do it; they are "
+            "\(Output.count(counts.unsent + counts.parked, "edit")) would be removed: use --yes to do it; they are "
               + "written to a file first")
         }
       }
@@ -37,7 +37,7 @@ extension SyncCommand {
           try await OfflineConnection.connection(address, security, $0)
         }
       }
-      if let file { output.message("the edits that were given up are in \(file)") }
+      if let file { output.message("the removed edits are in \(file)") }
       try SyncOutput(options, replica).show(report)
     }
   }
@@ -46,8 +46,8 @@ extension SyncCommand {
     static let configuration = CommandConfiguration(
       commandName: "delete-everywhere", abstract: "Delete everything that the copy has, here and on the daemon.",
       discussion: """
-        Objects that others have changed since you received them stay; the command names them. It is refused while sync \
-        is off or an edit was not sent.
+        Objects that others have changed since you received them stay; the command names them. It is refused while \
+        sync is off or an edit was not sent.
         """)
     @OptionGroup var options: CommonOptions
     @Flag(help: "Do it; without this the command only shows how many objects it would delete.") var yes = false
@@ -58,7 +58,8 @@ extension SyncCommand {
       let objects = try replica.objectsToDelete(model: StickiesModel.model)
       guard yes else {
         throw Refusal(
-          .denied, "\(Output.count(objects.count, "object")) would be deleted here and on the daemon: use --yes to do it")
+          .denied,
+          "\(Output.count(objects.count, "object")) would be deleted here and on the daemon: use --yes to do it")
       }
       let outcome = try await options.connecting { security in
         try await replica.deleteEverywhere(objects) { try await OfflineConnection.connection(address, security, $0) }

@@ -29,8 +29,14 @@ enum NoteLine {
 
   /// `#7`, or `+1` for a note that the daemon does not have yet.
   private static func name(of number: Value) -> String {
+    let digits = digits(of: number)
+    return digits.hasPrefix("+") ? digits : "#\(digits)"
+  }
+
+  /// `7`, or `+1` for a note that the daemon does not have yet.
+  static func digits(of number: Value) -> String {
     if case .integer(let number) = number, let text = ProvisionalNumber.text(number) { return text }
-    return "#\(number.json(kind: .integer).text)"
+    return number.json(kind: .integer).text
   }
 
   /// The terminal's color numbers of the papers.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Configuration
 import Foundation
 import GraphModel
+import GraphStore
 import GraphWire
 import Logging
 import StickiesModel
@@ -28,6 +29,9 @@ struct Settings {
 }
 
 extension Settings {
+  /// The path of the store's database file.
+  var storePath: String { data + "/" + StoreFiles.name }
+
   /// One second to one day.
   static let searchSecondsRange = 1...86_400
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import GraphModel
 import GraphTesting
@@ -48,15 +49,13 @@ final class RawHTTPClient: @unchecked Sendable {  // Used by one test at a time.
 
   /// Waits until the received bytes satisfy a condition.
   func wait(until isComplete: ([UInt8]) -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(30)
     while !isComplete(received) {
       if isAtEnd { throw Closed() }
-      guard let bytes = PlainSocket.receive(from: descriptor) else {
-        guard ContinuousClock.now < deadline else { throw TimedOut() }
-        try await Task.sleep(for: .milliseconds(2))
-        continue
+      if let bytes = PlainSocket.receive(from: descriptor) {
+        if bytes.isEmpty { isAtEnd = true } else { received += bytes }
+      } else {
+        try await waitForBytes()
       }
-      if bytes.isEmpty { isAtEnd = true } else { received += bytes }
     }
   }
 
@@ -66,6 +65,21 @@ final class RawHTTPClient: @unchecked Sendable {  // Used by one test at a time.
     defer { received.removeSubrange(..<count) }
     return Array(received[..<count])
   }
+
+  /// Waits until the system has bytes, or the end of the connection; on a thread that may block.
+  private func waitForBytes() async throws {
+    let isReadable = await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [descriptor] in
+        var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // An interrupted call is repeated like a successful one.
+        continuation.resume(returning: poll(&wanted, 1, Self.patience) != 0)
+      }
+    }
+    if !isReadable { throw TimedOut() }
+  }
+
+  /// The time in milliseconds without a byte after which a test fails.
+  private static let patience: Int32 = 30_000
 
   /// The text that has arrived.
   var text: String { String(decoding: received, as: UTF8.self) }

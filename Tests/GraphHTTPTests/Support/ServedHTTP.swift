@@ -20,7 +20,7 @@ struct ServedHTTP: Sendable {
   static func serve(
     authenticator: (any Authenticating)? = nil, logins: (any BrowserLogins)? = nil, publicURL: String? = nil,
     directory: TemporaryDirectory? = nil, limits: HubLimits = HubLimits(), app: WebApp? = nil,
-    _ body: (ServedHTTP) async throws -> Void
+    maximumConnections: Int? = nil, _ body: (ServedHTTP) async throws -> Void
   ) async throws {
     let model = try Fixtures.company()
     let directory = try directory ?? TemporaryDirectory()
@@ -29,6 +29,7 @@ struct ServedHTTP: Sendable {
     var configuration = HTTPInterface.Configuration(host: "127.0.0.1", port: 0, author: "ann")
     configuration.publicURL = publicURL.flatMap { PublicURL(parsing: $0) }
     configuration.app = app
+    if let maximumConnections { configuration.maximumConnections = maximumConnections }
     let interface = HTTPInterface(configuration: configuration, log: log)
     let metrics = MetricsInterface(
       host: "127.0.0.1", port: 0, publicURL: configuration.publicURL, http: interface, log: log)

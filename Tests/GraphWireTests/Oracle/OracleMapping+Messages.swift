@@ -226,6 +226,7 @@ extension OracleMapping {
               $0.at = token(head.at)
               $0.objects = head.objects
             })
+        case .rights(let grants): .rights(make { $0.grants = grants.map(grant) })
         case .windowMoved(let moved):
           .windowMoved(
             make {
@@ -274,6 +275,7 @@ extension OracleMapping {
       $0.author = welcome.author
       $0.principal = welcome.principal
       $0.role = welcome.role
+      $0.grants = welcome.grants.map(grant)
     }
   }
 
@@ -369,6 +371,13 @@ extension OracleMapping {
       if let undo = entry.undo { $0.undo = undoGroup(undo) }
       $0.unlisted = entry.unlisted
       $0.more = entry.more
+    }
+  }
+
+  private func grant(_ grant: Welcome.GrantEntry) -> Graph_Grant {
+    make {
+      $0.role = grant.role
+      if let scope = grant.scope { $0.scope = data(scope.bytes) }
     }
   }
 

@@ -233,6 +233,7 @@ struct RandomMessages {
           WindowMoved(
             query: unsigned(), rows: list { $0.id() }, objects: list { $0.object() }, total: unsigned(), at: token())),
         .browserCode(BrowserCode(code: string(), url: string(), milliseconds: unsigned())),
+        .rights(list { $0.grant() }),
       ] + fromHistory()
     return bodies.map { ToClient(unsigned(), $0) }
   }
@@ -246,6 +247,10 @@ struct RandomMessages {
       statements: list { $0.string() }, arguments: list { $0.string() }, plan: list { $0.string() },
       indexes: list { $0.string() }, checksInMemory: bool(), microseconds: integer(),
       count: Int(clamping: unsigned()), advice: list { $0.string() })
+  }
+
+  private mutating func grant() -> Welcome.GrantEntry {
+    Welcome.GrantEntry(role: string(), scope: maybe { $0.key() })
   }
 
   private mutating func welcome() -> Welcome {
@@ -265,6 +270,7 @@ struct RandomMessages {
     welcome.heartbeatMilliseconds = unsigned()
     welcome.lastSequence = unsigned()
     (welcome.author, welcome.principal, welcome.role) = (string(), string(), string())
+    welcome.grants = list { $0.grant() }
     return welcome
   }
 

@@ -1987,206 +1987,220 @@ nonisolated struct Graph_ImportGraph: Sendable {
   fileprivate var _id: Graph_TransactionID? = nil
 }
 
-nonisolated struct Graph_ToClient: Sendable {
+nonisolated struct Graph_ToClient: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// the request that this answers; 0 for an unsolicited message
-  var request: UInt64 = 0
+  var request: UInt64 {
+    get {_storage._request}
+    set {_uniqueStorage()._request = newValue}
+  }
 
-  var body: Graph_ToClient.OneOf_Body? = nil
+  var body: OneOf_Body? {
+    get {return _storage._body}
+    set {_uniqueStorage()._body = newValue}
+  }
 
   var welcome: Graph_Welcome {
     get {
-      if case .welcome(let v)? = body {return v}
+      if case .welcome(let v)? = _storage._body {return v}
       return Graph_Welcome()
     }
-    set {body = .welcome(newValue)}
+    set {_uniqueStorage()._body = .welcome(newValue)}
   }
 
   var refused: Graph_Refusal {
     get {
-      if case .refused(let v)? = body {return v}
+      if case .refused(let v)? = _storage._body {return v}
       return Graph_Refusal()
     }
-    set {body = .refused(newValue)}
+    set {_uniqueStorage()._body = .refused(newValue)}
   }
 
   var model: Graph_ModelReply {
     get {
-      if case .model(let v)? = body {return v}
+      if case .model(let v)? = _storage._body {return v}
       return Graph_ModelReply()
     }
-    set {body = .model(newValue)}
+    set {_uniqueStorage()._body = .model(newValue)}
   }
 
   var chunk: Graph_Chunk {
     get {
-      if case .chunk(let v)? = body {return v}
+      if case .chunk(let v)? = _storage._body {return v}
       return Graph_Chunk()
     }
-    set {body = .chunk(newValue)}
+    set {_uniqueStorage()._body = .chunk(newValue)}
   }
 
   var committed: Graph_CommitReply {
     get {
-      if case .committed(let v)? = body {return v}
+      if case .committed(let v)? = _storage._body {return v}
       return Graph_CommitReply()
     }
-    set {body = .committed(newValue)}
+    set {_uniqueStorage()._body = .committed(newValue)}
   }
 
   var subscribed: Graph_Subscribed {
     get {
-      if case .subscribed(let v)? = body {return v}
+      if case .subscribed(let v)? = _storage._body {return v}
       return Graph_Subscribed()
     }
-    set {body = .subscribed(newValue)}
+    set {_uniqueStorage()._body = .subscribed(newValue)}
   }
 
   var unsubscribed: Graph_Unsubscribed {
     get {
-      if case .unsubscribed(let v)? = body {return v}
+      if case .unsubscribed(let v)? = _storage._body {return v}
       return Graph_Unsubscribed()
     }
-    set {body = .unsubscribed(newValue)}
+    set {_uniqueStorage()._body = .unsubscribed(newValue)}
   }
 
   var delta: Graph_Delta {
     get {
-      if case .delta(let v)? = body {return v}
+      if case .delta(let v)? = _storage._body {return v}
       return Graph_Delta()
     }
-    set {body = .delta(newValue)}
+    set {_uniqueStorage()._body = .delta(newValue)}
   }
 
   var advance: Graph_Advance {
     get {
-      if case .advance(let v)? = body {return v}
+      if case .advance(let v)? = _storage._body {return v}
       return Graph_Advance()
     }
-    set {body = .advance(newValue)}
+    set {_uniqueStorage()._body = .advance(newValue)}
   }
 
   var reset: Graph_Reset {
     get {
-      if case .reset(let v)? = body {return v}
+      if case .reset(let v)? = _storage._body {return v}
       return Graph_Reset()
     }
-    set {body = .reset(newValue)}
+    set {_uniqueStorage()._body = .reset(newValue)}
   }
 
   var log: Graph_LogChunk {
     get {
-      if case .log(let v)? = body {return v}
+      if case .log(let v)? = _storage._body {return v}
       return Graph_LogChunk()
     }
-    set {body = .log(newValue)}
+    set {_uniqueStorage()._body = .log(newValue)}
   }
 
   var status: Graph_StatusReply {
     get {
-      if case .status(let v)? = body {return v}
+      if case .status(let v)? = _storage._body {return v}
       return Graph_StatusReply()
     }
-    set {body = .status(newValue)}
+    set {_uniqueStorage()._body = .status(newValue)}
   }
 
   var pong: Graph_Pong {
     get {
-      if case .pong(let v)? = body {return v}
+      if case .pong(let v)? = _storage._body {return v}
       return Graph_Pong()
     }
-    set {body = .pong(newValue)}
+    set {_uniqueStorage()._body = .pong(newValue)}
   }
 
   var close: Graph_Close {
     get {
-      if case .close(let v)? = body {return v}
+      if case .close(let v)? = _storage._body {return v}
       return Graph_Close()
     }
-    set {body = .close(newValue)}
+    set {_uniqueStorage()._body = .close(newValue)}
   }
 
   var presence: Graph_PresenceUpdate {
     get {
-      if case .presence(let v)? = body {return v}
+      if case .presence(let v)? = _storage._body {return v}
       return Graph_PresenceUpdate()
     }
-    set {body = .presence(newValue)}
+    set {_uniqueStorage()._body = .presence(newValue)}
   }
 
   var undoState: Graph_UndoState {
     get {
-      if case .undoState(let v)? = body {return v}
+      if case .undoState(let v)? = _storage._body {return v}
       return Graph_UndoState()
     }
-    set {body = .undoState(newValue)}
+    set {_uniqueStorage()._body = .undoState(newValue)}
   }
 
   var progress: Graph_Progress {
     get {
-      if case .progress(let v)? = body {return v}
+      if case .progress(let v)? = _storage._body {return v}
       return Graph_Progress()
     }
-    set {body = .progress(newValue)}
+    set {_uniqueStorage()._body = .progress(newValue)}
   }
 
   var revisionAt: Graph_RevisionAtTime {
     get {
-      if case .revisionAt(let v)? = body {return v}
+      if case .revisionAt(let v)? = _storage._body {return v}
       return Graph_RevisionAtTime()
     }
-    set {body = .revisionAt(newValue)}
+    set {_uniqueStorage()._body = .revisionAt(newValue)}
   }
 
   var valueOrigin: Graph_ValueOrigin {
     get {
-      if case .valueOrigin(let v)? = body {return v}
+      if case .valueOrigin(let v)? = _storage._body {return v}
       return Graph_ValueOrigin()
     }
-    set {body = .valueOrigin(newValue)}
+    set {_uniqueStorage()._body = .valueOrigin(newValue)}
   }
 
   var followed: Graph_Followed {
     get {
-      if case .followed(let v)? = body {return v}
+      if case .followed(let v)? = _storage._body {return v}
       return Graph_Followed()
     }
-    set {body = .followed(newValue)}
+    set {_uniqueStorage()._body = .followed(newValue)}
   }
 
   var differences: Graph_DifferenceChunk {
     get {
-      if case .differences(let v)? = body {return v}
+      if case .differences(let v)? = _storage._body {return v}
       return Graph_DifferenceChunk()
     }
-    set {body = .differences(newValue)}
+    set {_uniqueStorage()._body = .differences(newValue)}
   }
 
   var exportHead: Graph_ExportHead {
     get {
-      if case .exportHead(let v)? = body {return v}
+      if case .exportHead(let v)? = _storage._body {return v}
       return Graph_ExportHead()
     }
-    set {body = .exportHead(newValue)}
+    set {_uniqueStorage()._body = .exportHead(newValue)}
   }
 
   var windowMoved: Graph_WindowMoved {
     get {
-      if case .windowMoved(let v)? = body {return v}
+      if case .windowMoved(let v)? = _storage._body {return v}
       return Graph_WindowMoved()
     }
-    set {body = .windowMoved(newValue)}
+    set {_uniqueStorage()._body = .windowMoved(newValue)}
   }
 
   var browserCode: Graph_BrowserCode {
     get {
-      if case .browserCode(let v)? = body {return v}
+      if case .browserCode(let v)? = _storage._body {return v}
       return Graph_BrowserCode()
     }
-    set {body = .browserCode(newValue)}
+    set {_uniqueStorage()._body = .browserCode(newValue)}
+  }
+
+  var rights: Graph_Rights {
+    get {
+      if case .rights(let v)? = _storage._body {return v}
+      return Graph_Rights()
+    }
+    set {_uniqueStorage()._body = .rights(newValue)}
   }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2216,10 +2230,13 @@ nonisolated struct Graph_ToClient: Sendable {
     case exportHead(Graph_ExportHead)
     case windowMoved(Graph_WindowMoved)
     case browserCode(Graph_BrowserCode)
+    case rights(Graph_Rights)
 
   }
 
   init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 nonisolated struct Graph_ExportHead: Sendable {
@@ -2285,14 +2302,47 @@ nonisolated struct Graph_Welcome: Sendable {
   /// its id
   var principal: String = String()
 
-  /// its rights: reader, editor or owner
+  /// the strongest of its roles
   var role: String = String()
+
+  /// its roles; none if it may do everything
+  var grants: [Graph_Grant] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _head: Graph_Token? = nil
+}
+
+/// A role on the complete store, or on one scope.
+nonisolated struct Graph_Grant: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// reader, commenter, editor or owner
+  var role: String = String()
+
+  /// the key of the container; absent for the complete store
+  var scope: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// The roles of the session's principal were changed: these replace those of the welcome.
+nonisolated struct Graph_Rights: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var grants: [Graph_Grant] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct Graph_EntityEntry: Sendable {
@@ -6430,445 +6480,500 @@ nonisolated extension Graph_ImportGraph: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToClient"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{3}value_origin\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0\u{3}window_moved\0\u{3}browser_code\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{3}value_origin\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0\u{3}window_moved\0\u{3}browser_code\0\u{1}rights\0")
+
+  fileprivate class _StorageClass {
+    var _request: UInt64 = 0
+    var _body: Graph_ToClient.OneOf_Body?
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _request = source._request
+      _body = source._body
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.request) }()
-      case 2: try {
-        var v: Graph_Welcome?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .welcome(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._request) }()
+        case 2: try {
+          var v: Graph_Welcome?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .welcome(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .welcome(v)
+          }
+        }()
+        case 3: try {
+          var v: Graph_Refusal?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .refused(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .refused(v)
+          }
+        }()
+        case 4: try {
+          var v: Graph_ModelReply?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .model(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .model(v)
+          }
+        }()
+        case 5: try {
+          var v: Graph_Chunk?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .chunk(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .chunk(v)
+          }
+        }()
+        case 6: try {
+          var v: Graph_CommitReply?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .committed(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .committed(v)
+          }
+        }()
+        case 7: try {
+          var v: Graph_Subscribed?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .subscribed(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .subscribed(v)
+          }
+        }()
+        case 8: try {
+          var v: Graph_Unsubscribed?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .unsubscribed(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .unsubscribed(v)
+          }
+        }()
+        case 9: try {
+          var v: Graph_Delta?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .delta(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .delta(v)
+          }
+        }()
+        case 10: try {
+          var v: Graph_Advance?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .advance(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .advance(v)
+          }
+        }()
+        case 11: try {
+          var v: Graph_Reset?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .reset(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .reset(v)
+          }
+        }()
+        case 12: try {
+          var v: Graph_LogChunk?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .log(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .log(v)
+          }
+        }()
+        case 13: try {
+          var v: Graph_StatusReply?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .status(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .status(v)
+          }
+        }()
+        case 14: try {
+          var v: Graph_Pong?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .pong(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .pong(v)
+          }
+        }()
+        case 15: try {
+          var v: Graph_Close?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .close(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .close(v)
+          }
+        }()
+        case 16: try {
+          var v: Graph_PresenceUpdate?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .presence(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .presence(v)
+          }
+        }()
+        case 17: try {
+          var v: Graph_UndoState?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .undoState(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .undoState(v)
+          }
+        }()
+        case 18: try {
+          var v: Graph_Progress?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .progress(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .progress(v)
+          }
+        }()
+        case 19: try {
+          var v: Graph_RevisionAtTime?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .revisionAt(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .revisionAt(v)
+          }
+        }()
+        case 20: try {
+          var v: Graph_ValueOrigin?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .valueOrigin(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .valueOrigin(v)
+          }
+        }()
+        case 21: try {
+          var v: Graph_Followed?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .followed(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .followed(v)
+          }
+        }()
+        case 22: try {
+          var v: Graph_DifferenceChunk?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .differences(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .differences(v)
+          }
+        }()
+        case 24: try {
+          var v: Graph_ExportHead?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .exportHead(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .exportHead(v)
+          }
+        }()
+        case 25: try {
+          var v: Graph_WindowMoved?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .windowMoved(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .windowMoved(v)
+          }
+        }()
+        case 26: try {
+          var v: Graph_BrowserCode?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .browserCode(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .browserCode(v)
+          }
+        }()
+        case 27: try {
+          var v: Graph_Rights?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .rights(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .rights(v)
+          }
+        }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .welcome(v)
-        }
-      }()
-      case 3: try {
-        var v: Graph_Refusal?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .refused(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .refused(v)
-        }
-      }()
-      case 4: try {
-        var v: Graph_ModelReply?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .model(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .model(v)
-        }
-      }()
-      case 5: try {
-        var v: Graph_Chunk?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .chunk(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .chunk(v)
-        }
-      }()
-      case 6: try {
-        var v: Graph_CommitReply?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .committed(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .committed(v)
-        }
-      }()
-      case 7: try {
-        var v: Graph_Subscribed?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .subscribed(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .subscribed(v)
-        }
-      }()
-      case 8: try {
-        var v: Graph_Unsubscribed?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .unsubscribed(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .unsubscribed(v)
-        }
-      }()
-      case 9: try {
-        var v: Graph_Delta?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .delta(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .delta(v)
-        }
-      }()
-      case 10: try {
-        var v: Graph_Advance?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .advance(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .advance(v)
-        }
-      }()
-      case 11: try {
-        var v: Graph_Reset?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .reset(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .reset(v)
-        }
-      }()
-      case 12: try {
-        var v: Graph_LogChunk?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .log(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .log(v)
-        }
-      }()
-      case 13: try {
-        var v: Graph_StatusReply?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .status(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .status(v)
-        }
-      }()
-      case 14: try {
-        var v: Graph_Pong?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .pong(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .pong(v)
-        }
-      }()
-      case 15: try {
-        var v: Graph_Close?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .close(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .close(v)
-        }
-      }()
-      case 16: try {
-        var v: Graph_PresenceUpdate?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .presence(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .presence(v)
-        }
-      }()
-      case 17: try {
-        var v: Graph_UndoState?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .undoState(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .undoState(v)
-        }
-      }()
-      case 18: try {
-        var v: Graph_Progress?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .progress(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .progress(v)
-        }
-      }()
-      case 19: try {
-        var v: Graph_RevisionAtTime?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .revisionAt(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .revisionAt(v)
-        }
-      }()
-      case 20: try {
-        var v: Graph_ValueOrigin?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .valueOrigin(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .valueOrigin(v)
-        }
-      }()
-      case 21: try {
-        var v: Graph_Followed?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .followed(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .followed(v)
-        }
-      }()
-      case 22: try {
-        var v: Graph_DifferenceChunk?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .differences(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .differences(v)
-        }
-      }()
-      case 24: try {
-        var v: Graph_ExportHead?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .exportHead(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .exportHead(v)
-        }
-      }()
-      case 25: try {
-        var v: Graph_WindowMoved?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .windowMoved(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .windowMoved(v)
-        }
-      }()
-      case 26: try {
-        var v: Graph_BrowserCode?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .browserCode(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .browserCode(v)
-        }
-      }()
-      default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.request != 0 {
-      try visitor.visitSingularUInt64Field(value: self.request, fieldNumber: 1)
-    }
-    switch self.body {
-    case .welcome?: try {
-      guard case .welcome(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    }()
-    case .refused?: try {
-      guard case .refused(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    }()
-    case .model?: try {
-      guard case .model(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    }()
-    case .chunk?: try {
-      guard case .chunk(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    }()
-    case .committed?: try {
-      guard case .committed(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-    }()
-    case .subscribed?: try {
-      guard case .subscribed(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    }()
-    case .unsubscribed?: try {
-      guard case .unsubscribed(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    }()
-    case .delta?: try {
-      guard case .delta(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    }()
-    case .advance?: try {
-      guard case .advance(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    }()
-    case .reset?: try {
-      guard case .reset(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-    }()
-    case .log?: try {
-      guard case .log(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
-    }()
-    case .status?: try {
-      guard case .status(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
-    }()
-    case .pong?: try {
-      guard case .pong(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
-    }()
-    case .close?: try {
-      guard case .close(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
-    }()
-    case .presence?: try {
-      guard case .presence(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
-    }()
-    case .undoState?: try {
-      guard case .undoState(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
-    }()
-    case .progress?: try {
-      guard case .progress(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
-    }()
-    case .revisionAt?: try {
-      guard case .revisionAt(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
-    }()
-    case .valueOrigin?: try {
-      guard case .valueOrigin(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
-    }()
-    case .followed?: try {
-      guard case .followed(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
-    }()
-    case .differences?: try {
-      guard case .differences(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
-    }()
-    case .exportHead?: try {
-      guard case .exportHead(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
-    }()
-    case .windowMoved?: try {
-      guard case .windowMoved(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
-    }()
-    case .browserCode?: try {
-      guard case .browserCode(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
-    }()
-    case nil: break
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._request != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._request, fieldNumber: 1)
+      }
+      switch _storage._body {
+      case .welcome?: try {
+        guard case .welcome(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      }()
+      case .refused?: try {
+        guard case .refused(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      }()
+      case .model?: try {
+        guard case .model(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      }()
+      case .chunk?: try {
+        guard case .chunk(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      }()
+      case .committed?: try {
+        guard case .committed(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      }()
+      case .subscribed?: try {
+        guard case .subscribed(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      }()
+      case .unsubscribed?: try {
+        guard case .unsubscribed(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      }()
+      case .delta?: try {
+        guard case .delta(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      }()
+      case .advance?: try {
+        guard case .advance(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      }()
+      case .reset?: try {
+        guard case .reset(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      }()
+      case .log?: try {
+        guard case .log(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+      }()
+      case .status?: try {
+        guard case .status(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      }()
+      case .pong?: try {
+        guard case .pong(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      }()
+      case .close?: try {
+        guard case .close(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+      }()
+      case .presence?: try {
+        guard case .presence(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+      }()
+      case .undoState?: try {
+        guard case .undoState(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+      }()
+      case .progress?: try {
+        guard case .progress(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+      }()
+      case .revisionAt?: try {
+        guard case .revisionAt(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+      }()
+      case .valueOrigin?: try {
+        guard case .valueOrigin(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+      }()
+      case .followed?: try {
+        guard case .followed(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+      }()
+      case .differences?: try {
+        guard case .differences(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+      }()
+      case .exportHead?: try {
+        guard case .exportHead(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+      }()
+      case .windowMoved?: try {
+        guard case .windowMoved(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
+      }()
+      case .browserCode?: try {
+        guard case .browserCode(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+      }()
+      case .rights?: try {
+        guard case .rights(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
+      }()
+      case nil: break
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_ToClient, rhs: Graph_ToClient) -> Bool {
-    if lhs.request != rhs.request {return false}
-    if lhs.body != rhs.body {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._request != rhs_storage._request {return false}
+        if _storage._body != rhs_storage._body {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6915,7 +7020,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}last_sequence\0\u{1}author\0\u{1}principal\0\u{1}role\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}last_sequence\0\u{1}author\0\u{1}principal\0\u{1}role\0\u{1}grants\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6936,6 +7041,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 11: try { try decoder.decodeSingularStringField(value: &self.author) }()
       case 12: try { try decoder.decodeSingularStringField(value: &self.principal) }()
       case 13: try { try decoder.decodeSingularStringField(value: &self.role) }()
+      case 14: try { try decoder.decodeRepeatedMessageField(value: &self.grants) }()
       default: break
       }
     }
@@ -6985,6 +7091,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.role.isEmpty {
       try visitor.visitSingularStringField(value: self.role, fieldNumber: 13)
     }
+    if !self.grants.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.grants, fieldNumber: 14)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7002,6 +7111,72 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.author != rhs.author {return false}
     if lhs.principal != rhs.principal {return false}
     if lhs.role != rhs.role {return false}
+    if lhs.grants != rhs.grants {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Grant: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Grant"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}role\0\u{1}scope\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.role) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.scope) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.role.isEmpty {
+      try visitor.visitSingularStringField(value: self.role, fieldNumber: 1)
+    }
+    if !self.scope.isEmpty {
+      try visitor.visitSingularBytesField(value: self.scope, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Grant, rhs: Graph_Grant) -> Bool {
+    if lhs.role != rhs.role {return false}
+    if lhs.scope != rhs.scope {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Rights: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Rights"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}grants\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.grants) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.grants.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.grants, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Rights, rhs: Graph_Rights) -> Bool {
+    if lhs.grants != rhs.grants {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -38,15 +38,18 @@ final class BoardFixture {
     }
   }
 
+  private static var program: URL {
+    let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    let beside = folder.appendingPathComponent("stickiesd")
+    return FileManager.default.isExecutableFile(atPath: beside.path)
+      ? beside : URL(fileURLWithPath: Fixtures.root + "/.build/debug/stickiesd")
+  }
+
   private static func start(
     _ home: String, _ address: ServerAddress, data: String = "data", more arguments: [String] = []
   ) throws -> Process {
-    let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    let beside = folder.appendingPathComponent("stickiesd")
     let daemon = Process()
-    daemon.executableURL =
-      FileManager.default.isExecutableFile(atPath: beside.path)
-      ? beside : URL(fileURLWithPath: Fixtures.root + "/.build/debug/stickiesd")
+    daemon.executableURL = program
     daemon.arguments = ["--data", "\(home)/\(data)", "--listen", address.description] + arguments
     daemon.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": home]) { $1 }
     let output = Pipe()
@@ -64,9 +67,12 @@ final class BoardFixture {
     return daemon
   }
 
-  private static func connect(_ address: ServerAddress, _ author: String) async throws -> GraphClient {
+  private static func connect(
+    _ address: ServerAddress, _ author: String, token: String? = nil
+  ) async throws -> GraphClient {
     var options = GraphClient.Options(author: author)
     options.lastPauseMilliseconds = 100
+    if let token { options.credentials = .token(token) }
     return try await GraphClient.connect(
       to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
   }
@@ -77,12 +83,13 @@ final class BoardFixture {
   ///   - pause: the time without typing before a question takes answers, in milliseconds; nil for the usual one.
   ///   - launcher: the launcher of the user's program; each has its own.
   ///   - proxy: the proxy before the daemon; nil for none.
+  ///   - token: the token of a user with an account; nil for a program of the daemon's own user.
   func open(
     _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil,
     pause: Int64? = nil, configuration: ApplicationConfiguration = .board(),
-    launcher: ApplicationLauncher = ApplicationLauncher(), through proxy: CuttingProxy? = nil
+    launcher: ApplicationLauncher = ApplicationLauncher(), through proxy: CuttingProxy? = nil, token: String? = nil
   ) async throws -> TestUser {
-    let client = try await Self.connect(proxy?.address ?? address, author)
+    let client = try await Self.connect(proxy?.address ?? address, author, token: token)
     let (session, terminal) = try await session(client, author, size, configuration, launcher)
     if let patience { session.screen?.quitting.maximumDelayMilliseconds = patience }
     if let pause { session.screen?.questions.pauseMilliseconds = pause }
@@ -135,6 +142,32 @@ final class BoardFixture {
     seat.terminal.types("c")
     await seat.terminal.expects("1 change")
     return seat
+  }
+
+  /// Runs a command of `stickiesd` on the daemon's data.
+  /// - Returns: its output.
+  @discardableResult
+  func stickiesd(_ arguments: String...) throws -> String {
+    let command = Process()
+    command.executableURL = Self.program
+    command.arguments = arguments + ["--data", home.path + "/data"]
+    command.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": home.path]) { $1 }
+    let output = Pipe()
+    command.standardOutput = output
+    command.standardInput = FileHandle.nullDevice
+    try command.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    command.waitUntilExit()
+    try #require(command.terminationStatus == 0, "stickiesd \(arguments)")
+    return text
+  }
+
+  /// Makes a user with a role on some boards.
+  /// - Returns: a token of the user.
+  func user(_ name: String, _ role: String, on boards: [String]) throws -> String {
+    try stickiesd("user", "add", name, "--role", "none")
+    for board in boards { try stickiesd("grant", name, role, "--on", "Board:\(board)") }
+    return try stickiesd("token", "create", name).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// A proxy between a user and the daemon.

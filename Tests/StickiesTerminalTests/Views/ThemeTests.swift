@@ -92,7 +92,7 @@ import Testing
   @Test func papersMatchModelColors() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-    let schema = try String(contentsOf: root.appendingPathComponent("Schema/Stickies/1.json"), encoding: .utf8)
+    let schema = try String(contentsOf: root.appendingPathComponent("Schema/Stickies/2.json"), encoding: .utf8)
     let names = PaperColor.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
     #expect(schema.contains("\"cases\": [\(names)]"))
     #expect(PaperColor(name: "teal") == .teal)

@@ -1,6 +1,7 @@
 """Fixtures of the browser tests. Without STICKIES_WEB_URL the page runs with the fake session of Tests/WebTests/fake; with it,
 against a daemon: the variable has the link that `stickies login --browser` prints, of a store with an empty board."""
 import os
+import time
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -55,7 +56,7 @@ class Board:
             "window.violations = []; addEventListener('securitypolicyviolation', "
             "e => violations.push(`${e.violatedDirective} ${e.blockedURI}`));")
         self.page.goto(address + query)
-        self.page.wait_for_selector("#notes li, #hint:not([hidden])", state="attached")
+        self.until("document.querySelector('#notes li') || /Double|Tap|is empty/.test(document.getElementById('hint').textContent)")
 
     def close(self):
         violations = self.page.evaluate("window.violations")
@@ -75,6 +76,13 @@ class Board:
 
     def texts(self):
         return self.page.eval_on_selector_all("#notes > li > .paper > .text", "all => all.map(n => n.innerText.trim())")
+
+    def until(self, expression):
+        """Awaits an expression. The page's policy forbids the evaluation of strings that wait_for_function needs."""
+        end = time.monotonic() + 5
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < end, expression
+            self.page.wait_for_timeout(20)
 
     def selected(self):
         return self.page.eval_on_selector_all("#notes > li.selected", "all => all.length")

@@ -112,6 +112,6 @@ def test_live_region_speaks_seldom(browser, address):
     for _ in range(8):
         board.page.evaluate("fake.list[0].other([...fake.list[0].notes.keys()][3], 0, 0, 'x')")
         board.page.wait_for_timeout(120)
-    board.page.wait_for_function("spoken.length > 0")
+    board.until("spoken.length > 0")
     assert board.page.evaluate("spoken.length") <= 2
     board.close()

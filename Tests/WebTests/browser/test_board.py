@@ -173,7 +173,7 @@ def test_zoom_keeps_the_point_and_pinch_works(board):
     page.keyboard.down("Control")
     page.mouse.wheel(0, -120)
     page.keyboard.up("Control")
-    page.wait_for_function("document.querySelector('.zoom-text').textContent !== '100 %'")
+    board.until("document.querySelector('.zoom-text').textContent !== '100 %'")
     after = board.box(note)
     assert abs(after["x"] - box["x"]) < 1 and after["width"] > box["width"]
 
@@ -194,7 +194,7 @@ def test_touch_pinch_pan_and_tap(board):
     for step in range(1, 6):
         touch("touchMove", (190 - 12 * step, 600), (210 + 12 * step, 600))
     touch("touchEnd")
-    page.wait_for_function(f"{zoom} > {before} * 1.5")
+    board.until(f"{zoom} > {before} * 1.5")
     board.key("1")
     note = board.note("Tomatoes")
     note.tap()
@@ -237,7 +237,7 @@ def test_filter_by_color_and_tag(board):
     page.get_by_role("button", name="green", exact=True).click()
     expect(page.locator("#notes > li")).to_have_count(1)
     board.key("Escape", "F")
-    page.wait_for_function("document.querySelectorAll('#notes > li').length > 10")
+    board.until("document.querySelectorAll('#notes > li').length > 10")
 
 
 @fake
@@ -331,7 +331,7 @@ def test_only_near_notes_have_elements(board):
     page = board.page
     assert page.locator("#notes > li").count() < 400
     board.key("1")
-    page.wait_for_function("!document.getElementById('far').hidden")
+    board.until("!document.getElementById('far').hidden")
     assert page.locator("#notes > li").count() < 10
     board.key("v")
     rows = page.locator("#list .rows > li")

@@ -62,7 +62,7 @@ def test_composition_is_undisturbed(board):
     cdp.send("Input.imeSetComposition", {"text": "にほん", "selectionStart": 3, "selectionEnd": 3})
     assert page.evaluate("document.querySelector('textarea').value").endswith("にほん")
     cdp.send("Input.insertText", {"text": "日本"})
-    page.wait_for_function("fake.list[0].composing === null")
+    board.until("fake.list[0].composing === null")
     assert page.evaluate("id => fake.list[0].notes.get(id).text", note).endswith("日本")
 
 
@@ -87,7 +87,7 @@ def test_people_are_shown_followed_and_hidden(board):
     board.key("H")
     expect(page.locator(".cursor").first).to_be_hidden()
     page.mouse.move(300, 650)
-    page.wait_for_function("fake.list[0].mine?.cursor === null")
+    board.until("fake.list[0].mine?.cursor === null")
 
 
 def test_undo_in_the_field_is_the_servers(board):
@@ -95,5 +95,5 @@ def test_undo_in_the_field_is_the_servers(board):
     edit(board, "Compost")
     board.type("abc")
     board.key("Control+z")
-    page.wait_for_function("!document.querySelector('textarea').value.endsWith('abc')")
+    board.until("!document.querySelector('textarea').value.endsWith('abc')")
     expect(page.locator("textarea")).to_be_focused()

@@ -102,7 +102,7 @@ class FakeBoard extends EventTarget {
   link(from, to) { this.#write([from], () => ({ links: [...this.notes.get(from).links, { id: newID(), to, label: '' }] }), null, 'a link'); }
   unlink(link) { for (const n of this.notes.values()) if (n.links.some((l) => l.id === link)) this.#write([n.id], () => ({ links: n.links.filter((l) => l.id !== link) }), null, 'removing a link'); }
   label(link, label) { for (const n of this.notes.values()) if (n.links.some((l) => l.id === link)) this.#write([n.id], () => ({ links: n.links.map((l) => l.id === link ? { ...l, label } : l) }), null, 'a label'); }
-  tag(ids, name) { this.#write(ids, (id) => ({ tags: [...this.notes.get(id).tags.filter((t) => t.name !== name), { id: 'tag-' + name, name }] }), null, 'a tag'); }
+  tag(ids, name, gesture) { this.#write(ids, (id) => ({ tags: [...this.notes.get(id).tags.filter((t) => t.name !== name), { id: 'tag-' + name, name }] }), gesture ?? null, 'a tag'); }
   untag(ids, name) { this.#write(ids, (id) => ({ tags: this.notes.get(id).tags.filter((t) => t.name !== name) }), null, 'removing a tag'); }
   gesture(name) { return { name }; }
   end() {}

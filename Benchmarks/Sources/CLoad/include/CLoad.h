@@ -16,7 +16,7 @@ pid_t load_spawn(char *const *arguments, int *output);
 typedef struct load_watchers load_watchers;
 
 /// How a connection's messages are told apart. Any larger number: all of them have so many bytes.
-enum { LOAD_DISCARD = 0, LOAD_FRAMES = 1 };
+enum { LOAD_DISCARD = 0, LOAD_FRAMES = 1, LOAD_WEBSOCKET = 2 };
 
 load_watchers *load_watchers_make(void);
 /// Adds a socket, which is not owned and is non-blocking from now on. Returns 0, or -1.

@@ -69,8 +69,24 @@ final class Socket: @unchecked Sendable {
     }
   }
 
+  /// Whether messages are framed as those of a WebSocket.
+  var isWebSocket = false
+
+  /// Writes a frame, with its length in four bytes, in the framing of the connection.
+  func writeFrame(_ frame: [UInt8]) throws {
+    guard isWebSocket else { return try write(frame) }
+    let message = frame.dropFirst(ProtocolLimits.headerSize)
+    precondition(message.count <= 0xFFFF, "the messages of the load are small")
+    let length: [UInt8] =
+      message.count < 126
+      ? [0x80 | UInt8(message.count)] : [0x80 | 126, UInt8(message.count >> 8), UInt8(message.count & 0xFF)]
+    // A mask of zeros leaves the bytes as they are.
+    try write([0x82] + length + [0, 0, 0, 0] + message)
+  }
+
   /// Returns the message of the next frame; valid until the next call.
   func nextFrame() throws -> UnsafeRawBufferPointer {
+    if isWebSocket { return try nextWebSocketFrame() }
     while true {
       var wanted = ProtocolLimits.headerSize
       if end - start >= wanted {
@@ -80,6 +96,27 @@ final class Socket: @unchecked Sendable {
           defer { start += wanted }
           return UnsafeRawBufferPointer(
             rebasing: buffer[(start + ProtocolLimits.headerSize)..<(start + wanted)])
+        }
+      }
+      try fill(room: wanted)
+    }
+  }
+
+  private func nextWebSocketFrame() throws -> UnsafeRawBufferPointer {
+    var wanted = 2
+    while true {
+      if end - start >= wanted {
+        let short = Int(buffer[start + 1])
+        let size = short < 126 ? 0 : short == 126 ? 2 : 8
+        wanted = 2 + size
+        if end - start >= wanted {
+          let length = size == 0 ? short : buffer[(start + 2)..<(start + wanted)].reduce(0) { $0 << 8 | Int($1) }
+          let header = wanted
+          wanted += length
+          if end - start >= wanted {
+            defer { start += wanted }
+            return UnsafeRawBufferPointer(rebasing: buffer[(start + header)..<(start + wanted)])
+          }
         }
       }
       try fill(room: wanted)
@@ -109,6 +146,13 @@ final class Socket: @unchecked Sendable {
       try fill(room: seen + 1)
       looked = start + seen
     }
+  }
+
+  /// Returns the next bytes; valid until the next call.
+  func next(_ count: Int) throws -> UnsafeRawBufferPointer {
+    while end - start < count { try fill(room: count) }
+    defer { start += count }
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<(start + count)])
   }
 
   /// Whether the buffer contains unread bytes.

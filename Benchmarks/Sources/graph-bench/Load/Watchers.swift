@@ -7,6 +7,8 @@ final class Watchers {
     case none
     /// Count the deltas among length-prefixed frames.
     case frames
+    /// Count the deltas among the frames of a WebSocket.
+    case webSocketFrames
     /// Count messages of this size, in bytes.
     case ofSize(Int)
   }
@@ -31,6 +33,7 @@ final class Watchers {
       switch messages {
       case .none: Int64(LOAD_DISCARD)
       case .frames: Int64(LOAD_FRAMES)
+      case .webSocketFrames: Int64(LOAD_WEBSOCKET)
       case .ofSize(let size): Int64(size)
       }
     guard load_watchers_add(handle, socket.descriptor, size) == 0 else {

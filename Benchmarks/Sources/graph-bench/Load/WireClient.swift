@@ -24,6 +24,26 @@ final class WireClient: @unchecked Sendable {
 
   init(_ address: ServerAddress) throws {
     socket = try Socket(address)
+    try open()
+  }
+
+  /// A client over a WebSocket.
+  init(webSocketAt port: Int) throws {
+    socket = try Socket(.tcp(host: "127.0.0.1", port: port))
+    let fields = [
+      "GET /v1/socket HTTP/1.1", "Host: 127.0.0.1:\(port)", "Connection: Upgrade", "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: graph.1",
+    ]
+    try socket.write(Array((fields.joined(separator: "\r\n") + "\r\n\r\n").utf8))
+    guard String(decoding: try socket.nextLine(), as: UTF8.self).hasPrefix("HTTP/1.1 101 ") else {
+      throw BenchmarkError(description: "the daemon refuses a WebSocket")
+    }
+    while try socket.nextLine().count > 1 {}
+    socket.isWebSocket = true
+    try open()
+  }
+
+  private func open() throws {
     try send(.hello(Hello(model: nil, replica: replica, author: "bench")))
     guard case .welcome(let welcome) = try next().body else {
       throw BenchmarkError(description: "the daemon does not welcome this client")
@@ -33,7 +53,7 @@ final class WireClient: @unchecked Sendable {
 
   @discardableResult
   func send(_ body: ToServer.Body) throws -> UInt64 {
-    try socket.write(frame(body))
+    try socket.writeFrame(frame(body))
     return request
   }
 

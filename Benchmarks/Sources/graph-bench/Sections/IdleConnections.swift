@@ -48,14 +48,14 @@ extension Bench {
     }
   }
 
-  private struct Growth {
+  struct Growth {
     let resident: Double
     let proportional: Double
   }
 
   /// Returns the growth in KiB per connection. The pauses let the server's timers run and temporary memory be
   /// released.
-  private func growth<Client>(
+  func growth<Client>(
     of process: ServerProcess, _ connect: () throws -> [Client]
   ) throws -> Growth {
     usleep(1_500_000)

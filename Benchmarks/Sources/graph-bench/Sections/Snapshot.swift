@@ -125,7 +125,7 @@ extension Bench {
   }
 
   /// Returns the peak growth of a process while a body runs, in KiB.
-  private func peakGrowth(of process: ServerProcess, _ body: () throws -> Void) throws -> Double {
+  func peakGrowth(of process: ServerProcess, _ body: () throws -> Void) throws -> Double {
     try process.forgetPeak()
     let before = process.memory("VmRSS")
     try body()

@@ -1,8 +1,8 @@
-// Tests: HelloTests.swift, RoleTests.swift
+// Tests: HelloTests.swift, RoleTests.swift, ChangedRightsTests.swift
 import GraphModel
 import GraphWire
 
-/// The opening of a session: hello, the lookup of its replica, welcome.
+/// The access of a session, which begins with hello, the lookup of its replica and welcome, and ends with its token.
 extension Hub {
   mutating func receive(_ hello: Hello, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
     do {
@@ -36,33 +36,17 @@ extension Hub {
         generations[principal.id] = access.generation
         session.access = Session.Access(token: token, role: role, generation: access.generation)
         setRights(access.rights, of: session)
-        session.access.since = begin(access, of: principal, &actions)
+        session.access.since = apply(access, to: principal.id, &actions)
         findReplica(hello, request, principal, session, &actions)
       }
     }
   }
 
-  private static let changedRights = Refusal(.unavailable, "your rights were changed; connect again")
+  static let changedRights = Refusal(.unavailable, "your rights were changed; connect again")
 
-  private func setRights(_ rights: Rights, of session: Session) {
+  func setRights(_ rights: Rights, of session: Session) {
     session.access.rights = rights
     session.access.visibility = Visibility(rights, model: resolver.model)
-  }
-
-  /// Ends the sessions of a principal that have earlier rights, and returns the revision up to which a client may hold
-  /// a state that was read with them.
-  private mutating func begin(
-    _ access: GrantedAccess, of principal: Principal, _ actions: inout [HubAction]
-  ) -> Revision {
-    for session in sessions.values.inOrder() where session.access.generation < access.generation {
-      guard session.token != nil, let other = session.principal, UTF8Comparison.equal(other.id, principal.id) else {
-        continue
-      }
-      end(session, Self.changedRights, &actions)
-    }
-    if let since = access.since { return since }
-    actions.append(.recordAccess(principal: principal.id, generation: access.generation, at: head.revision))
-    return head.revision
   }
 
   private mutating func findReplica(
@@ -78,6 +62,7 @@ extension Hub {
       setRights(Rights(user: principal.id, role: session.role), of: session)
     }
     session.phase = .findingReplica(hello, request: request, principal)
+    replicaOwners.beginLookup()
     actions.append(.findReplica(hello.replica, session: session.id))
   }
 
@@ -151,6 +136,108 @@ extension Hub {
     session.waiting = []
     for message in early { receive(message, session, &actions) }
     if session.isLive { resumeReading(session, &actions) }
+  }
+}
+
+/// Rights that change while sessions are open.
+///
+/// A session keeps its connection, and is sent its new roles. If other objects are visible to it from then on, each of
+/// its live queries is registered for its new class, under a new number, and loaded again. The client keeps the old
+/// result until the new one is complete, so the change arrives as inserts and removals. Reads under way are refused if
+/// the session loses sight of something, because the rest of their answers would show it. A commit that the writer has
+/// is judged by the rights of its request.
+extension Hub {
+  /// Gives the sessions of principals the rights that they have now.
+  mutating func changeRights(_ changed: [String: GrantedAccess], _ actions: inout [HubAction]) {
+    for (principal, access) in changed.sorted(by: { $0.key < $1.key }) { apply(access, to: principal, &actions) }
+  }
+
+  /// Gives the sessions of a principal rights that are newer than theirs.
+  /// - Returns: the revision up to which a client may hold a state that was read with earlier rights.
+  @discardableResult
+  mutating func apply(_ access: GrantedAccess, to principal: String, _ actions: inout [HubAction]) -> Revision {
+    generations[principal] = max(access.generation, generations[principal, default: access.generation])
+    let since = if let since = access.since { since } else { head.revision }
+    for session in sessions.values.inOrder() where session.access.generation < access.generation {
+      guard session.token != nil, let own = session.principal?.id, UTF8Comparison.equal(own, principal) else {
+        continue
+      }
+      change(access, since: since, of: session, &actions)
+    }
+    if access.since == nil {
+      actions.append(.recordAccess(principal: principal, generation: access.generation, at: since))
+    }
+    return since
+  }
+
+  private mutating func change(
+    _ access: GrantedAccess, since: Revision, of session: Session, _ actions: inout [HubAction]
+  ) {
+    guard session.isLive else { return }
+    guard let role = access.rights.strongestRole else { return end(session, .noRole, &actions) }
+    let former = session.visibility
+    (session.access.role, session.access.generation, session.access.since) = (role, access.generation, since)
+    setRights(access.rights, of: session)
+    sender.send(ToClient(0, .rights(Welcome.GrantEntry.all(of: access.rights))), to: session, &actions)
+    if session.visibility == former { return }
+    presence.changeVisibility(of: session, from: former, &sender, &actions)
+    let seesAll = session.visibility.map { now in former.map { now.covers($0) } == true } != false
+    if !seesAll { refuseReads(of: session, &actions) }
+    renewQueries(of: session, &actions)
+    if session.isLive { executeWaiting(session, &actions) }
+  }
+
+  /// Refuses the reads under way that answer requests. Those of live queries begin again.
+  private mutating func refuseReads(of session: Session, _ actions: inout [HubAction]) {
+    for (request, ticket) in session.reads.sorted(by: { $0.key < $1.key }) where requests.isAnswer(ticket) {
+      session.endRead(request)
+      requests.remove(ticket)
+      actions.append(.cancelRead(ticket))
+      sender.refuse(request, Self.changedDuringRead, session, &actions)
+    }
+  }
+
+  private static let changedDuringRead = Refusal(
+    .unavailable, "your rights were changed while the answer was read; ask again")
+
+  /// Registers each live query of the session for what the session sees now, and loads it.
+  private mutating func renewQueries(of session: Session, _ actions: inout [HubAction]) {
+    let former = session.readers.keys.sorted()
+    guard session.access.renumbered.count + former.count <= limits.renumberedQueries else {
+      return end(session, Self.changedRights, &actions)
+    }
+    // No commit is missed: each query begins again with a complete result.
+    session.progress = .current
+    session.replay = []
+    cancelHistory(of: session)
+    for number in former { renew(number, of: session, &actions) }
+  }
+
+  private mutating func renew(_ number: UInt64, of session: Session, _ actions: inout [HubAction]) {
+    guard let reader = session.readers[number], let entry = queries[number] else {
+      return assertionFailure("a query with a reader is registered")
+    }
+    // The new entry comes first, so that what both share is not removed with the old one.
+    let renewed: UInt64
+    if let window = entry.window {
+      guard let sort = orders[window.order]?.key.sort else {
+        return assertionFailure("a window has an order")
+      }
+      renewed = register(entry.query, window.range, sort, for: session, &actions)
+    } else {
+      renewed = queries.register(entry.query, through: session.lens, seenBy: session.visibility, for: session.id)
+    }
+    session.user?.follow(renewed, of: session.id, steps: entry.query.predicate.evaluationSteps)
+    sendWatches(&actions)
+    // The client of a query whose token is being checked does not know a number yet.
+    if case .recognizing = reader.state {
+    } else {
+      sender.send(
+        ToClient(0, .reset(query: number, reason: "your rights were changed")), to: session, &actions)
+    }
+    drop(number, session, &actions)
+    session.access.renumber(number, as: renewed)
+    load(renewed, session, reader.request, &actions)
   }
 }
 

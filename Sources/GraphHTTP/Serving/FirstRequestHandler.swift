@@ -1,0 +1,47 @@
+// Tests: RequestTests.swift, WebSocketTests.swift
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTPTypes
+
+/// Hands a connection to Hummingbird with its first request.
+///
+/// Hummingbird has a task and an async channel for each connection, which are most of the memory of an idle one. A
+/// connection without a request needs neither, nor does one that becomes a stream of events or a WebSocket: their
+/// handlers take the request before this last handler of the pipeline sees it.
+final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias InboundOut = HTTPRequestPart
+
+  private let served: AsyncStream<HTTP1Channel.Value>.Continuation
+  private let log: Logger
+
+  /// - Parameter served: receives the connections that Hummingbird serves.
+  init(_ served: AsyncStream<HTTP1Channel.Value>.Continuation, _ log: Logger) {
+    (self.served, self.log) = (served, log)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let pipeline = context.pipeline.syncOperations
+    do {
+      try pipeline.addHandler(HTTPConnectionStateHandler(logger: log))
+      let value = try HTTP1Channel.Value(
+        wrappingChannelSynchronously: context.channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+      served.yield(value)
+    } catch {
+      // The channel is closed already.
+      return context.close(promise: nil)
+    }
+    context.fireChannelRead(data)
+    pipeline.removeHandler(context: context, promise: nil)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    let isInputClosed = if case .some(.inputClosed) = event as? ChannelEvent { true } else { false }
+    // No request is in progress whose answer could be awaited.
+    if isInputClosed || event is ChannelShouldQuiesceEvent { return context.close(promise: nil) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

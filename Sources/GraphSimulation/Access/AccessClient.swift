@@ -1,0 +1,272 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// A client of a run with accounts: the production context and replica of one user.
+///
+/// It makes transactions without the context, also of objects that it does not see. The simulation compares its results
+/// with the graph that its user sees.
+final class AccessClient {
+  struct Query {
+    let id: QueryID
+    let entity: Entity
+    let predicate: GraphPredicate
+    /// For a window.
+    var window: Window?
+  }
+
+  struct Window {
+    let sort: [SortKey]
+    var offset: Int
+    var limit: Int
+  }
+
+  /// A request that is not answered, with what has arrived of its answer.
+  struct Pending {
+    let request: AccessRequest
+    var answer = AccessAnswer()
+  }
+
+  let number: Int
+  let model: AccessModel
+  /// The number of its user; nil for the machine's owner.
+  let user: Int?
+  private(set) var context: ObjectContext
+  var link = ClientLink()
+  private(set) var queries = [Query]()
+  private(set) var pending = [RequestID: Pending]()
+  /// Answers that are complete, to be checked.
+  private var finished = [(request: AccessRequest, answer: AccessAnswer)]()
+  /// The acknowledged commits, and the ids of their transactions for this client.
+  private var acknowledged = [(id: TransactionID, revision: Revision)]()
+  /// The secret of its user, and the name under which history has its commits.
+  private(set) var credential = ""
+  private(set) var principalName = ""
+  /// Queries with changes since they were last checked.
+  var touched = Set<QueryID>()
+  /// The newest revision that the client was shown.
+  private(set) var shownRevision: Revision = 0
+  /// The revision of the newest commit that it was shown.
+  private var changedRevision: Revision = 0
+  /// Whether the server has rejected the client for good: its replica ends.
+  private(set) var isRejected = false
+  /// Whether the client ends its connection, to make another one.
+  var wantsReconnect = false
+  /// Whether the replica has turned out to be a copy.
+  private var wasCopied = false
+  private(set) var failure: String?
+  private(set) var lastRefusal: Refusal?
+  private var lastRequest: RequestID = 0
+  private var ids: UInt64 = 0
+
+  init(number: Int, user: Int?, model: AccessModel) {
+    (self.number, self.user, self.model) = (number, user, model)
+    context = Self.context(UniqueID(high: UInt64(number) + 1, low: 1), number, model)
+  }
+
+  private static func context(_ id: UniqueID, _ number: Int, _ model: AccessModel) -> ObjectContext {
+    ObjectContext(
+      model: model.model, replica: Replica(id: id, author: "client \(number)", model: model.model.hash))
+  }
+
+  var replica: UniqueID { context.replica.id }
+
+  func fail(_ reason: String) { failure = failure ?? "client \(number): \(reason)" }
+
+  /// A replica id that no client has used.
+  private func newID() -> UniqueID {
+    ids += 1
+    return UniqueID(high: UInt64(number) + 1, low: ids)
+  }
+
+  /// Starts the client again without its state.
+  /// - Parameters:
+  ///   - credential: the secret of its user; empty for the machine's owner.
+  ///   - name: the name of its principal.
+  ///   - replica: the id of another replica of the user, of which this one is a copy from before its first commit; nil
+  ///     for a new id.
+  func restart(credential: String, name: String, as replica: UniqueID? = nil, _ random: inout SeededRandom) {
+    context = Self.context(replica ?? newID(), number, model)
+    (self.credential, principalName) = (credential, name)
+    (queries, pending, finished, acknowledged, touched) = ([], [:], [], [], [])
+    (shownRevision, changedRevision) = (0, 0)
+    (isRejected, wantsReconnect) = (false, false)
+    context.handle(.credential(credential))
+    for name in ["Board", "Note"] { follow(name, "") }
+    if random.chance(50) { follow("Remark", "") }
+    if random.chance(50) { follow("Tag", "") }
+    for _ in 0..<(1 + random.below(3)) { follow(&random) }
+    if random.chance(60) { followWindow(&random) }
+    perform()
+  }
+
+  // MARK: - Queries
+
+  func follow(_ random: inout SeededRandom) {
+    let query = random.element(of: AccessModel.queries)
+    follow(query.entity, query.predicate)
+  }
+
+  private func follow(_ name: String, _ text: String) {
+    let entity = model.entity(name)
+    let predicate = model.predicate(text, of: entity)
+    let isKnown = queries.contains {
+      $0.window == nil && $0.entity.number == entity.number && $0.predicate == predicate
+    }
+    if isKnown { return }
+    let id = context.follow(entity: entity, predicate: predicate)
+    queries.append(Query(id: id, entity: entity, predicate: predicate))
+    perform()
+  }
+
+  func followWindow(_ random: inout SeededRandom) {
+    let choice = random.element(of: AccessModel.sorts.filter(\.isOwn))
+    let text = random.element(of: AccessModel.queries.filter { $0.entity == choice.entity }).predicate
+    let entity = model.entity(choice.entity)
+    let predicate = model.predicate(text, of: entity)
+    let sort = model.sort(choice.sort, of: entity)
+    let window = Window(sort: sort, offset: random.below(3), limit: 1 + random.below(5))
+    let id = context.follow(
+      entity: entity, predicate: predicate, sort: sort, offset: window.offset, limit: window.limit)
+    queries.append(Query(id: id, entity: entity, predicate: predicate, window: window))
+    perform()
+  }
+
+  func moveWindow(_ random: inout SeededRandom) {
+    guard let index = queries.indices.filter({ queries[$0].window != nil }).randomElement(using: &random),
+      var window = queries[index].window
+    else { return followWindow(&random) }
+    (window.offset, window.limit) = (random.below(6), 1 + random.below(5))
+    queries[index].window = window
+    context.moveWindow(of: queries[index].id, offset: window.offset, limit: window.limit)
+    perform()
+  }
+
+  func unfollow(_ random: inout SeededRandom) {
+    if queries.count <= 3 { return }
+    let query = queries.remove(at: random.below(queries.count))
+    touched.remove(query.id)
+    context.unfollow(query.id)
+    perform()
+  }
+
+  // MARK: - Requests
+
+  func request(_ request: AccessRequest) {
+    lastRequest += 1
+    pending[lastRequest] = Pending(request: request)
+    context.handle(.request(lastRequest, request.body))
+    perform()
+  }
+
+  /// Commits changes; the context does not know them.
+  func commit(_ changes: [Change], policy: MergePolicy) -> TransactionID {
+    let id = context.newTransactionID()
+    context.handle(.save(Transaction(id: id, policy: policy, changes: changes)))
+    perform()
+    return id
+  }
+
+  func undo(redo: Bool) {
+    context.undo(UndoRequest(context.newTransactionID(), redo: redo))
+    perform()
+  }
+
+  func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) {
+    context.restore(RestoreRequest(context.newTransactionID(), scope, at: revision))
+    perform()
+  }
+
+  func publishPresence(_ state: [UInt8]) {
+    context.handle(.presence(state))
+    perform()
+  }
+
+  func removeAcknowledged() -> [(id: TransactionID, revision: Revision)] {
+    defer { acknowledged = [] }
+    return acknowledged
+  }
+
+  /// Whether the replica has turned out to be a copy since the last call.
+  func takeCopied() -> Bool {
+    defer { wasCopied = false }
+    return wasCopied
+  }
+
+  func removeFinished() -> [(request: AccessRequest, answer: AccessAnswer)] {
+    defer { finished = [] }
+    return finished
+  }
+
+  // MARK: - The link
+
+  func connect(as session: UInt64) {
+    link.connect(as: session)
+    wantsReconnect = false
+    context.handle(.connected)
+    perform()
+  }
+
+  func disconnect() {
+    (link.closing, wantsReconnect) = (false, false)
+    if link.session == nil { return }
+    link.disconnect()
+    context.handle(.disconnected)
+    perform()
+  }
+
+  /// Receives messages, after the simulation has looked at them.
+  func receive(_ message: ToClient) {
+    context.handle(.received(message))
+    perform()
+  }
+
+  private func perform() {
+    while case let actions = context.takeActions(), !actions.isEmpty { for action in actions { perform(action) } }
+  }
+
+  private func perform(_ action: ReplicaAction) {
+    switch action {
+    case .send(let message): if link.session != nil { link.send(message) }
+    case .reply(let id, let body, let isLast): receive(body, of: id, isLast: isLast)
+    case .refused(let id, let refusal):
+      if var request = pending.removeValue(forKey: id) {
+        request.answer.refusal = refusal
+        finished.append((request.request, request.answer))
+      }
+    case .saved(let id, .success(let saved)): acknowledged.append((id, saved.committed.revision))
+    case .saved(_, .failure(let refusal)): lastRefusal = refusal
+    case .loaded(let query, _, let at), .loadedWindow(let query, _, let at): show(at.revision, [query])
+    case .changed(let update):
+      if update.revision < changedRevision {
+        fail("was shown revision \(update.revision) after \(changedRevision)")
+      }
+      changedRevision = update.revision
+      show(update.revision, update.changes.map(\.query))
+    case .copied:
+      wasCopied = true
+      context.handle(.renew(newID()))
+    case .rejected: isRejected = true
+    case .disconnect: wantsReconnect = true
+    case .diverged: fail("does not find its past in the store")
+    case .refusedQuery(let query, let refusal): fail("query \(query) was refused: \(refusal.message)")
+    default: break
+    }
+  }
+
+  private func show(_ revision: Revision, _ changed: [QueryID]) {
+    shownRevision = max(shownRevision, revision)
+    touched.formUnion(changed)
+  }
+
+  private func receive(_ body: ToClient.Body, of id: RequestID, isLast: Bool) {
+    guard var request = pending.removeValue(forKey: id) else { return fail("has an answer to no request: \(body)") }
+    request.answer.add(body)
+    if isLast {
+      finished.append((request.request, request.answer))
+    } else {
+      pending[id] = request
+      if body.awaitsMore { context.handle(.more(id)) }
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import GraphModel
+import GraphWire
+
+/// Checks the promises of a run with accounts, by the rights of each request, the objects that each principal has seen,
+/// and the owners of replica ids.
+struct AccessPromises {
+  /// Traces of the messages of a principal, and the objects that it has created.
+  private struct Own {
+    var sent = LeakScanner.Traces()
+    var created = Set<ObjectID>()
+  }
+
+  let model: AccessModel
+  private(set) var events = [AccessEvent: Int]()
+  private(set) var scanner = LeakScanner()
+  private var sights = [NaiveAccess: AccessSight]()
+  /// By the shown name of the principal.
+  private var own = [String: Own]()
+  /// The naive rights of each value that the server uses.
+  private var accesses = [Rights: NaiveAccess]()
+  /// The requests under each transaction id.
+  private var attempts = [TransactionID: [AccessSimulation.Attempt]]()
+  /// The names of the principals that have committed under a replica id.
+  private(set) var owners = [UniqueID: String]()
+  private var acknowledged = [Revision: (client: Int, id: TransactionID)]()
+  /// The replica ids under which something was requested.
+  private(set) var requested = Set<UniqueID>()
+
+  init(model: AccessModel) { self.model = model }
+
+  mutating func record(_ event: AccessEvent) { events[event, default: 0] += 1 }
+
+  mutating func register(_ access: NaiveAccess, for rights: Rights) { accesses[rights] = access }
+
+  // MARK: - Requests and commits
+
+  mutating func record(sent frame: [UInt8], by principal: Principal) {
+    own[principal.name, default: Own()].sent.formUnion(scanner.traces(in: frame))
+  }
+
+  /// Records a request that the hub passes to the writer.
+  mutating func record(_ request: WriteRequest) {
+    let (author, rights) = request.principal
+    var (isBatch, isUndo, isRestore) = (false, false, false)
+    switch request {
+    case .transaction: break
+    case .undo: isUndo = true
+    case .restore: isRestore = true
+    case .batch: isBatch = true
+    }
+    var access: NaiveAccess?
+    if let rights {
+      precondition(rights.user == author.id, "the rights of a request are those of its author")
+      access = accesses[rights]
+      precondition(access != nil, "the server has authenticated the user of a request")
+    }
+    requested.insert(request.id.replica)
+    attempts[request.id, default: []].append(
+      AccessSimulation.Attempt(
+        author: author, access: access, isBatch: isBatch, isUndo: isUndo, isRestore: isRestore))
+  }
+
+  /// Records a commit, and describes how it breaks a promise; nil if it does not.
+  mutating func record(_ record: CommitRecord, _ recorder: GraphRecorder) -> String? {
+    let name = "revision \(record.revision)"
+    for change in record.changes {
+      scanner.add(change.id)
+      if change.before == nil { own[record.author, default: Own()].created.insert(change.id) }
+    }
+    if let owner = owners.updateValue(record.author, forKey: record.transaction.replica), owner != record.author {
+      return "\(name): \(record.author) commits under the replica id of \(owner)"
+    }
+    guard let attempts = attempts[record.transaction]?.filter({ $0.author.name == record.author }), !attempts.isEmpty
+    else { return "\(name): \(record.author) has not requested it" }
+    guard let before = recorder.state(record.revision - 1), let after = recorder.state(record.revision) else {
+      return "\(name): its state is not known"
+    }
+    count(record, attempts, before, after)
+    var reason: String?
+    for attempt in attempts {
+      guard let access = attempt.access, let refusal = refusal(of: record, for: access, before, after) else {
+        return nil
+      }
+      reason = "\(name): \(record.author) with \(access.grants) \(refusal)"
+    }
+    return reason
+  }
+
+  /// The reason why a user with these rights may not make a commit; nil if it may.
+  private func refusal(
+    of record: CommitRecord, for access: NaiveAccess, _ before: RecordedGraph, _ after: RecordedGraph
+  ) -> String? {
+    for change in record.changes {
+      if let reason = access.refusal(of: change, from: before, to: after, model) {
+        return "\(reason): \(change.kind) \(change.id)"
+      }
+    }
+    return nil
+  }
+
+  private mutating func count(
+    _ record: CommitRecord, _ attempts: [AccessSimulation.Attempt], _ before: RecordedGraph, _ after: RecordedGraph
+  ) {
+    let board = model.property("Note", "board")
+    let hasMoved = record.changes.contains { change in
+      guard let old = change.before, let new = change.after, model.isA(change.id, "Note") else { return false }
+      return old[board] != new[board]
+    }
+    guard let attempt = attempts.last else { preconditionFailure("a commit was requested") }
+    if hasMoved {
+      self.record(attempt.isBatch ? .movedByBatch : attempt.isUndo || attempt.isRestore ? .movedByUndo : .movedByEdit)
+    }
+    for access in Set(accesses.values) {
+      for change in record.changes {
+        let saw = change.before.map { access.sees($0, in: before, model) } == true
+        let sees = change.after.map { access.sees($0, in: after, model) } == true
+        if change.before != nil, sees, !saw { self.record(.cameIntoSight) }
+        if change.after != nil, saw, !sees { self.record(.wentOutOfSight) }
+      }
+    }
+    if attempt.access == nil { return }
+    self.record(.restrictedCommit)
+    if attempt.isBatch { self.record(.restrictedBatch) }
+    if attempt.isUndo { self.record(.restrictedUndo) }
+    if attempt.isRestore { self.record(.restrictedRestore) }
+  }
+
+  /// Describes an acknowledgement of another principal's commit, or of a commit that another transaction made.
+  mutating func failure(
+    ofAcknowledged id: TransactionID, _ revision: Revision, client: Int, name: String, _ recorder: GraphRecorder
+  ) -> String? {
+    guard let record = recorder.records.first(where: { $0.revision == revision }) else {
+      return "client \(client): transaction \(id) was acknowledged as \(revision), which does not exist"
+    }
+    if record.author != name { return "client \(client) learns the outcome of \(record.author)'s revision \(revision)" }
+    if let other = acknowledged.updateValue((client, id), forKey: revision), other != (client, id) {
+      return "revision \(revision) was acknowledged as \(other) and as \((client, id))"
+    }
+    return nil
+  }
+
+  // MARK: - What is received
+
+  /// The traces that a user with these rights may receive.
+  mutating func sight(of access: NaiveAccess, _ recorder: GraphRecorder) -> LeakScanner.Traces {
+    var sight = sights[access, default: AccessSight()]
+    sight.catchUp(recorder, access, model)
+    sights[access] = sight
+    return sight.traces
+  }
+
+  /// Describes what a frame contains and the principal may not know; nil if there is nothing.
+  mutating func failure(
+    of frame: [UInt8], _ messages: [ToClient], for access: NaiveAccess, _ principal: Principal,
+    _ recorder: GraphRecorder
+  ) -> String? {
+    count(messages, for: access, recorder)
+    let found = scanner.traces(in: frame)
+    var refusals = [Refusal]()
+    for case .refused(let refusal) in messages.map(\.body) { refusals.append(refusal) }
+    if found.ids.isEmpty, found.words.isEmpty, refusals.isEmpty { return nil }
+    let seen = sight(of: access, recorder)
+    let mine = own[principal.name, default: Own()]
+    // The ids of its own inserts, which may have met existing objects that it saw at that time.
+    var assigned = Set<ObjectID>()
+    for case .committed(let result, _, _) in messages.map(\.body) {
+      assigned.formUnion(result.identities.map(\.permanent))
+    }
+    // A refusal repeats the ids of the request.
+    let isKnown = { (id: ObjectID) in
+      seen.ids.contains(id) || mine.created.contains(id) || assigned.contains(id)
+        || !refusals.isEmpty && mine.sent.ids.contains(id)
+    }
+    let name = "\(principal.name) with \(access.grants)"
+    if let id = found.ids.filter({ !isKnown($0) }).min() {
+      return "\(name) receives the id \(id), which it never saw: \(messages)"
+    }
+    if let word = found.words.subtracting(seen.words).subtracting(mine.sent.words).min() {
+      return "\(name) receives the text \(LeakScanner.word(word)), which it never saw: \(messages)"
+    }
+    for refusal in refusals {
+      let texts = [refusal.message] + refusal.violations.map(\.message)
+      for id in scanner.ids where !isKnown(id) && texts.contains(where: { $0.contains(id.description) }) {
+        return "\(name) is refused in the name of \(id), which it never saw: \(refusal)"
+      }
+    }
+    return nil
+  }
+
+  private mutating func count(_ messages: [ToClient], for access: NaiveAccess, _ recorder: GraphRecorder) {
+    for message in messages {
+      switch message.body {
+      case .presence: record(.presenceReceived)
+      case .subscribed(_, resumed: true, _): record(.queryResumed)
+      case .subscribed(_, resumed: false, known: true): record(.queryReloaded)
+      case .refused(let refusal) where refusal.code == .notAllowed: record(.refusedForRight)
+      case .refused(let refusal) where refusal.code == .unique:
+        guard let graph = recorder.state(recorder.revision) else { continue }
+        let isHidden = refusal.violations.contains { violation in
+          graph.images.values.contains { image in
+            guard let property = model.model.entity(image.id.entity)?.property(violation.property) else { return false }
+            return image[property] == violation.value && !access.sees(image, in: graph, model)
+          }
+        }
+        if isHidden { record(.keyOfInvisible) }
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,245 @@
+import GraphModel
+import GraphWire
+
+/// A request of a client, whose answer is compared with the graph that its user sees.
+struct AccessRequest {
+  enum Kind {
+    /// Objects or their number; with `limit`, the first ones.
+    case fetch(entity: Entity, predicate: GraphPredicate, sort: [SortKey], limit: Int?)
+    /// Notes by the title of their board, counted and summed.
+    case groups(GraphPredicate)
+    case log(LogRequest)
+    case follow(Token)
+    case differences(DifferenceRequest)
+    case origin(ObjectID, Property)
+    case export
+    case status
+    case revisionAt
+    /// Only what its bytes contain is checked.
+    case other
+  }
+
+  let kind: Kind
+  let body: ToServer.Body
+}
+
+/// The parts of an answer that have arrived.
+struct AccessAnswer {
+  var objects = [ObjectImage]()
+  var rows = [[Value]]()
+  var count: UInt64?
+  var at: Token?
+  var entries = [CommitEntry]()
+  var differences = [ObjectDifference]()
+  var origin: ValueOrigin?
+  var status: ServerStatus?
+  var author: String?
+  var exported: UInt64?
+  var refusal: Refusal?
+
+  mutating func add(_ body: ToClient.Body) {
+    switch body {
+    case .chunk(let chunk):
+      objects += chunk.objects
+      rows += chunk.rows
+      if let end = chunk.end { (at, count) = (end.at, end.count) }
+    case .log(let entries, _, _): self.entries += entries
+    case .followed(let entries, let at, _, _): (self.entries, self.at) = (entries, at)
+    case .differences(let differences, _, _): self.differences += differences
+    case .why(let origin): self.origin = origin
+    case .status(let status): self.status = status
+    case .revisionAt(let found): author = found.author
+    case .exportHead(let head): exported = head.objects
+    default: break
+    }
+  }
+}
+
+/// Compares answers with the reduced graph.
+struct AccessAnswerCheck {
+  let access: NaiveAccess
+  let recorder: GraphRecorder
+  let model: AccessModel
+
+  private func graph(_ revision: Revision) -> RecordedGraph? {
+    recorder.state(revision).map { access.reduced($0, model) }
+  }
+
+  /// Describes a difference; nil if there is none.
+  func failure(of request: AccessRequest, _ answer: AccessAnswer) -> String? {
+    if let refusal = answer.refusal { return failure(of: request, refusal) }
+    switch request.kind {
+    case .fetch(let entity, let predicate, let sort, let limit):
+      guard let at = answer.at, let graph = graph(at.revision) else { return "was read at an unknown revision" }
+      let all = graph.objects(of: entity, predicate)
+      let name = "\(entity.name) \(predicate.text(in: model.model)) by \(sort.text(in: model.model)) at \(at.revision)"
+      guard case .fetch(let fetch) = request.body, fetch.result == .objects else {
+        if answer.count == UInt64(all.count) { return nil }
+        return "\(name): counts \(String(describing: answer.count)), there are \(all.count)"
+      }
+      let sorted = SortOrder(sort, model: model.model).sorted(Array(all.values), in: graph)
+      let wanted = limit.map { Array(sorted.prefix($0)) } ?? sorted
+      return answer.objects == wanted ? nil : "\(name): \(Self.list(answer.objects)), there are \(Self.list(wanted))"
+    case .groups(let predicate): return failure(ofGroups: predicate, answer)
+    case .log(let request): return failure(ofLog: request, answer)
+    case .follow(let since):
+      guard let at = answer.at else { return "has no end" }
+      return failure(of: answer.entries, entries(after: since.revision, through: at.revision), changes: nil)
+    case .differences(let request): return failure(ofDifferences: request, answer)
+    case .origin(let id, let property): return failure(ofOrigin: answer.origin, of: id, property)
+    case .export:
+      guard let at = answer.at, let graph = graph(at.revision) else { return "was read at an unknown revision" }
+      let found = Dictionary(answer.objects.map { ($0.id, $0) }) { first, _ in first }
+      if found != graph.images { return "exports \(Self.list(answer.objects)) of \(graph.images.count) objects" }
+      if answer.exported == UInt64(graph.images.count) { return nil }
+      return "counts \(String(describing: answer.exported)) exported objects"
+    case .status:
+      guard let status = answer.status else { return "has no status" }
+      let counts = [status.size, status.sessions, status.registrations, status.commitLogSize]
+      return counts.allSatisfy { $0 == 0 } && status.counters.isEmpty ? nil : "the status counts \(counts)"
+    case .revisionAt: return answer.author == "" ? nil : "names the author of any commit"
+    case .other: return nil
+    }
+  }
+
+  private func failure(of request: AccessRequest, _ refusal: Refusal) -> String? {
+    // A lost connection ends its requests.
+    if refusal.code == .unavailable { return nil }
+    switch request.kind {
+    case .origin where refusal.code == .notFound, .other: return nil
+    default: return "refused: \(refusal)"
+    }
+  }
+
+  private static func list(_ images: [ObjectImage]) -> String {
+    images.map { "\($0.id) of \($0.revision) \($0.values)" }.joined(separator: ", ")
+  }
+
+  // MARK: - Groups
+
+  private func failure(ofGroups predicate: GraphPredicate, _ answer: AccessAnswer) -> String? {
+    guard let at = answer.at, let graph = graph(at.revision) else { return "was read at an unknown revision" }
+    let notes = graph.objects(of: model.entity("Note"), predicate).values
+    var wanted = Set<[Value]>()
+    for (title, members) in Dictionary(grouping: notes, by: { graph.value("title", of: $0, through: "board") }) {
+      let sum = members.reduce(Int64(0)) { sum, note in
+        if case .integer(let x) = model.value(note, "x") { sum + x } else { sum }
+      }
+      wanted.insert([title, .integer(Int64(members.count)), .integer(sum)])
+    }
+    if Set(answer.rows) == wanted, answer.rows.count == wanted.count { return nil }
+    return "groups at \(at.revision): \(answer.rows), there are \(wanted)"
+  }
+
+  // MARK: - History
+
+  /// A commit as the user sees it.
+  private struct SeenCommit {
+    let record: CommitRecord
+    /// The visible states of the objects of which the user sees one.
+    var changes = [ObjectID: (before: ObjectImage?, after: ObjectImage?)]()
+  }
+
+  /// The commits of which the user sees something, oldest first.
+  private func entries(
+    after: Revision, through: Revision, where isIncluded: (ObjectID) -> Bool = { _ in true }
+  ) -> [SeenCommit] {
+    recorder.records.compactMap { record in
+      guard record.revision > after, record.revision <= through, let old = graph(record.revision - 1),
+        let new = graph(record.revision)
+      else { return nil }
+      var seen = SeenCommit(record: record)
+      // The log lists no changes of a batch in several parts.
+      if record.summary != nil { return seen }
+      for change in record.changes where isIncluded(change.id) {
+        let states = (before: old.images[change.id], after: new.images[change.id])
+        if states.before != nil || states.after != nil { seen.changes[change.id] = states }
+      }
+      return seen.changes.isEmpty ? nil : seen
+    }
+  }
+
+  private func failure(ofLog request: LogRequest, _ answer: AccessAnswer) -> String? {
+    let family = Set(request.filter.entities)
+    var wanted = entries(after: request.after, through: request.through) { id in
+      family.isEmpty || family.contains(id.entity)
+    }
+    if !family.isEmpty {
+      wanted.removeAll { commit in commit.record.summary.map { family.isDisjoint(with: $0.entities) } == true }
+    }
+    if !request.oldestFirst { wanted.reverse() }
+    if request.limit > 0 { wanted = Array(wanted.prefix(Int(request.limit))) }
+    return failure(of: answer.entries, wanted, changes: request.changes)
+  }
+
+  private func failure(of entries: [CommitEntry], _ wanted: [SeenCommit], changes limit: UInt64?) -> String? {
+    guard entries.map(\.revision) == wanted.map(\.record.revision) else {
+      return "history has \(entries.map(\.revision)), the user sees \(wanted.map(\.record.revision))"
+    }
+    for (entry, commit) in zip(entries, wanted) {
+      let name = "history, revision \(entry.revision)"
+      let total = UInt64(commit.changes.count)
+      let listed = limit.map { min($0, total) } ?? total
+      if entry.unlisted != 0 { return "\(name): counts \(entry.unlisted) changes of a batch" }
+      guard UInt64(entry.changes.count) == listed, entry.more == total - listed else {
+        return "\(name): lists \(entry.changes.map(\.id)) and \(entry.more) more of \(commit.changes.keys.sorted())"
+      }
+      for change in entry.changes {
+        guard let states = commit.changes[change.id] else { return "\(name): the user does not see \(change.id)" }
+        let kind: Delta.Change.Kind =
+          states.before == nil ? .inserted : states.after == nil ? .removed : .updated
+        guard change.kind == kind, change.object == states.after ?? states.before else {
+          return "\(name): \(change.id) is \(change.kind) as \(String(describing: change.object)), the user sees "
+            + "\(kind) from \(String(describing: states.before)) to \(String(describing: states.after))"
+        }
+        if let reason = failure(of: change.edits, from: states.before, to: states.after) {
+          return "\(name): \(change.id) \(reason)"
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Edits of an update lead from the visible state before it to the one after it.
+  private func failure(of edits: [Edit], from before: ObjectImage?, to after: ObjectImage?) -> String? {
+    guard let before, let after else { return edits.isEmpty ? nil : "has edits and becomes visible or invisible" }
+    for edit in edits {
+      guard let property = model.model.property(edit.property), property.slot != nil else { continue }
+      if edit.applied(to: before[property]) != after[property] {
+        return "has an edit of \(property.name) from \(before[property]) to \(after[property]): \(edit.action)"
+      }
+    }
+    return nil
+  }
+
+  private func failure(ofDifferences request: DifferenceRequest, _ answer: AccessAnswer) -> String? {
+    let (low, high) = (min(request.from, request.to), max(request.from, request.to))
+    guard let old = graph(request.from), let new = graph(request.to) else { return nil }
+    var wanted = [ObjectID: ObjectDifference]()
+    let touched = recorder.records.filter { $0.revision > low && $0.revision <= high }.flatMap(\.changes).map(\.id)
+    for id in Set(touched) {
+      wanted[id] = ObjectDifference(from: old.images[id], to: new.images[id], model: model.model)
+    }
+    let found = Dictionary(answer.differences.map { ($0.object.id, $0) }) { first, _ in first }
+    if found == wanted, answer.differences.count == wanted.count { return nil }
+    return "differences from \(request.from) to \(request.to): \(found), the user sees \(wanted)"
+  }
+
+  private func failure(ofOrigin origin: ValueOrigin?, of id: ObjectID, _ property: Property) -> String? {
+    guard let origin else { return "has no origin" }
+    guard let after = graph(origin.revision)?.images[id] else {
+      return "the origin of \(property.name) of \(id) is revision \(origin.revision), where the user does not see it"
+    }
+    let before = graph(origin.revision - 1)?.images[id]
+    // References of the value are those that are visible now.
+    if property.relationship == nil, after[property] != origin.value {
+      return "the origin of \(property.name) has \(origin.value), revision \(origin.revision) \(after[property])"
+    }
+    // A revival has replaced the value from before the delete.
+    if origin.kind == .updated || origin.kind == .inserted {
+      let wanted = origin.kind == .inserted ? Value.null : before.map { $0[property] } ?? .null
+      if origin.replaced != wanted { return "\(property.name) has replaced \(origin.replaced), the user saw \(wanted)" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,230 @@
+import GraphHub
+import GraphModel
+import GraphReplica
+import GraphStore
+import GraphWire
+
+/// The server's work for a run with accounts: the hub's actions, its threads and the links.
+extension AccessSimulation {
+  func perform(_ action: HubAction, _ node: inout ServerNode) {
+    switch action {
+    case .send(let frame, let id): deliver(frame, to: id)
+    case .broadcast(let frame, let ids): for id in ids { deliver(frame, to: id) }
+    case .commit(let ticket, let request):
+      promises.record(request)
+      node.commits.append((ticket, bug == .judgedByOldScope ? withForeignBoards(request) : request))
+    case .keepRows(let ticket, let rows, let request): node.keepRows(rows, ticket, request)
+    case .dropRows(let ticket): node.keptRows[ticket] = nil
+    case .assignRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
+    case .cancelBatch(let ticket): node.cancelled.insert(ticket)
+    case .read(let ticket, let request, let session, let number):
+      node.jobs.append(.read(ticket, request, session, number))
+    case .collect(let ticket, let fetch, let visibility, _): node.jobs.append(.collect(ticket, fetch, visibility))
+    case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
+    case .continueRead(let ticket):
+      node.streams.modifyIfPresent(ticket) { $0.credit += 1 }
+      node.release(ticket)
+    case .cancelRead(let ticket): node.streams[ticket] = nil
+    case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
+    case .watch(let query, let number): node.store.watch(query, number: number)
+    case .unwatch(let number): node.store.unwatch(number)
+    case .recordReferences(let isWanted): node.store.recordReferences(isWanted)
+    case .recordAccess(let principal, let generation, let revision):
+      accountJobs.append(.recordAccess(principal, generation, revision))
+    case .authenticate(let credential, let session): accountJobs.append(.authenticate(credential, session))
+    case .findReplica(let replica, let session): accountJobs.append(.findReplica(replica, session))
+    case .recognize(let ticket, let token): node.jobs.append(.recognize(ticket, token))
+    case .statistics(let ticket): node.jobs.append(.statistics(ticket))
+    case .pauseReading(let id): node.paused.insert(id)
+    case .resumeReading(let id): node.paused.remove(id)
+    case .close(let id):
+      if let client = client(of: id) { client.link.closing = true }
+    case .report(let failure, _): preconditionFailure("\(failure)")
+    case .discard, .audit, .finished: break
+    }
+  }
+
+  /// The client that is connected as a session; nil for one that was lost, and for a thief.
+  func client(of session: SessionID) -> AccessClient? {
+    guard let number = sessions[session]?.client, clients.indices.contains(number),
+      clients[number].link.session == session
+    else { return nil }
+    return clients[number]
+  }
+
+  private func deliver(_ frame: [UInt8], to id: SessionID) {
+    if let client = client(of: id) {
+      client.link.down.append(frame)
+    } else if let index = thieves.firstIndex(where: { $0.session == id }) {
+      thieves[index].received.append(frame)
+    }
+  }
+
+  // MARK: - Links
+
+  func deliverUp(_ client: AccessClient) {
+    if let session = client.link.session, !client.link.up.isEmpty, server?.paused.contains(session) == false {
+      trace("up \(client.number)")
+      receive(client.link.up.removeFirst(), from: session)
+    }
+  }
+
+  func receive(_ frame: [UInt8], from session: SessionID) {
+    var decoder = FrameDecoder()
+    decoder.append(frame)
+    guard let bytes = try? decoder.next(), let message = try? ToServer(binary: bytes) else {
+      preconditionFailure("a client sends messages that the server can read")
+    }
+    if let principal = sessions[session]?.principal { promises.record(sent: frame, by: principal) }
+    handle(.received(message, from: session))
+  }
+
+  func deliverDown(_ client: AccessClient) throws {
+    if let session = client.link.session, !client.link.down.isEmpty, let state = sessions[session] {
+      try deliver(client.link.down.removeFirst(), to: client, session, state)
+    }
+  }
+
+  private func deliver(
+    _ frame: [UInt8], to client: AccessClient, _ session: SessionID, _ state: SessionState
+  ) throws {
+    trace("down \(client.number) \(frame.count)")
+    let shown = bug == .deltaOfOtherClass && state.access != nil ? withWholeDeltas(frame) : frame
+    let messages: [ToClient]
+    do {
+      messages = try Self.messages(in: shown)
+    } catch {
+      return try check("client \(client.number) can't read the server's message: \(error)")
+    }
+    if let access = state.access, let principal = state.principal {
+      try check(promises.failure(of: shown, messages, for: access, principal, recorder))
+    }
+    for message in messages { client.receive(message) }
+    handle(.drained(session, bytes: frame.count))
+    try checkAnswers(of: client, state)
+    try checkShown(client, state)
+  }
+
+  static func messages(in frame: [UInt8]) throws -> [ToClient] {
+    var decoder = FrameDecoder()
+    decoder.append(frame)
+    var messages = [ToClient]()
+    while let bytes = try decoder.next() { messages.append(try ToClient(binary: bytes)) }
+    return messages
+  }
+
+  // MARK: - Threads
+
+  func runJob() {
+    if let count = server?.jobs.count, count > 0, let job = server?.jobs.remove(at: random.below(count)) {
+      trace("job")
+      server?.run(job)
+    }
+  }
+
+  func handleSubmission() {
+    let hasOutputs = server?.outputs.isEmpty == false
+    if server?.inbox.isEmpty == false, !hasOutputs || random.chance(50) {
+      trace("a submission")
+      return handle(server?.inbox.removeFirst())
+    }
+    if !hasOutputs { return }
+    let output = server?.takeOutput()
+    if let (session, frame) = output?.frame { deliver(frame, to: session) }
+    handle(output?.event)
+  }
+
+  /// Looks one thing up in the accounts or among the replicas.
+  /// - Returns: whether there was something to do.
+  func runAccountJob() throws -> Bool {
+    guard !accountJobs.isEmpty, let store = server?.store else { return false }
+    switch accountJobs.removeFirst() {
+    case .authenticate(let credential, let session):
+      let result = accounts.authenticate(credential)
+      trace("session \(session) authenticates")
+      if case .success(.user(let principal, _, let access)) = result,
+        let user = accounts.users.first(where: { $0.principal == principal })
+      {
+        promises.register(user.access, for: access.rights)
+        sessions.modifyIfPresent(session) { ($0.principal, $0.access) = (principal, user.access) }
+      }
+      server?.inbox.append(.authenticated(result, session: session))
+    case .findReplica(let replica, let session):
+      var known = try store.replica(replica)
+      if bug == .foreignReplica { known = known.map { KnownReplica(lastSequence: $0.lastSequence) } }
+      server?.inbox.append(.foundReplica(.success(known), session: session))
+    case .recordAccess(let principal, let generation, let revision):
+      accounts.record(generation, of: principal, at: revision)
+    case .checkTokens(let tokens):
+      let ended = accounts.ended(among: tokens)
+      for refusal in ended.values {
+        promises.record(refusal.code == .unavailable ? .sessionEndedByGrants : .sessionEndedByRemoval)
+      }
+      if !ended.isEmpty { server?.inbox.append(.tokensEnded(ended)) }
+    }
+    return true
+  }
+
+  /// Compares the tokens in use with the accounts, as the server does twice a second.
+  func checkTokens() {
+    if let tokens = server?.hub.tokensInUse, !tokens.isEmpty { accountJobs.append(.checkTokens(tokens)) }
+  }
+
+  // MARK: - Planted bugs
+
+  /// The planted bug of a judgement that does not look at the board to which a note moves: the user is an editor there.
+  private func withForeignBoards(_ request: WriteRequest) -> WriteRequest {
+    guard case .transaction(let transaction, let author, let rights?) = request else { return request }
+    let board = model.property("Note", "board").number
+    let boards = transaction.changes.filter { $0.kind == .update }.flatMap(\.edits).compactMap { edit -> UniqueID? in
+      guard edit.property == board, case .set(.object(let id)) = edit.action else { return nil }
+      return id.key
+    }
+    var grants = rights.scopes.map { Grant($0.value, on: $0.key) } + boards.map { Grant(.editor, on: $0) }
+    if let role = rights.role { grants.append(Grant(role)) }
+    return .transaction(transaction, author: author, rights: Rights(user: rights.user, grants: grants))
+  }
+
+  /// The planted bug of a refusal that names the object which has the key.
+  func nameHolders() {
+    guard var node = server, let graph = recorder.state(recorder.revision) else {
+      preconditionFailure("the server has written, and its state is recorded")
+    }
+    node.inbox = node.inbox.map { event in
+      guard case .committed(var results) = event else { return event }
+      for index in results.indices {
+        guard case .refused(var refusal) = results[index].result.outcome else { continue }
+        for place in refusal.violations.indices where refusal.violations[place].commonRule == .unique {
+          let violation = refusal.violations[place]
+          let holder = graph.images.values.filter { image in
+            model.model.entity(image.id.entity)?.property(violation.property).map { image[$0] } == violation.value
+          }.map(\.id).min()
+          if let holder { refusal.violations[place].value = .object(holder) }
+        }
+        results[index].result.outcome = .refused(refusal)
+      }
+      return .committed(results)
+    }
+    server = node
+  }
+
+  /// The planted bug of a delta for a class that sees everything.
+  private func withWholeDeltas(_ frame: [UInt8]) -> [UInt8] {
+    guard let messages = try? Self.messages(in: frame) else { return frame }
+    return messages.flatMap { message -> [UInt8] in
+      guard case .delta(var delta) = message.body, let graph = recorder.state(delta.revision) else {
+        return Frame.encode(message)
+      }
+      for index in delta.changes.indices where delta.changes[index].kind == .inserted {
+        delta.changes[index].object = graph.images[delta.changes[index].id]
+      }
+      let entities = Set(delta.changes.map(\.id.entity))
+      let known = Set(delta.changes.map(\.id))
+      for case let image? in recorder.records.filter({ $0.revision == delta.revision }).flatMap(\.changes).map(\.after)
+      where entities.contains(image.id.entity) && !known.contains(image.id) {
+        delta.changes.append(Delta.Change(kind: .inserted, id: image.id, object: image))
+      }
+      return Frame.encode(ToClient(message.request, .delta(delta)))
+    }
+  }
+}

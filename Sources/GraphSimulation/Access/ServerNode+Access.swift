@@ -1,0 +1,98 @@
+import GraphHub
+import GraphModel
+import GraphStore
+import GraphWire
+
+/// Reads of a server with accounts: each of the graph reduced to what the session sees, as `StoreReadRunner` reads it.
+extension ServerNode {
+  func read(_ request: ReadRequest, _ session: SessionID, _ number: UInt64, _ bug: AccessBug?) -> Stream {
+    var (request, visibility) = (request, Visibility?.none)
+    if case .reduced(let inner, let seen) = request { (request, visibility) = (inner, seen) }
+    do {
+      switch request {
+      case .objects(let fetch): return try objects(fetch, visibility, session, number)
+      case .message(.exportGraph, _): return try export(visibility, session, number)
+      case .message(let message, let author):
+        let (body, at) = try answer(message, of: author, visibility, bug)
+        return Stream(session: session, frames: [Frame.encode(ToClient(number, body))], at: at)
+      case .translated, .reduced: preconditionFailure("clients of a run with accounts have the server's model")
+      }
+    } catch {
+      let refusal = error as? Refusal ?? Refusal(.unavailable, "\(error)")
+      return Stream(session: session, refusal: refusal)
+    }
+  }
+
+  private func objects(
+    _ fetch: FetchRequest, _ visibility: Visibility?, _ session: SessionID, _ number: UInt64
+  ) throws -> Stream {
+    var columns = [RowColumn]()
+    if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
+    var encoder = ChunkEncoder(request: number, columns: columns)
+    var frames = [[UInt8]]()
+    let end = try store.answer(fetch, seenBy: visibility, while: { true }) { part in
+      if let frame = try encoder.append(part) { frames.append(frame) }
+    }
+    frames.append(encoder.finish(end))
+    return Stream(session: session, frames: frames, at: end.at)
+  }
+
+  private func export(_ visibility: Visibility?, _ session: SessionID, _ number: UInt64) throws -> Stream {
+    var encoder = ChunkEncoder(request: number)
+    var frames = [[UInt8]]()
+    let end = try store.export(seenBy: visibility) { at, objects in
+      frames.append(Frame.encode(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
+    } body: { image in
+      if let frame = encoder.append(image) { frames.append(frame) }
+    }
+    frames.append(encoder.finish(at: end.at, damage: end.damage))
+    return Stream(session: session, frames: frames, at: end.at)
+  }
+
+  /// The answer that is one message, and the state that was read.
+  private func answer(
+    _ message: ToServer.Body, of author: Principal, _ visibility: Visibility?, _ bug: AccessBug?
+  ) throws -> (body: ToClient.Body, at: Token) {
+    switch message {
+    case .log(let request):
+      var entries = [CommitEntry]()
+      let isPlanted = bug == .earlyHistory && visibility != nil
+      let end = try store.log(
+        request, seenBy: isPlanted ? nil : visibility, maximumChanges: 100_000, while: { true }
+      ) { entries.append(CommitEntry($0)) }
+      if isPlanted { entries = try onlyVisibleNow(entries, visibility) }
+      return (.log(entries, last: true, damage: end.damage), end.at)
+    case .undoState(let scope): return (.undoState(try store.undoState(of: author.id, scope: scope)), try store.head)
+    case .revisionAt(let time):
+      var found = try store.revision(at: time)
+      if visibility != nil { found.author = "" }
+      return (.revisionAt(found), found.head)
+    case .why(let id, let property):
+      return (.why(try store.origin(of: property, of: id, seenBy: visibility)), try store.head)
+    case .changes(.follow(let request)):
+      let page = try store.follow(request, seenBy: visibility)
+      return (.followed(page.commits.map { CommitEntry($0) }, at: page.at, head: page.head), page.head)
+    case .changes(.differences(let request)):
+      var differences = [ObjectDifference]()
+      let end = try store.differences(request, seenBy: visibility) { differences.append($0) }
+      return (.differences(differences, last: true, damage: end.damage), end.at)
+    default: throw Refusal(.malformed, "the simulation's clients do not send this: \(message)")
+    }
+  }
+
+  /// The planted bug: all changes of the objects that the class sees now.
+  private func onlyVisibleNow(_ entries: [CommitEntry], _ visibility: Visibility?) throws -> [CommitEntry] {
+    var visible = Set<ObjectID>()
+    for entity in store.model.entities where entity.parent == nil {
+      let request = FetchRequest(entity: entity.number, result: .identifiers)
+      _ = try store.answer(request, seenBy: visibility, while: { true }) { part in
+        if case .object(let image) = part { visible.insert(image.id) }
+      }
+    }
+    return entries.compactMap { entry in
+      var entry = entry
+      entry.changes.removeAll { !visible.contains($0.id) }
+      return entry.changes.isEmpty ? nil : entry
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Foundation
+import GraphModel
+import GraphStoreTools
+
+/// `--on OBJECT`
+struct ScopeOption: ParsableArguments {
+  @Option(name: .customLong("on"), help: ArgumentHelp("The scope: \(ObjectName.forms).", valueName: "object"))
+  var object: String?
+
+  func validate() throws {
+    if let object { try ObjectName.check(object) }
+  }
+
+  /// The scope; nil for the complete store.
+  func scope(_ flags: StoreFlags) async throws -> UniqueID? {
+    guard let object else { return nil }
+    return try await ObjectName(object).key(flags)
+  }
+}
+
+/// An object as a command names it: by its complete id, or a container by its name, as in `Board:Plans`.
+struct ObjectName {
+  static let forms = "the name of a container, such as Board:Plans, or the complete id of an object"
+
+  private let text: String
+
+  init(_ text: String) { self.text = text }
+
+  /// The entity and the name; nil for an id.
+  private var parts: (entity: String, name: String)? {
+    guard UniqueID(text) == nil, let colon = text.firstIndex(of: ":") else { return nil }
+    return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+  }
+
+  static func check(_ text: String) throws {
+    if UniqueID(text) != nil { return }
+    guard let parts = ObjectName(text).parts, !parts.entity.isEmpty, !parts.name.isEmpty else {
+      throw ValidationError(
+        "\"\(text.excerpt)\" is neither a container's name, such as Board:Plans, nor a complete id, which has "
+          + "\(UniqueID.textLength) characters; stickies shows it with --json")
+    }
+  }
+
+  /// The time that a command waits for an object which a running daemon has not written to its database file yet. The
+  /// daemon does so when it has had no commit for a second.
+  private static let patience = Duration.seconds(3)
+
+  /// The key of the object; an id is not looked up.
+  /// - Throws: `Refusal` if no container has the name.
+  func key(_ flags: StoreFlags) async throws -> UniqueID {
+    if let key = UniqueID(text) { return key }
+    guard let (entity, name) = parts else { throw ValidationError("the object's name was checked") }
+    let settings = try await flags.settings()
+    let model = try ModelSource.load(folder: settings.schema, forStoreAt: settings.storePath)
+    let property = try Self.name(of: entity, model)
+    let deadline = ContinuousClock.now + Self.patience
+    while true {
+      let stored = try StoredObject(with: name, for: property, directory: settings.data, model: model)
+      if let image = stored.image { return image.id.key }
+      guard ContinuousClock.now < deadline else {
+        throw Refusal(
+          .notFound,
+          "there is no \(entity) called \"\(name.excerpt)\" at revision \(stored.revision): names are compared letter "
+            + "by letter")
+      }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+  }
+
+  /// The property with the names of a container: a unique key of one text.
+  private static func name(of entityName: String, _ model: Model) throws -> Property {
+    let containers = model.entities.filter { $0.scope == .container && !$0.isAbstract }.map(\.name)
+    guard let entity = model.entity(named: entityName), entity.scope == .container else {
+      throw Refusal(
+        .notFound,
+        "\"\(entityName.excerpt)\" is no container of the model \(model.name); "
+          + (containers.isEmpty ? "it has none" : "there is \(containers.joined(separator: ", "))"))
+    }
+    let keys = entity.uniquenessConstraints.filter { $0.count == 1 }.compactMap { $0.first }
+    guard
+      let property = keys.compactMap({ model.property($0) }).first(where: { $0.attribute?.kind == .string })
+    else {
+      throw Refusal(.notFound, "\(entity.name) has no unique name: give the complete id of the object")
+    }
+    return property
+  }
+}

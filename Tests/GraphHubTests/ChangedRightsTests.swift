@@ -1,0 +1,155 @@
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+@testable import GraphHub
+
+/// Rights that change while sessions are open: what becomes of their queries, reads and presences. The notes of these
+/// tests have no scopes, so a role on one scope shows none of them.
+@Suite struct ChangedRightsTests {
+  private let ann = Principal(id: "user:a", name: "ann")
+  private let bob = Principal(id: "user:b", name: "bob")
+  private let board = UniqueID(high: 4, low: 4)
+
+  private func script(_ limits: HubLimits = HubLimits()) throws -> HubTranscript {
+    var script = try HubTranscript(head: 5, limits: limits)
+    script.hub = Hub(model: script.model, head: script.token(5), limits: limits, authenticates: true)
+    return script
+  }
+
+  /// A role on the complete store.
+  private func all(_ role: Role, _ generation: Int64, since: Revision? = nil) -> GrantedAccess {
+    GrantedAccess(Rights(user: ann.id, role: role), generation: generation, since: since)
+  }
+
+  /// A role on one scope.
+  private func part(_ generation: Int64, since: Revision? = nil) -> GrantedAccess {
+    GrantedAccess(Rights(user: ann.id, grants: [Grant(.editor, on: board)]), generation: generation, since: since)
+  }
+
+  private func open(
+    _ script: inout HubTranscript, _ session: SessionID, _ principal: Principal, _ access: GrantedAccess
+  ) throws {
+    _ = try script.handle(.opened(session, of: .network))
+    let hello = Hello(
+      model: script.model.hash, replica: UniqueID(high: 1, low: session), author: "x", credential: "t")
+    _ = try script.send(.hello(hello), session)
+    let identity = ClientIdentity.user(principal, token: session, access: access)
+    let lines = try script.handle(.authenticated(.success(identity), session: session))
+    #expect(lines.last == "\(session) < welcome")
+  }
+
+  private func change(_ script: inout HubTranscript, _ access: GrantedAccess) throws -> [String] {
+    try script.handle(.rightsChanged([ann.id: access]))
+  }
+
+  @Test func roleThatShowsTheSameObjectsLeavesQueriesAlone() throws {
+    var script = try script()
+    try open(&script, 1, ann, all(.reader, 1, since: 0))
+    try open(&script, 2, bob, GrantedAccess(.reader, of: bob))
+    try script.follow(1, "", ticket: 1, at: 5)
+    #expect(try script.send(.fetch(Fetch(entity: script.note.number)), 1) == ["read #2 for 1"])
+    #expect(try change(&script, all(.editor, 2)) == ["1 < rights editor", "record access 2 of user:a at 5"])
+    #expect(script.hub.tokensInUse == [1: 2, 2: 0])
+    #expect(try change(&script, all(.editor, 2, since: 5)) == [], "the rights are known")
+    #expect(try script.save(1, sequence: 1) == ["commit #3"])
+    #expect(try script.committed(3, script.record(6)).contains("1 < delta 1 of 6"))
+  }
+
+  @Test func lostSightRefusesReadsAndLoadsQueriesAgain() throws {
+    var script = try script()
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    try script.follow(1, "", ticket: 1, at: 5)
+    #expect(try script.send(.fetch(Fetch(entity: script.note.number)), 1) == ["read #2 for 1"])
+    #expect(
+      try change(&script, part(2)) == [
+        "1 < rights editor", "cancel #2", "1 < refused: unavailable", "record references", "1 < reset 1", "1 < query 3",
+        "read #3 for 1", "record access 2 of user:a at 5",
+      ])
+    #expect(try script.finishRead(3, at: 5) == ["1 < last chunk at 5", "1 < advance 5"])
+    // The object has no scope, so the session does not see it.
+    #expect(try !script.committed(9, script.record(6)).contains { $0.hasPrefix("1 < delta") })
+    // The client has sent this before it learned the new number.
+    let ended = try script.send(.unsubscribe(query: 1), 1)
+    #expect(ended.contains("1 < query 1 ended") && ended.contains("record no references"), "\(ended)")
+    #expect(script.hub.census.registrations == 0 && script.hub.openReads == 0)
+  }
+
+  @Test func gainedSightLetsReadsFinish() throws {
+    var script = try script()
+    try open(&script, 1, ann, part(1, since: 0))
+    try script.follow(1, "", ticket: 1, at: 5)
+    #expect(try script.send(.fetch(Fetch(entity: script.note.number)), 1) == ["read #2 for 1"])
+    #expect(
+      try change(&script, all(.reader, 2)) == [
+        "1 < rights reader", "1 < reset 2", "1 < query 3", "read #3 for 1", "record access 2 of user:a at 5",
+        "record no references",
+      ])
+    #expect(try script.finishRead(2, at: 5) == ["1 < last chunk at 5"])
+    #expect(try script.finishRead(3, at: 5) == ["1 < last chunk at 5", "1 < advance 5"])
+    #expect(try script.committed(9, script.record(6)).contains("1 < delta 3 of 6"))
+  }
+
+  @Test func queryThatIsLoadingBeginsAgain() throws {
+    var script = try script()
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    #expect(
+      try script.send(.subscribe(Subscribe(entity: script.note.number, predicate: "")), 1)
+        == ["1 < query 1", "read #1 for 1"])
+    let lines = try change(&script, part(2))
+    #expect(lines.contains("cancel #1") && lines.contains("1 < reset 1") && lines.contains("1 < query 3"))
+    #expect(lines.contains("read #2 for 1"), "\(lines)")
+    // The answer of the former read comes late.
+    #expect(try script.finishRead(1, at: 5) == [])
+    #expect(try script.finishRead(2, at: 5) == ["1 < last chunk at 5", "1 < advance 5"])
+  }
+
+  @Test func windowIsReadAgain() throws {
+    var script = try script()
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    var window = Subscribe(entity: script.note.number, predicate: "")
+    window.window = Subscribe.Window(sort: "number", offset: 0, limit: 10)
+    let first = try script.send(.subscribe(window), 1)
+    #expect(first.contains("collect #1 for 1"), "\(first)")
+    let lines = try change(&script, part(2))
+    #expect(lines.contains { $0.hasPrefix("1 < reset ") } && lines.contains("collect #2 for 1"), "\(lines)")
+    #expect(lines.contains("cancel #1"), "an order without windows is not read: \(lines)")
+    #expect(script.hub.census.registrations == 1)
+    _ = try script.handle(.closed(1))
+    #expect(script.hub.census.registrations == 0)
+  }
+
+  @Test func presencesThatAreNoLongerShownLeave() throws {
+    var script = try script()
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    try open(&script, 2, bob, GrantedAccess(.editor, of: bob))
+    for session in [1, 2] as [SessionID] { _ = try script.send(.presence([7]), session) }
+    let lines = try change(&script, part(2)).filter { $0.contains("presence") }
+    #expect(lines.count == 1 && lines[0].hasPrefix("1 < presence(session: 2"), "\(lines)")
+    #expect(lines[0].contains("left: true"))
+    #expect(try script.send(.presence([8]), 2) == [])
+    #expect(try script.send(.presence([8]), 1).count == 1)
+  }
+
+  @Test func sessionWithoutARoleEnds() throws {
+    var script = try script()
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    let none = GrantedAccess(Rights(user: ann.id, grants: []), generation: 2, since: nil)
+    #expect(try change(&script, none).prefix(2) == ["1 < goodbye: notAllowed", "close 1"])
+  }
+
+  /// A session keeps the former numbers of its queries, and not without limit.
+  @Test func sessionWithTooManyFormerNumbersEnds() throws {
+    var limits = HubLimits()
+    limits.renumberedQueries = 2
+    var script = try script(limits)
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    try script.follow(1, "", ticket: 1, at: 5)
+    #expect(try change(&script, part(2)).contains("1 < query 3"))
+    #expect(try change(&script, all(.editor, 3)).contains { $0.hasPrefix("1 < query ") })
+    let lines = try change(&script, part(4))
+    #expect(lines.contains("1 < goodbye: unavailable") && lines.contains("close 1"), "\(lines)")
+    #expect(script.hub.census.registrations == 0)
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import GraphClient
+import GraphEmbedded
+import GraphModel
+import GraphReplicaStore
+import GraphServer
+import GraphStore
+import GraphTesting
+import Logging
+
+@testable import GraphOffline
+
+/// A served store with a board and a note, and the folder of a replica of it.
+@MainActor
+final class OfflineFixture {
+  let model: Model
+  let directory: TemporaryDirectory
+  let replica: OfflineReplica
+  private let server: EmbeddedServer
+  private let local: ServedReplica
+  private(set) var board = ObjectID.temporary(1, entity: 1)
+  private(set) var note = ObjectID.temporary(1, entity: 1)
+
+  init() async throws {
+    model = try Fixtures.stickies()
+    directory = try TemporaryDirectory()
+    let folder = directory.path + "/server"
+    let store = try SQLiteStore(directory: folder, model: model)
+    server = try await EmbeddedServer.serve(
+      store, GraphServer.Configuration(addresses: [], name: "server"), log: Logger(label: "test"))
+    local = ServedReplica(server)
+    replica = OfflineReplica(in: directory.path + "/replicas", name: "server")
+    let bob = try await connect("bob")
+    let saved = try await bob.commit(
+      [
+        Change(.insert, .temporary(1, entity: entity("Board").number), edits: [edit("Board.name", .string("Home"))]),
+        insertion(2, "buy milk", on: .temporary(1, entity: entity("Board").number)),
+      ], policy: .error)
+    board = saved.committed.identities[0].permanent
+    note = saved.committed.identities[1].permanent
+    await bob.close()
+  }
+
+  func stop() async { await server.stop() }
+
+  func connect(_ author: String, replica: UniqueID? = nil) async throws -> GraphClient {
+    var options = GraphClient.Options(author: author)
+    options.localServer = local.local
+    options.keptReplica = replica
+    options.reconnects = false
+    return try await GraphClient.connect(to: .unix(path: directory.path), model: model, options: options)
+  }
+
+  /// A client of the replica, without the server.
+  func offline() async throws -> GraphClient {
+    try await replica.open(model: model, options: GraphClient.Options(author: "ann"))
+  }
+
+  @discardableResult
+  func synchronize() async throws -> SyncReport {
+    try await replica.synchronize { try await self.connect("ann", replica: $0) }
+  }
+
+  func turnOn() async throws { _ = try await replica.turnOn { try await self.connect("ann", replica: $0) } }
+
+  // MARK: - Changes and reads
+
+  func entity(_ name: String) -> Entity {
+    guard let entity = model.entity(named: name) else { preconditionFailure("the model has no \(name)") }
+    return entity
+  }
+
+  func property(_ path: String) -> Property {
+    let parts = path.split(separator: ".").map(String.init)
+    guard let property = entity(parts[0]).property(named: parts[1]) else { preconditionFailure("no \(path)") }
+    return property
+  }
+
+  func edit(_ path: String, _ value: Value) -> Edit { Edit(property(path).number, .set(value)) }
+
+  func insertion(_ temporary: UInt64, _ text: String, on board: ObjectID) -> Change {
+    Change(
+      .insert, .temporary(temporary, entity: entity("Note").number),
+      edits: [edit("Note.text", .string(text)), edit("Note.board", .object(board))])
+  }
+
+  func notes(_ client: GraphClient) async throws -> [ObjectImage] {
+    var images = [ObjectImage]()
+    for try await chunk in client.images(of: entity("Note")) { images += chunk }
+    return images
+  }
+
+  func texts(_ client: GraphClient) async throws -> [String] {
+    try await notes(client).compactMap { $0[property("Note.text")].stringValue }.sorted()
+  }
+
+  /// The texts on the server.
+  func served() async throws -> [String] {
+    let bob = try await connect("bob")
+    let texts = try await texts(bob)
+    await bob.close()
+    return texts
+  }
+
+  /// Commits as another user.
+  func other(_ changes: [Change]) async throws {
+    let bob = try await connect("bob")
+    _ = try await bob.commit(changes, policy: .objectTrump)
+    await bob.close()
+  }
+
+  func entries() throws -> [UnsentFile.Entry] {
+    let unsent = try replica.openUnsent()
+    defer { unsent.close() }
+    return try unsent.entries(IntentForm(model))
+  }
+}

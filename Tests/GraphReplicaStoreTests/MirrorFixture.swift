@@ -1,0 +1,86 @@
+import Foundation
+import GraphModel
+import GraphReplicaStore
+import GraphStore
+import GraphTesting
+
+/// A server's store and a replica of it in a folder, without a network: commits are passed on by the test.
+final class MirrorFixture {
+  let server: TestStore
+  let folder: TemporaryDirectory
+  let mirror: MirrorStore
+  var path: String { folder.path + "/" + ReplicaStore.mirrorName }
+
+  /// Loads a mirror of what the store has.
+  init(_ server: TestStore) throws {
+    self.server = server
+    folder = try TemporaryDirectory()
+    try Self.load(server, folder.path + "/" + ReplicaStore.mirrorName)
+    mirror = try MirrorStore(path: folder.path + "/" + ReplicaStore.mirrorName, model: server.model)
+  }
+
+  static func load(_ server: TestStore, _ path: String) throws {
+    var objects = [ObjectImage]()
+    var token: Token?
+    try server.store.export({ at, _ in token = at }, { objects.append($0) })
+    let at = try invariant(token, "an export begins with its state")
+    let loader = try MirrorLoader(path: path, model: server.model, store: at.store)
+    for object in objects { try loader.add([object]) }
+    try loader.finish(at: at, time: server.now)
+  }
+
+  /// Passes the server's commits since the mirror's state on.
+  @discardableResult
+  func receive() throws -> Set<ObjectID> {
+    let head = try mirror.head
+    let records = try server.store.commits(after: head.revision, through: nil, maximumChanges: .max)
+    return try mirror.apply(records.map { record in
+      MirroredCommit(
+        token: Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint),
+        time: record.time, author: record.author, transaction: record.transaction, undo: record.undo,
+        undoes: record.undoes,
+        changes: record.changes.map { change in
+          change.after.map { .present($0, edits: change.edits) } ?? .deleted(change.id)
+        })
+    })
+  }
+
+  /// All objects of the overlay, by id.
+  func visible(_ overlay: MirrorOverlay) throws -> [ObjectID: ObjectImage] {
+    var images = [ObjectID: ObjectImage]()
+    try overlay.export(begin: { _ in }, body: { images[$0.id] = $0 })
+    return images
+  }
+
+  /// All objects of the server, by id.
+  func served() throws -> [ObjectID: ObjectImage] {
+    var images = [ObjectID: ObjectImage]()
+    try server.store.export { images[$0.id] = $0 }
+    return images
+  }
+
+  /// The ids that a predicate finds over the mirror, ascending.
+  func find(_ overlay: MirrorOverlay, _ entity: String, _ predicate: String) throws -> [ObjectID] {
+    let entity = try server.entity(entity)
+    let request = FetchRequest(
+      entity: entity.number, predicate: try GraphPredicate(parsing: predicate, entity: entity, model: server.model))
+    var ids = [ObjectID]()
+    _ = try overlay.answer(request, at: try mirror.head, while: { true }) { part in
+      if case .object(let image) = part { ids.append(image.id) }
+    }
+    return ids.sorted()
+  }
+
+  /// An unsent edit with the next number.
+  func edit(
+    _ number: Int64, _ changes: [Change], policy: MergePolicy = .error, used: Int64 = 0,
+    texts: [ObjectID: [PropertyNumber: String]] = [:]
+  ) -> UnsentEdit {
+    UnsentEdit(
+      number: number,
+      transaction: Transaction(
+        id: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: UInt64(number)), policy: policy,
+        changes: changes),
+      author: "ann", time: server.now, usedNumbers: used, texts: texts)
+  }
+}

@@ -1,0 +1,88 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// A mirror has what its server has, at the state of its token.
+@Suite struct MirrorStoreTests {
+  private func filled() throws -> TestStore {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("Home")])
+    let tag = try store.insert("Tag", ["name": .string("food")])
+    for text in ["buy milk", "call Ann"] {
+      _ = try store.insert(
+        "Note", ["text": .string(text), "board": .object(board), "tags": .objects([tag])])
+    }
+    return store
+  }
+
+  @Test func loadedMirrorHasEveryObjectWithItsRevision() throws {
+    let fixture = try MirrorFixture(try filled())
+    let overlay = try fixture.mirror.makeOverlay()
+    #expect(try fixture.visible(overlay) == fixture.served())
+    #expect(try fixture.mirror.head == fixture.server.store.head)
+  }
+
+  @Test func emptyServerIsMirrored() throws {
+    let fixture = try MirrorFixture(try TestStore(try Fixtures.stickies()))
+    #expect(try fixture.mirror.head.revision == 0)
+    _ = try fixture.server.insert("Board", ["name": .string("Home")])
+    #expect(try fixture.receive().count == 1)
+    #expect(try fixture.visible(try fixture.mirror.makeOverlay()) == fixture.served())
+  }
+
+  @Test func receivedCommitsKeepMirrorEqual() throws {
+    let fixture = try MirrorFixture(try filled())
+    let server = fixture.server
+    let overlay = try fixture.mirror.makeOverlay()
+    let note = try #require(try server.all("Note").first)
+    try server.must([try server.update(note.id, "Note.text", .string("buy oat milk"))])
+    try server.must([Change(.delete, try #require(try server.all("Note").last).id)])
+    _ = try server.insert("Note", ["text": .string("third"), "board": .object(try server.all("Board")[0].id)])
+    try fixture.receive()
+    #expect(try fixture.visible(overlay) == fixture.served())
+    #expect(try fixture.mirror.head == server.store.head)
+    // A commit that another process has applied is skipped.
+    #expect(try fixture.receive().isEmpty)
+  }
+
+  @Test func fullTextIsSearchedAfterLoadAndAfterCommits() throws {
+    let fixture = try MirrorFixture(try filled())
+    let overlay = try fixture.mirror.makeOverlay()
+    let milk = try fixture.find(overlay, "Note", "text SEARCH \"milk\"")
+    #expect(milk.count == 1)
+    try fixture.server.must([try fixture.server.update(milk[0], "Note.text", .string("buy bread"))])
+    try fixture.receive()
+    #expect(try fixture.find(overlay, "Note", "text SEARCH \"milk\"").isEmpty)
+    #expect(try fixture.find(overlay, "Note", "text SEARCH \"bread\"") == milk)
+  }
+
+  @Test func revisionsWithoutVisibleChangesAdvanceTheToken() throws {
+    let fixture = try MirrorFixture(try filled())
+    let head = try fixture.mirror.head
+    let later = Token(store: head.store, revision: head.revision + 5, fingerprint: 77)
+    #expect(try fixture.mirror.apply([MirroredCommit(unchangedUpTo: later, time: 1)]).isEmpty)
+    #expect(try fixture.mirror.head == later)
+  }
+
+  @Test func mirrorOfAnotherModelIsNotOpened() throws {
+    let fixture = try MirrorFixture(try filled())
+    let other = try Fixtures.company()
+    #expect(failure { _ = try MirrorStore(path: fixture.path, model: other) }?.code == .modelDiffers)
+    #expect(failure { _ = try MirrorStore(path: fixture.path + "x", model: other) }?.code == .notAStore)
+  }
+
+  @Test func loadBeyondLimitIsRefusedAndLeavesEarlierMirror() throws {
+    let fixture = try MirrorFixture(try filled())
+    var limit = MirrorStore.Limit()
+    limit.objects = 3
+    let loader = try MirrorLoader(
+      path: fixture.path, model: fixture.server.model, store: UniqueID(high: 1, low: 2), limit: limit)
+    var images = [ObjectImage]()
+    try fixture.server.store.export { images.append($0) }
+    #expect(throws: Refusal.self) { try loader.add(images) }
+    loader.abandon()
+    #expect(try fixture.mirror.head == fixture.server.store.head)
+    #expect(MirrorStore.size(of: fixture.path + ".new") == 0)
+  }
+}

@@ -1,0 +1,190 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+@testable import GraphReplicaStore
+
+/// A replica as a store: a commit is planned, is an unsent edit when it is acknowledged, and is still there afterwards.
+@Suite struct ReplicaStoreTests {
+  private let fixture: MirrorFixture
+  private let note: ObjectID
+  private let board: ObjectID
+
+  init() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    board = try store.insert("Board", ["name": .string("Home")])
+    note = try store.insert("Note", ["text": .string("buy milk"), "board": .object(board)])
+    fixture = try MirrorFixture(store)
+    let replica = UnsentFile.Replica(
+      id: UniqueID(high: 1, low: 2), store: try fixture.mirror.head.store, principal: "ann", author: "ann")
+    try UnsentFile.create(folder: fixture.folder.path, replica: replica).close()
+  }
+
+  private func open() throws -> ReplicaStore {
+    var last: UInt64 = 0
+    return try ReplicaStore(folder: fixture.folder.path, model: fixture.server.model) {
+      last += 1
+      return last
+    }
+  }
+
+  private func commit(
+    _ store: ReplicaStore, _ sequence: UInt64, _ changes: [Change], policy: MergePolicy = .error
+  ) throws -> WriteResult {
+    let id = TransactionID(replica: UniqueID(high: 7, low: 7), sequence: sequence)
+    let transaction = Transaction(id: id, policy: policy, changes: changes)
+    return try store.commit([.transaction(transaction, author: "ann")], now: 5)[0]
+  }
+
+  private func committed(_ result: WriteResult) throws -> CommitResult {
+    switch result.outcome {
+    case .committed(let result): return result
+    case .refused(let refusal): throw refusal
+    }
+  }
+
+  private func counts(_ store: ReplicaStore) throws -> [Int] {
+    let counts = try store.counts()
+    return [counts.unsent, counts.parked]
+  }
+
+  private func images(_ store: ReplicaStore, _ entity: String) throws -> [ObjectImage] {
+    var images = [ObjectImage]()
+    _ = try store.fetch(FetchRequest(entity: try fixture.server.entity(entity).number)) { images.append($0) }
+    return images
+  }
+
+  private func insertion(_ temporary: UInt64, _ text: String) throws -> Change {
+    Change(
+      .insert, .temporary(temporary, entity: try fixture.server.entity("Note").number),
+      edits: [
+        try fixture.server.edit("Note.text", .string(text)), try fixture.server.edit("Note.board", .object(board)),
+      ])
+  }
+
+  @Test func commitIsUnsentEditAndIsThereAfterReopening() throws {
+    let store = try open()
+    let before = store.head.revision
+    let result = try committed(commit(store, 1, [insertion(33, "call Ann")]))
+    #expect(result.revision == before + 1)
+    // The client's own temporary id is answered.
+    #expect(result.identities.map(\.temporary.key.low) == [33])
+    #expect(try counts(store) == [1, 0])
+    #expect(try images(store, "Note").count == 2)
+    try store.close()
+    let reopened = try open()
+    #expect(try images(reopened, "Note").count == 2)
+    #expect(reopened.head.revision == before + 1)
+    let new = try #require(try images(reopened, "Note").first { $0.id == result.identities[0].permanent })
+    #expect(new[try fixture.server.property("Note.number")] == .integer(ProvisionalNumber.base + 1))
+    try reopened.close()
+  }
+
+  @Test func repeatedTransactionIsOneEdit() throws {
+    let store = try open()
+    let first = try committed(commit(store, 1, [insertion(1, "once")]))
+    #expect(try committed(commit(store, 1, [insertion(1, "once")])) == first)
+    #expect(try store.counts().unsent == 1)
+    try store.close()
+  }
+
+  @Test func refusedCommitIsNoEdit() throws {
+    let store = try open()
+    let change = Change(.update, note, base: .max, edits: [try fixture.server.edit("Note.board", .null)])
+    guard case .refused(let refusal) = try commit(store, 1, [change]).outcome else {
+      Issue.record("a note without a board is accepted")
+      return
+    }
+    #expect(refusal.code == .invalid)
+    #expect(try counts(store) == [0, 0])
+    try store.close()
+  }
+
+  @Test func basesAreThoseOfTheServer() throws {
+    let store = try open()
+    let base = try fixture.mirror.head.revision
+    let blue = try fixture.server.edit("Note.color", .string("blue"))
+    _ = try committed(commit(store, 1, [Change(.update, note, base: base, edits: [blue])]))
+    let local = store.head.revision
+    let pink = try fixture.server.edit("Note.color", .string("pink"))
+    _ = try committed(commit(store, 2, [Change(.update, note, base: local, edits: [pink])]))
+    let intents = try store.unsent.entries(store.form).compactMap(\.intent)
+    #expect(intents.flatMap(\.changes).map(\.base) == [base, base])
+    try store.close()
+  }
+
+  @Test func laterSplicesKeepTheTextTheyReferTo() throws {
+    let store = try open()
+    let text = try fixture.server.property("Note.text").number
+    let base = try fixture.mirror.head.revision
+    func splice(_ offset: Int, _ insertion: String) -> Edit {
+      Edit(text, .splice([TextSplice(offset: offset, length: 0, insertion: insertion)]))
+    }
+    _ = try committed(commit(store, 1, [Change(.update, note, base: base, edits: [splice(8, ", bread")])]))
+    _ = try committed(
+      commit(store, 2, [Change(.update, note, base: store.head.revision, edits: [splice(15, ", eggs")])]))
+    let intents = try store.unsent.entries(store.form).compactMap(\.intent)
+    #expect(intents.map(\.texts) == [[:], [note: [text: "buy milk, bread"]]])
+    #expect(try images(store, "Note").first?[fixture.server.property("Note.text")] == .string("buy milk, bread, eggs"))
+    try store.close()
+  }
+
+  @Test func undoRemovesTheNewestUnsentEdit() throws {
+    let store = try open()
+    let before = try images(store, "Note").map(\.values)
+    _ = try committed(commit(store, 1, [insertion(1, "first")]))
+    let blue = try fixture.server.edit("Note.color", .string("blue"))
+    _ = try committed(
+      commit(store, 2, [Change(.update, note, base: .max, edits: [blue])], policy: .objectTrump))
+    for sequence: UInt64 in [3, 4] {
+      let id = TransactionID(replica: UniqueID(high: 7, low: 7), sequence: sequence)
+      #expect(try store.undoState(of: "ann", scope: nil).undo != nil)
+      let result = try store.commit([.undo(UndoRequest(id), author: "ann")], now: 6)[0]
+      _ = try committed(result)
+      #expect(result.record?.undoes != nil)
+    }
+    #expect(try images(store, "Note").map(\.values) == before)
+    #expect(try store.counts().unsent == 0)
+    #expect(try store.undoState(of: "ann", scope: nil).undo == nil)
+    try store.close()
+  }
+
+  @Test func historyNeedsTheServer() throws {
+    let store = try open()
+    var refusals = [Refusal?]()
+    refusals.append(#expect(throws: Refusal.self) { try store.origin(of: 1, of: note) })
+    refusals.append(
+      #expect(throws: Refusal.self) { _ = try store.log(LogRequest()) { _ in } })
+    refusals.append(
+      #expect(throws: Refusal.self) {
+        var request = FetchRequest(entity: try fixture.server.entity("Note").number)
+        request.at = 1
+        _ = try store.fetch(request) { _ in }
+      })
+    for refusal in refusals {
+      #expect(refusal?.code == .unavailable && refusal?.message.contains("needs the server") == true)
+    }
+    try store.close()
+  }
+
+  @Test func takenIntentsGetNumbersOfTheirOwn() throws {
+    let store = try open()
+    _ = try committed(commit(store, 1, [insertion(1, "mine")]))
+    let entity = try fixture.server.entity("Note").number
+    func other(_ number: Int64, _ changes: [Change]) -> Intent {
+      Intent(
+        number: number, transaction: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: 1),
+        model: fixture.server.model, author: "ann", made: 3, content: .changes(changes))
+    }
+    let first = try store.take(other(40, [insertion(1, "theirs")]), numbers: [:])
+    let name = ProvisionalID.make(number: 40, place: 1, entity: entity)
+    let pink = try fixture.server.edit("Note.color", .string("pink"))
+    let second = try store.take(other(41, [Change(.update, name, edits: [pink])]), numbers: [40: first])
+    #expect([first, second] == [2, 3])
+    let taken = try #require(
+      try images(store, "Note").first { $0.id == ProvisionalID.make(number: first, place: 1, entity: entity) })
+    #expect(taken[try fixture.server.property("Note.color")] == .string("pink"))
+    try store.close()
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import GraphModel
+import GraphReplicaStore
+import GraphStore
+import GraphTesting
+import Testing
+
+/// The file of unsent edits: each step is durable, and nothing but an answer or the user removes an edit.
+@Suite struct UnsentFileTests {
+  private let folder: TemporaryDirectory
+  private let model: Model
+  private let form: IntentForm
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    model = try Fixtures.stickies()
+    form = IntentForm(model)
+  }
+
+  private func create() throws -> UnsentFile {
+    let replica = UnsentFile.Replica(
+      id: UniqueID(high: 1, low: 2), store: UniqueID(high: 3, low: 4), principal: "ann", author: "Ann")
+    return try UnsentFile.create(folder: folder.path, replica: replica)
+  }
+
+  private func board(_ id: ObjectID? = nil, name: String) throws -> [Change] {
+    let board = try #require(model.entity(named: "Board"))
+    let edit = Edit(try #require(board.property(named: "name")).number, .set(.string(name)))
+    if let id { return [Change(.update, id, edits: [edit])] }
+    return [Change(.insert, .temporary(1, entity: board.number), edits: [edit])]
+  }
+
+  @discardableResult
+  private func append(_ file: UnsentFile, _ changes: [Change]) throws -> Intent {
+    let draft = Intent(
+      number: 0, transaction: TransactionID(replica: .zero, sequence: 0), model: model, author: "Ann", made: 1,
+      content: .changes(changes))
+    return try file.append(draft, form: form) { _, _ in [] }
+  }
+
+  private func counts(_ file: UnsentFile) throws -> [Int] {
+    let counts = try file.counts()
+    return [counts.unsent, counts.parked]
+  }
+
+  private func numbers(_ file: UnsentFile) throws -> [Int64] { try file.entries(form).map(\.number) }
+
+  @Test func appendedIntentIsThereAfterReopening() throws {
+    let file = try create()
+    let intent = try append(file, board(name: "Work"))
+    #expect(intent.number == 1 && intent.transaction == TransactionID(replica: UniqueID(high: 1, low: 2), sequence: 1))
+    file.close()
+    let reopened = try #require(try UnsentFile.open(folder: folder.path))
+    #expect(try reopened.entries(form).map(\.intent) == [intent])
+    #expect(try append(reopened, board(name: "Home")).number == 2)
+    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test func refusedAppendLeavesNothing() throws {
+    let file = try create()
+    let draft = Intent(
+      number: 0, transaction: TransactionID(replica: .zero, sequence: 0), model: model, author: "Ann", made: 1,
+      content: .changes(try board(name: "Work")))
+    #expect(throws: Refusal.self) {
+      try file.append(draft, form: form) { _, _ in throw Refusal(.invalid, "no") }
+    }
+    #expect(try numbers(file).isEmpty)
+    #expect(try append(file, board(name: "Home")).number == 1)
+  }
+
+  @Test func answeredIntentGivesItsObjectToLaterOnes() throws {
+    let file = try create()
+    try append(file, board(name: "Work"))
+    let entity = try #require(model.entity(named: "Board")).number
+    let provisional = ProvisionalID.make(number: 1, place: 1, entity: entity)
+    try append(file, board(provisional, name: "Office"))
+    #expect(try file.entries(form).last?.intent?.prerequisites == [1])
+    let permanent = ObjectID(key: UniqueID(high: 500, low: 1), entity: entity)
+    try file.finish(1, ids: [provisional: permanent], form: form)
+    let rest = try file.entries(form)
+    #expect(rest.map(\.number) == [2])
+    #expect(rest.first?.intent?.changes.map(\.id) == [permanent])
+    #expect(rest.first?.intent?.prerequisites.isEmpty == true)
+    #expect(try file.permanentIDs(model) == [provisional: permanent])
+  }
+
+  @Test func parkedIntentTakesThoseOfItsObjectsAlong() throws {
+    let file = try create()
+    let entity = try #require(model.entity(named: "Board")).number
+    try append(file, board(name: "Work"))
+    try append(file, board(ProvisionalID.make(number: 1, place: 1, entity: entity), name: "Office"))
+    try append(file, board(name: "Home"))
+    let refusal = Refusal(.unique, "another board is called Work")
+    try file.park(1, Parking(refusal, at: 5, left: 4), form: form)
+    #expect(try file.entries(form).map(\.isParked) == [true, true, false])
+    #expect(try counts(file) == [1, 2])
+    guard case .parked(let parking)? = try file.entries(form)[1].intent?.state else {
+      Issue.record("the dependent intent is not parked")
+      return
+    }
+    #expect(parking.code == Parking.waits && parking.waitsFor == 1)
+    let retried = try file.retry(1, policy: .objectTrump, base: 9, form: form)
+    #expect(retried == [1, 2])
+    let first = try #require(try file.entries(form).first?.intent)
+    #expect(first.policy == .objectTrump && first.state == .queued)
+    // The refused id is not used again.
+    #expect(first.transaction.sequence == 4)
+  }
+
+  @Test func discardTakesDependentsAndNotWhatIsOnItsWay() throws {
+    let file = try create()
+    let entity = try #require(model.entity(named: "Board")).number
+    try append(file, board(name: "Work"))
+    try append(file, board(ProvisionalID.make(number: 1, place: 1, entity: entity), name: "Office"))
+    #expect(try file.dependents(of: 1, form: form) == [1, 2])
+    _ = try file.markLeft([1], at: 3, form: form)
+    let refusal = #expect(throws: Refusal.self) { try file.discard(1, form: form) }
+    #expect(refusal?.code == .conflict)
+    #expect(try numbers(file) == [1, 2])
+    #expect(try file.discard(2, form: form).count == 1)
+    #expect(try numbers(file) == [1])
+    #expect(throws: Refusal.self) { try file.discard(7, form: form) }
+  }
+
+  @Test func copiedFileGetsAnIDOfItsOwn() throws {
+    let file = try create()
+    try append(file, board(name: "sent"))
+    try append(file, board(name: "queued"))
+    _ = try file.markLeft([1], at: 3, form: form)
+    #expect(try !file.isCopy && file.replica.left == 1)
+    file.close()
+    let other = try TemporaryDirectory()
+    try Data(contentsOf: URL(fileURLWithPath: file.path))
+      .write(to: URL(fileURLWithPath: other.path + "/" + UnsentFile.name))
+    let copy = try #require(try UnsentFile.open(folder: other.path))
+    #expect(try copy.isCopy)
+    let fresh = UniqueID(high: 8, low: 8)
+    try copy.renew(fresh, form: form)
+    #expect(try !copy.isCopy)
+    let intents = try copy.entries(form).compactMap(\.intent)
+    // The server may have committed the first one under its old id.
+    #expect(intents.map(\.transaction.replica) == [UniqueID(high: 1, low: 2), fresh])
+    #expect(intents.last?.transaction.sequence == 1)
+  }
+
+  @Test func intentWithoutMeaningIsParkedInItsOwnNames() throws {
+    let file = try create()
+    try append(file, board(name: "Work"))
+    try file.parkUnreadable(1, Parking(code: Parking.model, message: "no entity Board", at: 1))
+    let other = IntentForm(try Fixtures.company())
+    let entry = try #require(try file.entries(other).first)
+    #expect(entry.intent == nil && entry.isParked && entry.failure != nil)
+    #expect(entry.form.contains("\"code\":\"model\"") && entry.form.contains("Board/new:1.1"))
+  }
+
+  @Test func statesSurviveReopening() throws {
+    let file = try create()
+    for state in [SyncState.off, .discarding(step: 2), .deleting(sequence: 7, revision: 41), .on] {
+      try file.setState(state)
+      let other = try #require(try UnsentFile.open(folder: folder.path))
+      #expect(try other.replica.state == state)
+      other.close()
+    }
+    #expect(try file.beginDelete(at: 12).sequence == 1)
+    #expect(try file.replica.state == .deleting(sequence: 1, revision: 12))
+    #expect(try file.replica.left == 1)
+  }
+
+  @Test func oneProcessSendsAtATime() throws {
+    let first = try #require(try SenderLock.acquire(folder: folder.path))
+    #expect(try SenderLock.acquire(folder: folder.path) == nil)
+    withExtendedLifetime(first) {}
+  }
+
+  @Test func changeOfAnotherConnectionIsNoticed() throws {
+    let file = try create()
+    let other = try #require(try UnsentFile.open(folder: folder.path))
+    let version = try file.version
+    try append(other, board(name: "Work"))
+    #expect(try file.version != version)
+  }
+}

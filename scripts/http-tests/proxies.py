@@ -1,0 +1,115 @@
+"""The proxies of docs/operating.md, each with the page's configuration."""
+
+import contextlib
+import getpass
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+import unittest
+
+from stage import PATIENCE, ROOT, free_port
+
+HOST = "notes.example.org"
+# Where Debian installs daemons, which is not on the path of every user.
+PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+
+
+def example(title):
+    """The configuration that follows a title of docs/operating.md."""
+    with open(f"{ROOT}/docs/operating.md", encoding="utf-8") as page:
+        found = re.search(rf"^{title}:\n\n```\w*\n(.*?)^```", page.read(), re.MULTILINE | re.DOTALL)
+    assert found, f"docs/operating.md has no configuration for {title}"
+    return found[1]
+
+
+def replaced(text, old, new):
+    assert old in text, f"docs/operating.md no longer has {old}"
+    return text.replace(old, new)
+
+
+class Proxy:
+    """A running proxy of a stage, which must accept the host of the page."""
+
+    def __init__(self, stage, name, configuration, arguments, port):
+        program = shutil.which(name, path=PATH)
+        if program is None:
+            raise unittest.SkipTest(f"{name} is not installed; scripts/install proxies installs it")
+        self.port = port
+        home = f"{stage.home}/{name}-{port}"
+        os.mkdir(home)
+        with open(f"{home}/conf", "w", encoding="utf-8") as output:
+            output.write(configuration.replace("{home}", home))
+        self.log = open(f"{home}/log", "wb")
+        self.process = subprocess.Popen(
+            [program, *(argument.format(file=f"{home}/conf", home=home) for argument in arguments)],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=stage.environment)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                return
+            except ConnectionRefusedError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    self.close()
+                    with open(self.log.name, encoding="utf-8") as messages:
+                        raise AssertionError(f"{name} does not listen: {messages.read()}") from None
+                time.sleep(0.02)
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+def nginx(stage, prefix="/"):
+    location = replaced(example("nginx"), "location / {", f"location {prefix} {{")
+    location = replaced(location, "127.0.0.1:7418", f"127.0.0.1:{stage.port}")
+    port = free_port()
+    configuration = f"""
+        user {getpass.getuser()}; pid {{home}}/nginx.pid; error_log stderr; daemon off; worker_processes 1;
+        events {{ worker_connections 64; }}
+        http {{
+          access_log off; client_body_temp_path {{home}}/body; proxy_temp_path {{home}}/proxy;
+          fastcgi_temp_path {{home}}/fastcgi; uwsgi_temp_path {{home}}/uwsgi; scgi_temp_path {{home}}/scgi;
+          server {{ listen 127.0.0.1:{port}; {location} }}
+        }}"""
+    return Proxy(stage, "nginx", configuration, ["-p", "{home}", "-e", "stderr", "-c", "{file}"], port)
+
+
+def caddy(stage):
+    port = free_port()
+    site = replaced(example("Caddy"), "127.0.0.1:7418", f"127.0.0.1:{stage.port}")
+    # Without a certificate, which Caddy would request.
+    site = replaced(site, HOST, f"http://{HOST}:{port}")
+    return Proxy(
+        stage, "caddy", "{\n  admin off\n}\n" + site, ["run", "--adapter", "caddyfile", "--config", "{file}"], port)
+
+
+def haproxy(stage):
+    port = free_port()
+    text = replaced(example("haproxy"), "127.0.0.1:7418", f"127.0.0.1:{stage.port}")
+    text = replaced(text, "bind :8443 ssl crt /etc/haproxy/notes.pem", f"bind 127.0.0.1:{port}")
+    return Proxy(stage, "haproxy", text, ["-db", "-f", "{file}"], port)
+
+
+@contextlib.contextmanager
+def installed(stage, *makers):
+    """The proxies that are installed, by name; a line says which are not."""
+    running = {}
+    try:
+        for maker in makers:
+            try:
+                running[maker.__name__] = maker(stage)
+            except unittest.SkipTest as skipped:
+                print(f"skipped: {skipped}", flush=True)
+        yield running
+    finally:
+        for proxy in running.values():
+            proxy.close()
