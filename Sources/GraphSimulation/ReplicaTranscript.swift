@@ -57,7 +57,8 @@ enum ReplicaTranscript {
     switch action {
     case .send(let message): record("send", ("message", hex(message.binary)))
     case .disconnect(let refusal): record("disconnect", ("refusal", hex(refusal.binary)))
-    case .welcomed(let welcome): record("welcomed", ("message", hex(ToClient(0, .welcome(welcome)).binary)))
+    // The rest of the welcome is in the event.
+    case .welcomed(let welcome): record("welcomed", ("head", hex(welcome.head.binary)))
     case .copied: record("copied")
     case .rejected(let refusal): record("rejected", ("refusal", hex(refusal.binary)))
     case .saved(let id, .success(let saved)):

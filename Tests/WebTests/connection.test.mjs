@@ -18,9 +18,9 @@ test('a query is subscribed to with the first welcome, and its result is one cha
   assert.deepEqual(server.received('hello')[0].body.author, 'ann');
   assert.deepEqual(server.received('subscribe')[0].body.entity, note);
   assert.deepEqual(query.ids, [key(5)]);
-  assert.deepEqual(connection.graph.get(key(5)), {
-    id: key(5), entity: 'Note', revision: 1, values: { text: 'one', x: 2, y: 0 },
-  });
+  const { values, ...object } = connection.graph.get(key(5));
+  assert.deepEqual(object, { id: key(5), entity: 'Note', revision: 1 });
+  assert.deepEqual([values.text, values.x, values.board, values.tags, values.color], ['one', 2, null, [], 'yellow']);
   assert.equal(changes.length, 1);
   assert.deepEqual([...changes[0].inserted], [key(5)]);
   assert.deepEqual(states.map(({ kind }) => kind), ['connecting', 'live']);
@@ -39,7 +39,8 @@ test('a commit of another client is one change, with edits and the object before
     { property: 'text', splices: [{ offset: 3, length: 0, insertion: '!', leftAffinity: false }] }, { property: 'x', value: 9 },
   ]);
   assert.equal(previous.get(key(5)).values.text, 'one');
-  assert.deepEqual(connection.graph.get(key(5)).values, { text: 'one!', x: 9, y: 0 });
+  const { text, x } = connection.graph.get(key(5)).values;
+  assert.deepEqual([text, x], ['one!', 9]);
   assert.equal(connection.graph.get(key(6)), undefined);
   assert.equal(connection.graph.revision, 2);
 });
@@ -265,7 +266,8 @@ test('a store that was restored hands its changes back, and the result is replac
   server.send('chunk', { objects: [image(5, 2, { x: 2 })], last: true, at: token(3), count: 1 }, 2);
   server.advance(3);
   assert.equal((await promise).code, 'outdated');
-  assert.deepEqual(connection.graph.get(key(5)), { id: key(5), entity: 'Note', revision: 2, values: { text: '', x: 2, y: 0 } });
+  const { revision, values } = connection.graph.get(key(5));
+  assert.deepEqual([revision, values.x], [2, 2]);
   const { changed, removed } = changes.at(-1);
   assert.deepEqual([[...changed], [...removed]], [[key(5)], [key(6)]]);
 });
@@ -377,6 +379,37 @@ test('a stopped connection stays closed', async () => {
   page.dispatchEvent(new Event('visibilitychange'));
   clock.pass(100_000);
   assert.equal(server.sockets.length, 1);
+});
+
+test('a query that is refused later loses its objects', async () => {
+  const { server, clock, connection, changes, query } = await following([image(5, 1)]);
+  server.lose();
+  clock.pass(200);
+  server.welcome();
+  server.send('refused', { code: 'limit', message: 'too many queries' }, 2);
+  assert.deepEqual([...changes.at(-1).removed], [key(5)]);
+  assert.equal(connection.graph.get(key(5)), undefined);
+  assert.deepEqual([query.refusal.code, query.ids], ['limit', []]);
+});
+
+test('a handler that closes a query gets nothing more of it', async () => {
+  const { server, connection } = await following([image(5, 1)]);
+  const other = connection.subscribe({ entity: 'Note', where: 'x < 1' });
+  connection.onchange = () => other.close();
+  server.delta(4, 2, [update(5, [set(3)], 1)]);
+  server.answer(7, [image(5, 2), image(6, 2)], 3);
+  assert.deepEqual([...connection.graph.entries.keys()], [key(5)]);
+});
+
+test('an object that changes and leaves in one commit is only removed', async () => {
+  const { server, connection, changes } = await following([image(5, 1)]);
+  server.send('delta', {
+    query: 4, revision: 2, author: 'bob', fingerprint: token(2).fingerprint,
+    changes: [update(5, [set(3)], 1), { kind: 'delete', id: id(5) }],
+  });
+  const { changed, removed, edits } = changes.at(-1);
+  assert.deepEqual([[...changed], [...removed], edits.size], [[], [key(5)], 0]);
+  assert.equal(connection.graph.get(key(5)), undefined);
 });
 
 test('a refused query rejects', async () => {

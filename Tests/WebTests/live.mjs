@@ -2,71 +2,15 @@
 // has stickies and stickiesd. Two connections and `stickies watch` follow one graph, also across `kill -9` of the daemon.
 // With `ws`, the connections use the WebSocket of the HTTP interface instead of a plain socket.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { splice, wellFormed } from '../../Web/context/text.js';
-import { Connection } from '../../Web/net/connection.js';
+import { check, Daemon, isVerbose, wordsOf } from './daemon.mjs';
 import { randomText, seeded } from './random.mjs';
-import { FramedSocket, webSocket } from './sockets.mjs';
 
-const [bin, transport = 'unix'] = process.argv.slice(2);
-if (!bin) {
-  console.log('usage: node Tests/WebTests/live.mjs BIN-FOLDER [ws]');
-  // `node --test Tests/WebTests` runs all files of the folder; this one needs a built daemon.
-  process.exit(process.env.NODE_TEST_CONTEXT ? 0 : 64);
-}
-const folder = mkdtempSync(join(tmpdir(), 'stickies-web-'));
-const socket = join(folder, 'socket');
-const port = await freePort();
-const timeLimit = setTimeout(() => fail(new Error('the check takes longer than two minutes')), 120_000);
-let daemon;
-let watch;
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-async function startDaemon() {
-  const http = transport === 'ws' ? ['--http', `127.0.0.1:${port}`] : ['--http', 'off'];
-  daemon = spawn(join(bin, 'stickiesd'), ['--data', join(folder, 'data'), '--listen', `unix://${socket}`, ...http],
-    { stdio: ['ignore', 'pipe', process.env.VERBOSE ? 'inherit' : 'ignore'] });
-  const lines = createInterface({ input: daemon.stdout })[Symbol.asyncIterator]();
-  for (;;) {
-    const { value, done } = await lines.next();
-    if (done) throw new Error('the daemon ended');
-    if (value.startsWith('listening')) break;
-  }
-}
-
-async function killDaemon() {
-  const exited = new Promise((resolve) => daemon.once('exit', resolve));
-  daemon.kill('SIGKILL');
-  await exited;
-}
-
-function stickies(...words) {
-  return execFileSync(join(bin, 'stickies'), [...words, '--server', `unix://${socket}`], { encoding: 'utf8' });
-}
-
-function connection(author) {
-  const made = new Connection({
-    url: transport === 'ws' ? `ws://127.0.0.1:${port}/v1/socket` : `unix://${socket}`,
-    identity: { replica: randomBytes(16).toString('hex'), lastSequence: 0, author, program: 'live.mjs' },
-    WebSocket: transport === 'ws' ? webSocket() : FramedSocket,
-  });
-  made.onstate = (state) => { if (process.env.VERBOSE) console.log(author, state); };
-  return made;
-}
+const [bin, transport] = wordsOf('node Tests/WebTests/live.mjs BIN-FOLDER [ws]');
+const daemon = new Daemon(bin, transport);
 
 /** Waits for a condition, which is looked at after each change of a connection. */
 function until(description, connections, condition) {
@@ -82,22 +26,9 @@ function until(description, connections, condition) {
   });
 }
 
-function fail(error) {
-  console.error(error);
-  stop();
-  process.exit(1);
-}
-
-function stop() {
-  clearTimeout(timeLimit);
-  watch?.kill();
-  daemon?.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-}
-
 async function main() {
-  await startDaemon();
-  const [first, second] = [connection('anna'), connection('bert')];
+  await daemon.start();
+  const [first, second] = ['anna', 'bert'].map((author) => daemon.connection(author));
   first.start();
   second.start();
   const boards = first.subscribe({ entity: 'Board' });
@@ -119,7 +50,7 @@ async function main() {
   assert.equal(note.values.x, 10.5);
   assert.equal(note.values.board, saved.ids.get('temporary 1'));
   assert.equal(first.graph.get(note.values.board).values.name, 'Web');
-  assert.equal(JSON.parse(stickies('show', id.slice(0, 8), '--json')).id, id);
+  assert.equal(JSON.parse(daemon.stickies('show', id.slice(0, 8), '--json')).id, id);
 
   // Both edit the same text at the same revision: each letter is there.
   const base = note.revision;
@@ -165,14 +96,14 @@ async function main() {
 /** Commits at random by both connections, while the daemon is killed, and compares with `stickies watch`. */
 async function compare(first, second, notes, board) {
   const seen = new Map();
-  watch = spawn(join(bin, 'stickies'), ['watch', '--json', '--server', `unix://${socket}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const watch = spawn(join(bin, 'stickies'), ['watch', '--json', '--server', daemon.address], { stdio: ['ignore', 'pipe', 'ignore'] });
   const lines = createInterface({ input: watch.stdout });
   let isWatching;
   const watching = new Promise((resolve) => { isWatching = resolve; });
   lines.on('line', (line) => {
     isWatching();
     const message = JSON.parse(line);
-    if (process.env.VERBOSE) console.log('watch', line.slice(0, 200));
+    if (isVerbose) console.log('watch', line.slice(0, 200));
     record(seen, message);
   });
   await watching;
@@ -201,8 +132,8 @@ async function compare(first, second, notes, board) {
     }
     const settled = Promise.allSettled(commits);
     if (round % 30 === 15) {
-      await killDaemon();
-      await startDaemon();
+      await daemon.kill();
+      await daemon.start();
     }
     for (const outcome of await settled) {
       // A concurrent delete wins over every policy.
@@ -219,6 +150,7 @@ async function compare(first, second, notes, board) {
   while (!seen.has(lastID)) await new Promise((resolve) => lines.once('line', resolve));
   assert.deepEqual(Object.fromEntries([...seen].sort()), stored);
   console.log(`ok  ${Object.keys(stored).length} notes equal those of the server and of stickies watch, across kill -9`);
+  watch.kill();
   await restore(first, second, notes, board);
   first.stop();
   second.stop();
@@ -226,9 +158,8 @@ async function compare(first, second, notes, board) {
 
 /** Restores a backup: what came after it disappears, and a change that was made from it comes back to its maker. */
 async function restore(first, second, notes, board) {
-  const backup = join(folder, 'backup.sqlite');
-  const data = ['--data', join(folder, 'data')];
-  execFileSync(join(bin, 'stickiesd'), ['backup', ...data, backup], { stdio: 'ignore' });
+  const backup = join(daemon.folder, 'backup.sqlite');
+  daemon.run('backup', ...daemon.data, backup);
   const lost = await second.commit({
     changes: [{ kind: 'insert', id: 'temporary 1', entity: 'Note', values: { text: 'lost', board } }],
   });
@@ -236,11 +167,11 @@ async function restore(first, second, notes, board) {
   await until('', [first, second], () => first.graph.get(id) && second.graph.get(id));
   let divergences = 0;
   for (const each of [first, second]) each.ondiverged = () => { divergences++; };
-  await killDaemon();
+  await daemon.kill();
   const changes = [{ kind: 'update', id, entity: 'Note', base: lost.revision, values: { x: 1 } }];
   const outdated = first.commit({ changes }).then(() => assert.fail('it is committed'), (error) => error);
-  execFileSync(join(bin, 'stickiesd'), ['restore', ...data, backup], { stdio: 'ignore' });
-  await startDaemon();
+  daemon.run('restore', ...daemon.data, backup);
+  await daemon.start();
   assert.equal((await outdated).code, 'outdated');
   await until('', [first, second], () => !first.graph.get(id) && !second.graph.get(id));
   assert.equal(divergences, 2);
@@ -269,4 +200,4 @@ function record(seen, { snapshot, changes = [] }) {
   }
 }
 
-main().then(stop, fail);
+await check(daemon, 120, main);

@@ -1,9 +1,19 @@
 // The client half of the protocol as a state machine: the tests of Tests/GraphReplicaTests that are about the replica.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { after, test } from 'node:test';
 import { id, image, note, numberOf, replicaID, Script, set, token, update } from './script.mjs';
 
 const equal = assert.deepEqual;
+
+// The scenes are a transcript, which the Swift replica replays, too.
+after(() => {
+  if (!process.env.RECORD) return;
+  const folder = new URL('transcripts/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL('written.jsonl', folder), Script.lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+});
+
 const last = (script) => script.actions.at(-1);
 
 test('an unanswered save is resent under its id', () => {
@@ -99,7 +109,8 @@ test('a query with too many objects is refused', () => {
 // ---- Reconnecting
 
 test('queries resume a few at a time', () => {
-  const script = new Script();
+  // Its transcript would be longer than all others.
+  const script = new Script({ isRecorded: false });
   script.connect();
   const [most, count] = [64, 3 * 64 + 5];
   const lines = Array.from({ length: count }, (_, query) => script.follow(query + 1)).flat();

@@ -3,33 +3,47 @@
 import assert from 'node:assert/strict';
 import { Replica } from '../../Web/replica/replica.js';
 import { decodeToClient, encode, encodeToServer } from '../../Web/wire/codec.js';
+import { eventLineOf, lineOf } from './transcript.mjs';
 
 const store = '00000000000000070000000000000007';
 export const replicaID = '00000000000000010000000000000001';
 export const note = 3;
 const x = 23;
 
-/** The dictionary of a small model: notes with x, y and a text. */
-export const entities = [{
-  number: note, name: 'Note', properties: [
-    { number: 20, name: 'text', type: 'text', stored: true }, { number: x, name: 'x', type: 'double', stored: true },
-    { number: 24, name: 'y', type: 'double', stored: true },
-  ],
-}];
+/** The slots of a note in the model of Schema/Stickies, with the values of a new one. */
+const slots = [
+  [8, 'board', 'toOne', {}], [9, 'collapsed', 'bool', { bool: false }], [10, 'color', 'enumeration', { string: 'yellow' }],
+  [11, 'created', 'date', {}], [12, 'height', 'double', { double: 200 }], [14, 'locked', 'bool', { bool: false }],
+  [15, 'number', 'integer', {}], [16, 'origin', 'string', {}], [18, 'pinned', 'bool', { bool: false }],
+  [19, 'tags', 'toMany', { objects: { ids: [] } }], [20, 'text', 'text', { string: '' }], [21, 'updated', 'date', {}],
+  [22, 'width', 'double', { double: 200 }], [x, 'x', 'double', { double: 0 }], [24, 'y', 'double', { double: 0 }],
+  [25, 'z', 'double', { double: 0 }],
+];
+
+export const entities = [
+  { number: note, name: 'Note', properties: slots.map(([number, name, type]) => ({ number, name, type, stored: true })) },
+];
 
 export const token = (revision) => ({ store, revision, fingerprint: (revision * 1000).toString(16).padStart(16, '0') });
 /** An id whose low half is a number. */
 export const id = (number) => ({ key: `abcdefghjkmnp0000000000${String(number).padStart(2, '0')}0`, entity: note });
 export const numberOf = ({ key }) => Number(key.slice(23, 25));
-export const image = (number, revision, { text = '', x = 0, y = 0 } = {}) =>
-  ({ id: id(number), revision, values: [{ string: text }, { double: x }, { double: y }] });
+export function image(number, revision, { text = '', x = 0 } = {}) {
+  const values = slots.map(([, name, , value]) => (name === 'text' ? { string: text } : name === 'x' ? { double: x } : value));
+  return { id: id(number), revision, values };
+}
 export const update = (number, edits, previousRevision) => ({ kind: 'update', id: id(number), previousRevision, edits });
 export const set = (value) => ({ property: x, set: { double: value } });
 export const changes = [{ kind: 'update', id: id(5), base: 1, edits: [set(7)] }];
 
 export class Script {
-  constructor({ lastSequence = 0 } = {}) {
+  /** What all replicas have received and done, as lines of a transcript. */
+  static lines = [];
+
+  constructor({ lastSequence = 0, isRecorded = true } = {}) {
+    this.isRecorded = isRecorded;
     this.replica = new Replica({ id: replicaID, author: 'ann', lastSequence });
+    if (isRecorded) Script.lines.push({ id: replicaID, author: 'ann', model: '', lastSequence });
     /** What was published and sent last. */
     this.actions = [];
     this.sequence = 0;
@@ -38,6 +52,8 @@ export class Script {
   /** Handles an event; returns its actions as lines, messages and the welcome first, as an owner performs them. */
   handle(type, rest = {}) {
     this.actions = this.replica.handle({ type, ...rest });
+    const { deadline } = this.replica;
+    if (this.isRecorded) Script.lines.push({ event: eventLineOf({ type, ...rest }), actions: this.actions.map(lineOf), deadline });
     const isFirst = ({ type }) => type === 'send' || type === 'welcomed';
     return [...this.actions.filter(isFirst), ...this.actions.filter((action) => !isFirst(action))].map((action) => line(action));
   }
@@ -50,7 +66,10 @@ export class Script {
   /** Connects; the lines are those that follow the welcome. */
   connect(head = 0, lastSequence = 0) {
     assert.deepEqual(this.handle('connected'), ['> hello']);
-    const welcome = { protocol: 1, model: '1'.repeat(32), head: token(head), session: 1, entities, maximumFrame: 1 << 20,
+    // The replica needs no names.
+    const properties = slots.map(([number]) => ({ number, stored: true }));
+    const welcome = { protocol: 1, model: '1'.repeat(32), head: token(head), session: 1,
+      entities: [{ number: note, properties }], maximumFrame: 1 << 20,
       heartbeatMilliseconds: 15_000, lastSequence, author: 'ann', role: 'editor' };
     return this.receive('welcome', welcome, 1);
   }

@@ -1,85 +1,28 @@
-// Replays what the Swift replica received and did, in transcripts that `graph-sim --record-replica` wrote: the browser's
-// replica does the same. ReplicaTranscript.swift describes the lines.
+// Replays transcripts: the browser's replica does what the Swift replica did, or what both have to do. `graph-sim
+// --record-replica` writes those of simulations. written.jsonl has the scenes of replica.test.mjs; a change of these
+// needs `RECORD=1 node --test Tests/WebTests/replica.test.mjs`. ReplicaTranscriptTests.swift replays the same files.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Replica } from '../../Web/replica/replica.js';
-import { decode, decodeToClient, encode, encodeToServer } from '../../Web/wire/codec.js';
-import { fromHex, hex } from '../../Web/wire/forms.js';
-
-/** The event of a line. */
-export function eventOf({ type, message, transaction, undo, restore, subscribe, atMost, state, ...rest }) {
-  const read = (name, digits) => decode(name, fromHex(digits));
-  switch (type) {
-    case 'received': return { type, message: decodeToClient(fromHex(message)) };
-    case 'save': return { type, transaction: read('Transaction', transaction) };
-    case 'undo': return { type, undo: read('Undo', undo) };
-    case 'restore': return { type, restore: read('Restore', restore) };
-    case 'subscribe': {
-      const { resume, ...wanted } = read('Subscribe', subscribe);
-      return { type, subscribe: wanted, atMost: atMost ?? undefined, ...rest };
-    }
-    case 'request': {
-      const { request: _, ...bodies } = read('ToServer', message);
-      const [[kind, body]] = Object.entries(bodies);
-      return { type, kind, body, ...rest };
-    }
-    case 'presence': return { type, state: fromHex(state) };
-    default: return { type, ...rest };
-  }
-}
-
-/** An action in the form of a line. */
-export function lineOf(action) {
-  const { type } = action;
-  const write = (name, message) => hex(encode(name, message));
-  const toClient = (kind, body) => write('ToClient', { request: 0, [kind]: body });
-  switch (type) {
-    case 'send': return { type, message: hex(encodeToServer(action.message)) };
-    case 'welcomed': return { type, message: toClient('welcome', action.welcome) };
-    case 'disconnect': case 'rejected': return { type, refusal: write('Refusal', action.refusal) };
-    case 'saved': {
-      const id = write('TransactionID', action.id);
-      if (action.refusal) return { type, id, refusal: write('Refusal', action.refusal) };
-      return { type, id, message: toClient('committed', action.saved) };
-    }
-    case 'incomplete': return { type, query: action.query, damage: write('DamageNotice', action.damage) };
-    case 'loaded': {
-      const objects = write('Chunk', { objects: action.objects });
-      return { type, query: action.query, objects, at: write('Token', action.at) };
-    }
-    case 'loadedWindow': {
-      const { offset, limit, ...rows } = action.rows;
-      return { type, query: action.query, offset, limit, rows: write('WindowMoved', { query: 0, ...rows, at: action.at }) };
-    }
-    case 'outdated': return { type, transaction: write('Transaction', action.transaction) };
-    case 'changed': {
-      const { revision, time, author, changes, totals } = action.update;
-      const written = changes.map(({ query, changes }) => ({ query, changes: changes.map((each) => write('DeltaChange', each)) }));
-      return { type, revision, time, author, changes: written, totals: [...totals].sort((a, b) => a[0] - b[0]) };
-    }
-    case 'refusedQuery': return { type, query: action.query, refusal: write('Refusal', action.refusal) };
-    case 'refused': return { type, request: action.request, refusal: write('Refusal', action.refusal) };
-    case 'reply': {
-      const { request, kind, body, isLast } = action;
-      return { type, request, message: toClient(kind, body), isLast };
-    }
-    case 'presence': return { type, message: toClient('presence', action.presence) };
-    default: return { ...action };
-  }
-}
+import { eventOf, lineOf } from './transcript.mjs';
 
 const folder = new URL('transcripts/', import.meta.url);
-const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : [];
+const names = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+assert(names.length > 0, 'there are no transcripts');
 
 for (const name of names) {
   test(`transcript ${name}`, () => {
-    const [head, ...lines] = readFileSync(new URL(name, folder), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
-    const replica = new Replica(head);
-    for (const [index, { event, actions, deadline }] of lines.entries()) {
+    let replica;
+    for (const [index, text] of readFileSync(new URL(name, folder), 'utf8').trim().split('\n').entries()) {
+      const { event, actions, deadline, ...head } = JSON.parse(text);
+      if (!event) {
+        replica = new Replica(head);
+        continue;
+      }
       const made = replica.handle(eventOf(event)).map(lineOf);
-      assert.deepEqual(made, actions, `${name}:${index + 2}: ${event.type}`);
-      assert.equal(replica.deadline, deadline, `${name}:${index + 2}: the deadline after ${event.type}`);
+      assert.deepEqual(made, actions, `${name}:${index + 1}: ${event.type}`);
+      assert.equal(replica.deadline, deadline, `${name}:${index + 1}: the deadline after ${event.type}`);
     }
   });
 }

@@ -208,6 +208,8 @@ export class Graph {
     this.entities.set(id, entry.wire.id.entity);
     this.entries.delete(id);
     if (isDeleted) change.deleted.add(id);
+    change.changed.delete(id);
+    change.edits.delete(id);
     if (!change.inserted.delete(id)) change.removed.add(id);
   }
 }

@@ -186,6 +186,8 @@ export class Connection extends Link {
     const { graph } = this;
     switch (action.type) {
       case 'loaded': case 'loadedWindow': {
+        // A handler may have closed the query in this turn.
+        if (!this.queries.has(action.query)) return change;
         // Results that become complete together are one change.
         const current = change?.author === '' && change.time === 0 ? change : emptyChange(0);
         current.revision = Math.max(current.revision, action.at.revision);
@@ -208,6 +210,11 @@ export class Connection extends Link {
         const current = emptyChange(action.saved.result.revision);
         graph.refresh(action.saved.objects, current);
         return current.changed.size ? current : change;
+      }
+      case 'refusedQuery': {
+        const current = emptyChange(graph.revision);
+        graph.close(action.query, current);
+        return current.removed.size ? current : change;
       }
       case 'diverged':
         graph.invalidate();
