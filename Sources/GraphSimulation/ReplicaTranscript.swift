@@ -89,6 +89,7 @@ enum ReplicaTranscript {
       record(
         "presence",
         ("message", hex(ToClient(0, .presence(session: session, author: author, state: state, left: left)).binary)))
+    case .rights(let grants): record("rights", ("message", hex(ToClient(0, .rights(grants)).binary)))
     case .silence(let isSilent): record("silence", ("isSilent", .bool(isSilent)))
     case .filled: preconditionFailure("a context fills loads, a replica does not: \(action)")
     }
