@@ -22,6 +22,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 // Its product for servers, without the router.
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTPTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHTTPCodec: Target.Dependency = .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
@@ -259,7 +260,7 @@ let package = Package(
     .testTarget(
       name: "GraphHTTPTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log,
+        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log, nioCore,
       ]),
     .testTarget(
       name: "GraphClientTests",

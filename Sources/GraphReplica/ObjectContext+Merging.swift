@@ -86,9 +86,14 @@ extension ObjectContext {
   }
 
   /// Takes over an image of the held revision with other references: an object to which it refers has become visible
-  /// or invisible to the user, which changes no revision.
-  private func replaceReferences(of state: ObjectState, by image: ObjectImage) {
-    if let stored = state.stored, stored.revision == image.revision, stored != image { merge(image, into: state) }
+  /// or invisible to the user, which changes no revision. If other values differ, the client has added its own edits to
+  /// the held image after their save.
+  func replaceReferences(of state: ObjectState, by image: ObjectImage) {
+    if let stored = state.stored, stored.revision == image.revision, stored != image,
+      state.entity.storedProperties.allSatisfy({ $0.relationship != nil || stored[$0] == image[$0] })
+    {
+      merge(image, into: state)
+    }
   }
 
   /// Replaces a window's rows.

@@ -182,10 +182,8 @@ public final class ObjectContext {
   func register(_ image: ObjectImage, in batch: FetchBatch) -> ObjectState? {
     guard let state = register(image, readAt: batch.revision) else { return nil }
     // A live query delivers the newest state of its objects.
-    if let stored = state.stored, stored.revision == image.revision, stored != image,
-      !results.values.contains(where: { $0[image.id] != nil })
-    {
-      merge(image, into: state)
+    if state.stored != image, !results.values.contains(where: { $0[image.id] != nil }) {
+      replaceReferences(of: state, by: image)
     }
     batch.add(state.id)
     state.batch = batch

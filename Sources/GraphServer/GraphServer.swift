@@ -105,9 +105,7 @@ public struct GraphServer: Service {
       try readers.start()
       try internalReaders.start()
       try await listen(group, runner, &listeners)
-      for interface in interfaces { try await interface.start(HubSessions(runner), on: group) }
-      let web = interfaces.lazy.compactMap(\.webAddress).first
-      try await loop.submit { runner.accounts.webAddress = web }.get()
+      try await startInterfaces(group, runner)
     } catch {
       await close(listeners)
       // A promise of the runner must not outlive its loop unfulfilled.
@@ -142,6 +140,12 @@ public struct GraphServer: Service {
     await Self.end(group, writer, readers, internalReaders)
     try store.close()
     log.info("the store is closed")
+  }
+
+  private func startInterfaces(_ group: MultiThreadedEventLoopGroup, _ runner: HubRunner) async throws {
+    for interface in interfaces { try await interface.start(HubSessions(runner), on: group) }
+    let web = interfaces.lazy.compactMap(\.webAddress).first
+    try await runner.loop.submit { runner.accounts.webAddress = web }.get()
   }
 
   private func close(_ listeners: [Listener]) async {

@@ -158,7 +158,8 @@ struct Serve: AsyncParsableCommand {
     let interfaces = settings.http.interfaces(author: ProcessEnvironment.current.author, app: app, log)
     var server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       let all = addresses.map(\.description) + interfaces.compactMap(\.address)
-      let lines = all.map { "listening \($0)" }.joined(separator: "\n")
+      let web = interfaces.compactMap(\.webAddress).map { "web board \($0)" }
+      let lines = (all.map { "listening \($0)" } + web).joined(separator: "\n")
       let code = Descriptor.write(lines + "\n", to: 1)
       // The addresses are only information: the server continues without them.
       if code != 0 {

@@ -2,7 +2,6 @@ import GraphHub
 import GraphModel
 import GraphTesting
 import GraphWire
-import HTTPTypes
 import Testing
 
 @testable import GraphHTTP
@@ -228,7 +227,7 @@ import Testing
     ("localhost:7418", "https://a.example", "stickies-7418", false),
   ] as [(String, String?, String, Bool)])
   func nameOfTheCookieFollowsTheHost(authority: String, publicURL: String?, name: String, isSecure: Bool) {
-    let cookie = BrowserCookie(authority, publicURL: publicURL.flatMap { PublicURL(parsing: $0) })
+    let cookie = BrowserCookie("stickies", authority, publicURL: publicURL.flatMap { PublicURL(parsing: $0) })
     #expect(cookie.name == name && cookie.isSecure == isSecure)
   }
 }

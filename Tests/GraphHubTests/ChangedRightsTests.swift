@@ -73,7 +73,7 @@ import Testing
     // The client has sent this before it learned the new number.
     let ended = try script.send(.unsubscribe(query: 1), 1)
     #expect(ended.contains("1 < query 1 ended") && ended.contains("record no references"), "\(ended)")
-    #expect(script.hub.census.registrations == 0 && script.hub.openReads == 0)
+    #expect(script.hub.counts.registrations == 0 && script.hub.openReads == 0)
   }
 
   @Test func gainedSightLetsReadsFinish() throws {
@@ -115,9 +115,9 @@ import Testing
     let lines = try change(&script, part(2))
     #expect(lines.contains { $0.hasPrefix("1 < reset ") } && lines.contains("collect #2 for 1"), "\(lines)")
     #expect(lines.contains("cancel #1"), "an order without windows is not read: \(lines)")
-    #expect(script.hub.census.registrations == 1)
+    #expect(script.hub.counts.registrations == 1)
     _ = try script.handle(.closed(1))
-    #expect(script.hub.census.registrations == 0)
+    #expect(script.hub.counts.registrations == 0)
   }
 
   @Test func presencesThatAreNoLongerShownLeave() throws {
@@ -150,6 +150,6 @@ import Testing
     #expect(try change(&script, all(.editor, 3)).contains { $0.hasPrefix("1 < query ") })
     let lines = try change(&script, part(4))
     #expect(lines.contains("1 < goodbye: unavailable") && lines.contains("close 1"), "\(lines)")
-    #expect(script.hub.census.registrations == 0)
+    #expect(script.hub.counts.registrations == 0)
   }
 }

@@ -51,7 +51,7 @@ import Testing
     "stickiesd": 3, "StickiesFiles": 13,
     "TerminalCells": 8, "TerminalApplication": 12, "StickiesTerminal": 224, "GraphControllers": 37, "GraphLog": 2,
     "GraphSimulation": 52, "GraphStoreFaults": 3, "GraphTesting": 1, "CommandLineIO": 2, "graph-generate": 0,
-    "GraphReplicaStore": 1, "GraphOffline": 1,
+    "GraphReplicaStore": 1, "GraphOffline": 1, "StickiesWeb": 0,
     "ModelClasses": 0, "graph-classes": 0, "GraphAccess": 0, "GraphJSON": 0, "GraphHTTP": 8,
     "CoreDataModels": 14, "CoreDataStore": 4, "graph-sim": 0, "StickiesModel": 0, "StickiesKit": 0, "wire-generate": 0,
   ]

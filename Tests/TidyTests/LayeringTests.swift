@@ -218,7 +218,8 @@ import Testing
 
   @Test func lowerLayersDoNotMentionNotes() throws {
     let below = Set(Self.ours.keys).subtracting([
-      "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "stickiesd", "stickies", "graph-sim",
+      "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "StickiesWeb", "stickiesd", "stickies",
+      "graph-sim",
       "GraphTesting",
     ])
     for (target, path, text) in try Self.sources("Sources") where below.contains(target) {

@@ -9,7 +9,7 @@ struct PackageManifest {
     let folder: String
     /// The names of the targets and products that it depends on.
     let dependencies: Set<String>
-    /// Whether a plugin adds generated sources.
+    /// Whether the plugin adds the classes of a model.
     let hasPlugin: Bool
 
     /// The name by which other targets import it.
@@ -59,6 +59,6 @@ struct PackageManifest {
     let folder = path.map(String.init) ?? "\(kind == "testTarget" ? "Tests" : "Sources")/\(name)"
     return Target(
       kind: kind, name: String(name), folder: folder, dependencies: dependencies,
-      hasPlugin: declaration.contains("plugins: ["))
+      hasPlugin: declaration.contains("plugins: [\"GraphModelPlugin\"]"))
   }
 }

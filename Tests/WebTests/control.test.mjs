@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { parseFragment } from '../../Web/control/account.js';
 import { jsonLines, markdown } from '../../Web/control/exports.js';
@@ -158,4 +159,17 @@ test('without locks, tabs find out who is alive by asking', async () => {
   await clock.pass(40_000);
   assert.deepEqual(ended, ['gone', 'one']);
   await settle();
+});
+
+test('what decides about edits uses neither page, storage, network nor clock', () => {
+  const pure = [
+    'keep/intents', 'keep/queue', 'control/splices', 'control/overlay', 'control/layout', 'control/search', 'control/exports', 'control/status',
+    'control/conflicts',
+  ];
+  const forbidden = /\b(document|window|navigator|location|indexedDB|localStorage|sessionStorage|fetch|setTimeout|setInterval|performance|crypto)\b|Date\.now|new Date\(\)|Math\.random/;
+  for (const name of pure) {
+    const source = readFileSync(new URL(`../../Web/${name}.js`, import.meta.url), 'utf8');
+    const code = source.replace(/\/\*[^]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+    assert.equal(forbidden.exec(code)?.[0], undefined, name);
+  }
 });

@@ -361,6 +361,34 @@ test('the edits of an ended tab are taken over once', async () => {
   assert.equal(ann.queue.entries.length, 0);
 });
 
+test('the edits of an ended tab are taken over once, although it is looked for twice', async () => {
+  const server = new FakeServer();
+  const entries = new Map();
+  const ann = tab(server, entries, '1', { isLive: false });
+  ann.add([insert('Note/new:1.1', { text: 'a' })], undo(1));
+  await settle();
+  const clock = new FakeClock();
+  const inner = memoryStorage(entries);
+  const waiting = [];
+  const storage = { ...inner, change: (given) => new Promise((resolve) => { waiting.push(() => resolve(inner.change(given))); }) };
+  const ended = [];
+  const second = tab(server, entries, '2', { clock, storage, ended });
+  await second.start();
+  const adopted = ended.splice(0).map((body) => body());
+  await settle();
+  await second.follow();
+  adopted.push(...ended.splice(0).map((body) => body()));
+  await settle();
+  assert.equal(second.queue.entries.length, 1);
+  for (let round = 0; round < 20; round += 1) {
+    for (const each of waiting.splice(0)) each();
+    await clock.pass(200);
+  }
+  await Promise.all(adopted);
+  assert.deepEqual(server.texts(), ['a']);
+  assert.equal(entries.size, 0);
+});
+
 // The page can end at every write of the storage, before and after it, and before and after the server has the commit.
 test('killed at each step, each edit arrives once', async () => {
   let steps = 0;

@@ -89,6 +89,10 @@ export class App {
     addEventListener('hashchange', () => { const id = boardOfAddress(); if (id !== this.board?.id && session.boards.some((b) => b.id === id)) this.openBoard(id); });
     tinyScreen.addEventListener('change', () => this.showList(tinyScreen.matches));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.surface.refreshFar());
+    addEventListener('beforeunload', (event) => {
+      const { unsent, keeps } = session.status;
+      if (unsent && keeps === 'none') event.preventDefault();
+    });
     addEventListener('beforeprint', () => this.#preparePrint());
     addEventListener('afterprint', () => document.getElementById('paper')?.remove());
   }
@@ -141,7 +145,7 @@ export class App {
     if (!this.board) return;
     this.endEditing(), this.panels.closeHistory(), this.people.stop();
     this.#cameras.set(this.board.id, this.surface.camera);
-    this.#listeners.abort(), this.board.close?.();
+    this.#listeners.abort(), this.people.forget(), this.board.close?.();
     this.board = null, this.focused = null, this.armed = null;
     this.selection.clear(), this.surface.load(new Map());
   }

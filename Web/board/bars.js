@@ -107,9 +107,10 @@ export class Bars {
     this.status.title = status.message, this.status.setAttribute('aria-label', `Status: ${text}`);
     if (kind !== this.#spoken && this.#spoken) announce(`${text}. ${status.message}`);
     this.#spoken = kind;
-    for (const node of document.querySelectorAll('[data-command]')) {
-      const c = app.command(/** @type {HTMLElement} */ (node).dataset.command ?? '');
-      /** @type {HTMLButtonElement} */ (node).disabled = !(c.when?.() ?? true);
+    const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('[data-command]'));
+    for (const node of buttons) {
+      const c = app.command(node.dataset.command ?? '');
+      node.disabled = !(c.when?.() ?? true);
       if (node.hasAttribute('aria-pressed')) node.setAttribute('aria-pressed', String(c.checked?.() ?? false));
     }
     this.refreshSelection();
@@ -124,9 +125,10 @@ export class Bars {
     const color = notes.every((n) => n.color === notes[0].color) ? notes[0].color : 'mixed';
     this.paletteButton.firstElementChild?.setAttribute('data-color', color);
     bar.classList.toggle('several', notes.length > 1);
-    for (const node of bar.querySelectorAll('[data-command]')) {
-      const c = app.command(/** @type {HTMLElement} */ (node).dataset.command ?? '');
-      /** @type {HTMLButtonElement} */ (node).hidden = !(c.when?.() ?? true);
+    const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (bar.querySelectorAll('[data-command]'));
+    for (const node of buttons) {
+      const c = app.command(node.dataset.command ?? '');
+      node.hidden = !(c.when?.() ?? true);
       if (node.hasAttribute('aria-pressed')) node.setAttribute('aria-pressed', String(c.checked?.() ?? false));
     }
     this.placeSelection();
@@ -152,7 +154,7 @@ export class Bars {
     const zoom = Math.round(surface.camera.scale * 100) + ' %';
     if (this.zoomText.textContent !== zoom) this.zoomText.textContent = zoom;
     this.placeSelection();
-    if (this.overviewShown) this.overview.paint(surface.papers(), surface.camera, surface.size);
+    if (this.overviewShown) this.overview.paint(() => surface.papers(), surface.version, surface.camera, surface.size);
   }
 
   // MARK: - Search

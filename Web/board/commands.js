@@ -98,12 +98,15 @@ export function allCommands(app) {
   return commands;
 }
 
-/** The name of a key event, such as `Mod+Shift+z`.
+/** The name of a key event, such as `Mod+Shift+z`. On keyboards of other scripts the letter of the key's place counts.
  * @param {KeyboardEvent} event */
 export function keyName(event) {
-  const letter = event.key.length === 1, shift = event.shiftKey && (!letter || event.ctrlKey || event.metaKey);
-  const key = letter && (event.ctrlKey || event.metaKey) ? event.key.toLowerCase() : event.key;
-  return (event.ctrlKey || event.metaKey ? 'Mod+' : '') + (event.altKey ? 'Alt+' : '') + (shift ? 'Shift+' : '') + key;
+  const letter = event.key.length === 1, mod = event.ctrlKey || event.metaKey, shift = event.shiftKey && (!letter || mod);
+  let { key } = event;
+  if (letter && key > '\x7f' && /^Key[A-Z]$/.test(event.code)) key = event.code[3];
+  // Caps lock does not change what a key does.
+  if (/^[a-z]$/i.test(key)) key = event.shiftKey && !mod ? key.toUpperCase() : key.toLowerCase();
+  return (mod ? 'Mod+' : '') + (event.altKey ? 'Alt+' : '') + (shift ? 'Shift+' : '') + key;
 }
 
 /** A key as people read it.

@@ -194,7 +194,8 @@ export function menu(label, items, place, look = '') {
   // The top layer lies above all bars, and above an open dialog.
   node.setAttribute('popover', 'manual');
   (document.querySelector('dialog[open]') ?? byID('main')).append(node);
-  /** @type {any} */ (node).showPopover?.();
+  const layered = /** @type {any} */ (node);
+  layered.showPopover?.();
   const box = place instanceof Element ? place.getBoundingClientRect() : { ...place, left: place.x, bottom: place.y, top: place.y };
   const below = box.bottom + 6 + node.offsetHeight <= innerHeight - 8;
   node.style.left = Math.max(8, Math.min(box.left, innerWidth - node.offsetWidth - 8)) + 'px';

@@ -73,14 +73,16 @@ export function fit(rect, view, inset, limit = 1) {
   };
 }
 
+/** How far a view must move along an axis to show the part from `a` to `b`; its beginning counts if it is too long.
+ * @param {number} a @param {number} b @param {number} low @param {number} high */
+const along = (a, b, low, high) => a < low || b - a > high - low ? a - low : b > high ? b - high : 0;
+
 /** Moves the camera as little as possible so that the rectangle is visible.
  * @param {Camera} camera @param {Rect} rect @param {{width: number, height: number}} view
  * @param {{top: number, right: number, bottom: number, left: number}} inset @returns {Camera} */
 export function reveal(camera, rect, view, inset) {
   const left = camera.x + inset.left / camera.scale, right = camera.x + (view.width - inset.right) / camera.scale;
   const top = camera.y + inset.top / camera.scale, bottom = camera.y + (view.height - inset.bottom) / camera.scale;
-  const along = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ low,
-    /** @type {number} */ high) => a < low || b - a > high - low ? a - low : b > high ? b - high : 0;
   return {
     x: camera.x + along(rect.x, rect.x + rect.width, left, right),
     y: camera.y + along(rect.y, rect.y + rect.height, top, bottom), scale: camera.scale,

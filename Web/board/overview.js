@@ -76,6 +76,12 @@ export class FarLayer {
 
 /** The map of the whole board with a frame around the view. A click or drag moves the view. */
 export class Overview {
+  /** @type {Paper[]} */
+  #papers = [];
+  /** @type {import('./geometry.js').Rect|null} */
+  #bounds = null;
+  #version = -1; #base = document.createElement('canvas');
+
   /** @param {HTMLCanvasElement} canvas @param {(center: import('./geometry.js').Point) => void} onmove */
   constructor(canvas, onmove) {
     this.canvas = canvas;
@@ -88,23 +94,28 @@ export class Overview {
     canvas.addEventListener('pointermove', (event) => { if (event.buttons) move(event); });
   }
 
-  /** @param {Paper[]} papers @param {import('./geometry.js').Camera} camera
+  /** Draws the map. The papers are painted again only after a change of the notes or of the part that the map shows.
+   * @param {() => Paper[]} papers @param {number} version of the notes @param {import('./geometry.js').Camera} camera
    * @param {{width: number, height: number}} size of the view */
-  paint(papers, camera, size) {
+  paint(papers, version, camera, size) {
     const { canvas } = this, ratio = Math.min(2, devicePixelRatio), { clientWidth: width, clientHeight: height } = canvas;
-    const view = visible(camera, size.width, size.height), all = union([...papers, view]);
-    const context = canvas.getContext('2d');
-    if (!all || !width || !context) return;
-    canvas.width = width * ratio, canvas.height = height * ratio;
-    this.scale = clamp(Math.min((width - 16) / all.width, (height - 16) / all.height), 0, 1);
-    this.origin = {
-      x: all.x + all.width / 2 - width / 2 / this.scale, y: all.y + all.height / 2 - height / 2 / this.scale,
-    };
-    paint(context, papers, this.scale * ratio, this.origin, palette(), false);
-    const corner = { x: (view.x - this.origin.x) * this.scale * ratio, y: (view.y - this.origin.y) * this.scale * ratio };
+    const context = canvas.getContext('2d'), view = visible(camera, size.width, size.height);
+    if (!width || !context) return;
+    if (version !== this.#version) this.#papers = papers(), this.#bounds = union(this.#papers);
+    const all = union(this.#bounds ? [this.#bounds, view] : [view]) ?? view;
+    const scale = clamp(Math.min((width - 16) / all.width, (height - 16) / all.height), 0, 1);
+    const origin = { x: all.x + all.width / 2 - width / 2 / scale, y: all.y + all.height / 2 - height / 2 / scale };
+    const isSame = version === this.#version && scale === this.scale && origin.x === this.origin.x && origin.y === this.origin.y;
+    this.scale = scale, this.origin = origin, this.#version = version;
+    if (!isSame) {
+      this.#base.width = canvas.width = width * ratio, this.#base.height = canvas.height = height * ratio;
+      const base = this.#base.getContext('2d');
+      if (base) paint(base, this.#papers, scale * ratio, origin, palette(), false);
+    }
+    context.clearRect(0, 0, canvas.width, canvas.height), context.drawImage(this.#base, 0, 0);
     context.lineWidth = 1.5 * ratio;
     context.strokeStyle = getComputedStyle(canvas).getPropertyValue('--accent');
-    context.strokeRect(corner.x, corner.y, view.width * this.scale * ratio, view.height * this.scale * ratio);
+    context.strokeRect((view.x - origin.x) * scale * ratio, (view.y - origin.y) * scale * ratio,
+      view.width * scale * ratio, view.height * scale * ratio);
   }
 }
-

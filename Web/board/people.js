@@ -46,6 +46,9 @@ export class People {
     }, Math.max(0, this.#lastSent + interval - performance.now()));
   }
 
+  /** Forgets where the user was, on another board. */
+  forget() { this.#mine = {}; }
+
   /** Shows the current presence. */
   refresh() {
     const { peers } = this, { surface } = this.app;

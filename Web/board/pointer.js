@@ -130,6 +130,8 @@ export class Pointer {
     if (this.#pointers.has(event.pointerId)) this.#pointers.set(event.pointerId, at);
     app.people.cursor(this.#board(at));
     const { state } = this;
+    // The button was released above a bar.
+    if (state?.kind === 'press' && event.pointerType === 'mouse' && !event.buttons) return void (this.state = null);
     switch (state?.kind) {
       case 'press': return this.#leavePress(event, state, at);
       case 'pan': {
@@ -173,7 +175,8 @@ export class Pointer {
     const starts = new Map();
     for (const i of ids) {
       const frame = surface.index.get(i);
-      if (frame) starts.set(i, frame), surface.viewOf(i)?.element.classList.add('dragged');
+      // A few notes move in layers of their own; many layers would cost more than they save.
+      if (frame) starts.set(i, frame), surface.viewOf(i)?.element.classList.add('dragged', ids.length <= 12 ? 'lifted' : 'dragged');
     }
     const whole = union(starts.values());
     if (!whole) return;
@@ -362,7 +365,7 @@ export class Pointer {
     const { surface } = this.app, ids = [...surface.dragged.keys()];
     surface.dragged = new Map();
     surface.showGuides([]);
-    for (const id of ids) surface.viewOf(id)?.element.classList.remove('dragged');
+    for (const id of ids) surface.viewOf(id)?.element.classList.remove('dragged', 'lifted');
     if (ids.length) surface.apply({ inserted: [], removed: [], updated: ids.map((id) => ({ id })) });
     this.app.placeFrame();
   }
@@ -400,6 +403,8 @@ export class Pointer {
     const target = /** @type {Element} */ (event.target), link = target.closest('[data-link]');
     if (target.closest('textarea, a')) return;
     event.preventDefault();
+    // A long press has taken up the note.
+    if (this.state) return;
     if (link instanceof SVGElement) return this.app.showLinkMenu(link.dataset.link ?? '', { x: event.clientX, y: event.clientY });
     const note = this.noteUnder(event);
     if (note && !this.app.selection.has(note)) this.app.select([note]);

@@ -71,6 +71,9 @@ export class Surface {
 
   get isFar() { return this.#isFar; }
 
+  /** A number that changes with the notes that are shown, and with the theme. */
+  version = 0;
+
   /** Shows other notes: those of a board, or of its past.
    * @param {Map<string, Note>} notes */
   load(notes) {
@@ -82,7 +85,7 @@ export class Surface {
 
   /** Files all notes again, after another filter for example. */
   reindex() {
-    this.index.clear();
+    this.version++, this.index.clear();
     for (const note of this.notes.values()) if (this.isShown(note)) this.index.set(note.id, frameOf(note));
     this.#culled = null, this.#far.clear(), this.invalidate();
   }
@@ -90,6 +93,7 @@ export class Surface {
   /** Takes over a change of the notes.
    * @param {{inserted: string[], updated: {id: string}[], removed: string[]}} change */
   apply({ inserted, updated, removed }) {
+    this.version++;
     for (const id of removed) {
       this.index.delete(id), this.#spares.delete(id);
       const view = this.views.get(id);
@@ -225,8 +229,21 @@ export class Surface {
   #settled() {
     this.#world.classList.remove('moving');
     if (this.#isFar && this.#far.isBlurred(this.camera.scale)) return this.refreshFar();
+    this.#sort();
     const cut = [...this.views.values()].map((view) => view.isCut());
     [...this.views.values()].forEach((view, i) => view.element.classList.toggle('cut', cut[i]));
+  }
+
+  /** Puts the elements into the order of reading, around the one that has the focus. */
+  #sort() {
+    const views = [...this.views.values()].sort((a, b) => readingOrder(a.note, b.note) || (a.id < b.id ? -1 : 1));
+    const items = views.map((view) => view.element), list = this.#list;
+    if (items.every((item, i) => item === list.children[i])) return;
+    const held = items.findIndex((item) => item.contains(document.activeElement));
+    items.forEach((item, i) => {
+      if (i < held) list.insertBefore(item, items[held]);
+      else if (i > held) list.append(item);
+    });
   }
 
   #cull() {
@@ -309,7 +326,7 @@ export class Surface {
   }
 
   /** The papers that have been painted no longer match. */
-  refreshFar() { this.#far.clear(), this.#culled = null, this.invalidate(); }
+  refreshFar() { this.version++, this.#far.clear(), this.#culled = null, this.invalidate(); }
 
   /** The rectangle of a note, also while it is dragged.
    * @param {string} id */

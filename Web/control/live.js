@@ -8,7 +8,8 @@ import { Region } from './region.js';
 /** @typedef {{id: string, number: number | string, text: string, title: string, color: string, x: number, y: number, width: number,
  *  height: number, z: number, pinned: boolean, collapsed: boolean, locked: boolean, board: string, origin: string | null,
  *  tags: {id: string, name: string}[], links: {id: string, to: string, label: string}[], createdAt: Date | null,
- *  updatedAt: Date | null, updatedBy: string, unsent: boolean}} Note */
+ *  updatedAt: Date | null, updatedBy: string, creator: string, unsent: boolean}} Note
+ *  `creator` is the id of the user that made the note, `updatedBy` who changed it last while the page was open */
 /** @typedef {{id: string, from: string, to: string, label: string, unsent: boolean}} Link */
 /** @typedef {{start: number, end: number, text: string}} TextChange in UTF-16 units of the text before it */
 
@@ -45,7 +46,7 @@ export class LiveBoard extends EventTarget {
     super();
     this.id = id;
     this.session = session;
-    this.#region = new Region(session, id, () => this.load());
+    this.#region = new Region(session, id, () => this.load(), () => this.#inUse());
     this.load();
   }
 
@@ -148,6 +149,13 @@ export class LiveBoard extends EventTarget {
     if (renamed.length > 0) for (const link of this.links.values()) links.add(link.id);
     this.#held.clear();
     this.refresh(notes, links, { mine, renamed });
+  }
+
+  /** The notes that stay in memory wherever the user looks: those with unsent edits, and the one that is edited. */
+  #inUse() {
+    const unsent = this.session.overlay.objects.filter((object) => object.startsWith('Note/')).map(idOf);
+    const all = [...unsent, ...(this.typed ? [idOf(this.typed.object)] : [])];
+    return [...new Set(all)].filter((id) => !isTemporary(id) && this.notes.has(id));
   }
 
   /** @param {string} tag */
@@ -288,7 +296,7 @@ export function makeNote(id, values, { number, tags, links, updatedBy, unsent })
   return {
     id, number, text: text ?? '', title: title(text ?? ''), color, x, y, width, height, z, pinned, collapsed, locked, board,
     origin: origin ?? null, tags, links: links.map((link) => ({ id: link.id, to: link.to, label: link.label })),
-    createdAt: date(values.created), updatedAt: date(values.updated), updatedBy, unsent,
+    createdAt: date(values.created), updatedAt: date(values.updated), updatedBy, creator: values.creator ?? '', unsent,
   };
 }
 

@@ -15,7 +15,7 @@ import { apply, differences, rebase } from './splices.js';
 const defaults = {
   Note: {
     text: '', color: 'yellow', x: 0, y: 0, width: 200, height: 200, z: 0, collapsed: false, pinned: false, locked: false,
-    number: null, created: null, updated: null, origin: null, board: null, tags: [],
+    number: null, created: null, updated: null, origin: null, creator: null, board: null, tags: [],
   },
   Board: { name: '', color: 'gray', created: null },
   Tag: { name: '' },

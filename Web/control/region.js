@@ -7,6 +7,8 @@
 export const maximumNotes = 10_000;
 /** The most notes of a part, the uppermost ones; the limit of a window. */
 const partLimit = 1000;
+/** The most notes that are followed wherever they are, because the user works on them. */
+const maximumInUse = 100;
 
 export class Region {
   isReady = false;
@@ -26,13 +28,17 @@ export class Region {
   #wanted = null;
   #isLoading = false;
   #isClosed = false;
+  #limit = partLimit;
+  #inUse;
 
   /** @param {import('./session.js').Session} session @param {string} board
-   * @param {() => void} onload called when a first result, or that of another region, has arrived */
-  constructor(session, board, onload) {
+   * @param {() => void} onload called when a first result, or that of another region, has arrived
+   * @param {() => string[]} inUse the notes that the user works on */
+  constructor(session, board, onload, inUse) {
     this.#session = session;
     this.#board = board;
     this.#onload = onload;
+    this.#inUse = inUse;
     this.#open();
   }
 
@@ -69,12 +75,18 @@ export class Region {
   /** @param {string} notes @param {string} links @param {Area | undefined} area */
   async #follow(notes, links, area) {
     const { connection } = this.#session;
-    const window = area ? { window: { sort: '-z', offset: 0, limit: partLimit } } : {};
+    const window = area ? { window: { sort: '-z', offset: 0, limit: this.#limit } } : {};
     const queries = [connection.subscribe({ entity: 'Note', where: notes, ...window }), connection.subscribe({ entity: 'Link', where: links })];
     try {
       await Promise.all(queries.map((each) => each.ready));
     } catch (error) {
       for (const each of queries) each.close();
+      // The rows of a window arrive in one message: with long texts only fewer fit.
+      const { code } = /** @type {{code?: string}} */ (error);
+      if (area && code === 'limit' && this.#limit > 1 && !this.#isClosed) {
+        this.#limit = Math.floor(this.#limit / 2);
+        return this.#load(this.#wanted ?? area);
+      }
       return this.#fail(error);
     }
     if (this.#isClosed) {
@@ -107,7 +119,9 @@ export class Region {
       `${path}x < ${area.x + area.width}`, `${path}x + ${path}width > ${area.x}`,
       `${path}y < ${area.y + area.height}`, `${path}y + ${path}height > ${area.y}`,
     ].join(' AND ');
-    this.#follow(`${this.#where} AND ${within('')}`, `from.board == "${this.#board}" AND ${within('from.')}`, area);
+    const used = this.#inUse().slice(0, maximumInUse).map((id) => `"${id}"`).join(', ');
+    const place = used ? `(${within('')} OR id IN {${used}})` : within('');
+    this.#follow(`${this.#where} AND ${place}`, `from.board == "${this.#board}" AND ${within('from.')}`, area);
   }
 
   close() {

@@ -122,13 +122,14 @@ export class Unsent {
         this.onnotice(`an unsent edit stays in the browser: ${error instanceof Error ? error.message : error}`);
       }
     }
-    this.#followed.delete(replica);
-    if (intents.length === 0) return;
+    if (intents.length === 0) return void this.#followed.delete(replica);
     const adopted = this.queue.adopt(intents);
     const put = adopted.map((each) => /** @type {[Key, unknown]} */ ([this.#key(each.number), toForm(each)]));
-    const isMine = await this.storage.change({ put, remove: keys, ifPresent: keys, isStrict: true }).catch(() => true);
+    const isMine = await this.storage.change({ put, remove: keys, ifPresent: keys, isStrict: true }).catch(() => null);
+    // Not before, and not if the old records stay: they would be found again.
+    if (isMine !== null) this.#followed.delete(replica);
     if (isMine) for (const each of adopted) this.#kept.add(each.number);
-    else this.queue.taken(new Set(adopted.map((each) => each.number)));
+    else if (isMine === false) this.queue.taken(new Set(adopted.map((each) => each.number)));
     this.onchange(adopted.flatMap((each) => each.changes.map((change) => change.object)), new Map());
     this.onstatus();
     this.pump();

@@ -5,6 +5,8 @@ import GraphWire
 /// The OpenAPI 3.1 description of the interface, made from the model: each entity has paths and schemas of its own.
 struct APIDescription {
   let model: Model
+  /// The name of the cookie of browsers, without what is added for the host.
+  var cookieName = "graph"
 
   var json: JSON {
     .object([
@@ -32,7 +34,7 @@ struct APIDescription {
                 "cookie",
                 .object([
                   .init("type", .string("apiKey")), .init("in", .string("cookie")),
-                  .init("name", .string(BrowserCookie.secureName)),
+                  .init("name", .string(BrowserCookie.securePrefix + cookieName)),
                 ])),
             ])),
         ])),

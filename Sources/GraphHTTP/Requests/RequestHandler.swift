@@ -109,7 +109,8 @@ struct RequestHandler: Sendable {
     case (.history, _): return try await history(request, reader)
     case (.model, _): return modelFile(request)
     case (.readiness, _): return try await readiness(session)
-    case (.description, _): return .json(.ok, APIDescription(model: model).json)
+    case (.description, _):
+      return .json(.ok, APIDescription(model: model, cookieName: sockets.check.cookieName).json)
     case (.health, _), (.live, _), (.session, _), (.login, _), (.logout, _), (.socket, _), (.root, _), (.app, _):
       preconditionFailure("these resources need no session")
     }

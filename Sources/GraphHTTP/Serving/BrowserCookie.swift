@@ -5,23 +5,25 @@ import HTTPTypes
 
 /// The cookie that has a browser's token. docs/decisions/0071 has the reasons for its two names.
 struct BrowserCookie: Equatable, Sendable {
-  /// The name of the cookie behind a proxy with HTTPS. Browsers accept a name that begins so only from the host itself,
-  /// so that no other host of the same domain can set it.
-  static let secureName = "__Host-stickies"
+  /// The beginning of the cookie's name behind a proxy with HTTPS. Browsers accept such a name only from the host
+  /// itself, so that no other host of the same domain can set it.
+  static let securePrefix = "__Host-"
 
   let name: String
   let isSecure: Bool
 
   /// The cookie of requests to an authority.
-  /// - Parameter publicURL: the URL of the proxy; nil for none.
-  init(_ authority: String?, publicURL: PublicURL?) {
+  /// - Parameters:
+  ///   - base: the name, without what is added for the host.
+  ///   - publicURL: the URL of the proxy; nil for none.
+  init(_ base: String, _ authority: String?, publicURL: PublicURL?) {
     let parts = authority.map { ($0.lowercased(), RequestGuard.host($0)) }
     if let publicURL, publicURL.isEncrypted, let host = parts?.1, UTF8Comparison.equal(host, publicURL.host) {
-      (name, isSecure) = (Self.secureName, true)
+      (name, isSecure) = (Self.securePrefix + base, true)
     } else {
       // Browsers keep cookies by host, not by port: two daemons of a machine would overwrite each other's.
       let port = parts?.0.split(separator: ":", omittingEmptySubsequences: false).last.flatMap { UInt16($0) }
-      name = if let port { "stickies-\(port)" } else { "stickies-80" }
+      name = if let port { "\(base)-\(port)" } else { "\(base)-80" }
       isSecure = false
     }
   }

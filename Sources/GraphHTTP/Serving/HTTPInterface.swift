@@ -26,6 +26,8 @@ package final class HTTPInterface: ServerInterface {
     package var author: String
     /// The URL at which a proxy serves the interface.
     package var publicURL: PublicURL?
+    /// The name of the cookie of browsers, without what is added for the host.
+    package var cookieName = "graph"
     /// The application for browsers; nil for none.
     package var app: WebApp?
     /// Connections at a time. Half of the descriptor limit applies where it is lower.
@@ -63,7 +65,8 @@ package final class HTTPInterface: ServerInterface {
     let pool = SessionPool(sessions, author: configuration.author)
     let connections = ConnectionCounter(
       maximum: sessions.connections(atMost: configuration.maximumConnections), loop: sessions.loop)
-    let check = RequestGuard(host: configuration.host, publicURL: configuration.publicURL)
+    let check = RequestGuard(
+      host: configuration.host, publicURL: configuration.publicURL, cookieName: configuration.cookieName)
     let counters = counters
     let sockets = WebSockets(sessions: sessions, check: check, counters: counters, author: configuration.author)
     let responder = Responder(

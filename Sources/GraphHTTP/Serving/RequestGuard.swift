@@ -11,18 +11,21 @@ struct RequestGuard: Sendable {
   /// The origins of pages of this server, beside the one that `Host` names.
   let origins: Set<String>
   private let publicURL: PublicURL?
+  /// The name of the cookie, without what is added for the host.
+  let cookieName: String
 
   /// - Parameter publicURL: the URL at which a proxy serves this server; nil for none.
-  init(host: String, publicURL: PublicURL?) {
+  init(host: String, publicURL: PublicURL?, cookieName: String = "graph") {
     var hosts: Set = ["localhost", host.lowercased()]
     if let publicURL { hosts.insert(publicURL.host) }
     self.hosts = hosts
     self.publicURL = publicURL
+    self.cookieName = cookieName
     origins = if let publicURL { [publicURL.origin] } else { [] }
   }
 
   /// The cookie that a browser has for the host of a request.
-  func cookie(of head: HTTPRequest) -> BrowserCookie { BrowserCookie(head.authority, publicURL: publicURL) }
+  func cookie(of head: HTTPRequest) -> BrowserCookie { BrowserCookie(cookieName, head.authority, publicURL: publicURL) }
 
   /// The credential of a request; empty for none. It comes from `Authorization` or from the cookie, never from both.
   /// - Throws: `Problem` for a request that must not be answered.

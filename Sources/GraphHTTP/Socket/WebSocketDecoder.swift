@@ -76,9 +76,8 @@ struct WebSocketDecoder {
   }
 
   private mutating func removeReturnedMessage() {
-    guard isReturned else { return }
+    if isReturned { message.removeAll(keepingCapacity: message.capacity <= Self.keptCapacity) }
     isReturned = false
-    if message.capacity > Self.keptCapacity { message = [] } else { message.removeAll(keepingCapacity: true) }
   }
 
   // MARK: - Headers

@@ -121,8 +121,10 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
   /// Lets the hub end the session, whose reason it writes before the close frame.
   private func fail(_ failure: WebSocketFailure) {
     guard case .open = state, let session else {
-      // The client was to close the connection, and sends something else.
-      return closeWhenWritten()
+      // Instead of a close frame the client sent something that the server no longer keeps: the rest is dropped, because
+      // a channel that is closed with unread bytes may lose the close frame on its way.
+      state = .closed
+      return
     }
     state = .ending(failure)
     session.end(malformed: failure.reason)
@@ -137,9 +139,10 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
 
   /// Answers the newest ping, unless the client does not read: many pings then cost one payload.
   private func answerPing() {
-    guard case .open = state, let context, context.channel.isWritable, let payload = unansweredPing else { return }
-    unansweredPing = nil
-    write(.pong, payload)
+    if case .open = state, let context, context.channel.isWritable, let payload = unansweredPing {
+      unansweredPing = nil
+      write(.pong, payload)
+    }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -176,16 +179,17 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
 
   func writeUncounted(_ buffer: ByteBuffer) {
     flush()
-    guard let context, !hasClosed else { return }
-    directWriter?.willQueue()
-    context.writeAndFlush(wrapOutboundOut(Self.frames([buffer], size: buffer.readableBytes)), promise: nil)
+    if !hasClosed { writeLater(Self.frames([buffer], size: buffer.readableBytes)) }
   }
 
   /// Writes the queued frames and reports the bytes to the hub once they have been written.
   func flush() {
     isDirty = false
-    // The connection has closed in this turn, or the frames are written already.
-    guard let context, let session, !pending.isEmpty else { return }
+    // Otherwise the connection has closed in this turn, or the frames are written already.
+    if let context, let session, !pending.isEmpty { flush(context, session) }
+  }
+
+  private func flush(_ context: ChannelHandlerContext, _ session: ConnectedSession) {
     let bytes = pendingBytes
     pendingBytes = 0
     let rest = hasClosed ? nil : writeDirectly(bytes)
@@ -257,17 +261,20 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
 
   /// The hub ends the session: the queued frames, then a close frame, then the client's answer to it.
   func close() {
-    guard let context else { return }
+    if let context { close(context) }
+  }
+
+  private func close(_ context: ChannelHandlerContext) {
     flush()
     let failure = if case .ending(let failure) = state { failure } else { WebSocketFailure(.normal, "") }
     switch state {
     case .open, .ending: writeClose(failure.code.rawValue, failure.reason)
     case .closing, .closed: break
     }
-    // Frees the incomplete message, which may be large. After a failure the boundaries of frames are lost, and
-    // everything is dropped until the time is over.
+    // Within a message and after a failure, the boundaries of frames are lost: everything is dropped until the time is
+    // over. Otherwise control frames are read on. The new decoder frees an incomplete message and keeps no other.
     let isReadable = if case .open = state { decoder.unfinishedBytes == 0 } else { false }
-    decoder = isReadable ? decoder : WebSocketDecoder(maximumMessageSize: 0)
+    decoder = WebSocketDecoder(maximumMessageSize: 0)
     state = isReadable ? .closing : .closed
     let channel = context.channel
     context.eventLoop.scheduleTask(in: Self.lingerTime) { channel.close(promise: nil) }
@@ -289,20 +296,24 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
 
   /// Closes the channel behind what was written.
   private func closeWhenWritten() {
-    guard let context else { return }
     state = .closed
     directWriter?.willQueue()
-    let channel = context.channel
-    channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
+    if let channel = context?.channel {
+      channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
+    }
   }
 
   /// Writes a control frame behind the queued frames.
   private func write(_ kind: WebSocketHeader.Kind, _ payload: [UInt8]) {
-    guard let context else { return }
     flush()
     var frame = ByteBuffer()
     frame.writeWebSocketFrame(kind, ByteBuffer(bytes: payload))
+    writeLater(frame)
+  }
+
+  /// Writes bytes through the channel's queue; a channel that has closed takes none.
+  private func writeLater(_ bytes: ByteBuffer) {
     directWriter?.willQueue()
-    context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+    context?.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
   }
 }

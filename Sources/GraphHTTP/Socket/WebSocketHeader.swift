@@ -1,4 +1,4 @@
-// Tests: WebSocketTests.swift
+// Tests: WebSocketHeaderTests.swift
 import NIOCore
 
 /// The header of a frame of the server, which is never masked and never a fragment.

@@ -128,9 +128,10 @@ public struct AccessJudge: Sendable {
   /// Refuses a commit without changes if the principal may change nothing anywhere. It has no effect to judge, but a
   /// place in history.
   public func refuseEmptyCommit() throws(Refusal) {
-    if let role = rights.strongestRole, role >= .commenter { return }
-    let role = rights.strongestRole.map { "your role is \($0.rawValue)" } ?? "you have no role"
-    throw Refusal(.notAllowed, "\(role), and a commit needs the role \(Role.commenter.rawValue): ask an owner")
+    let strongest = rights.strongestRole
+    if let strongest, strongest >= .commenter { return }
+    let own = if let strongest { "your role is \(strongest.rawValue)" } else { "you have no role" }
+    throw Refusal(.notAllowed, "\(own), and a commit needs the role \(Role.commenter.rawValue): ask an owner")
   }
 
   /// The right that the principal lacks for changing an object; nil if it may change some property.

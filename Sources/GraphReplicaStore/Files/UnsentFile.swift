@@ -91,7 +91,7 @@ package final class UnsentFile: Sendable {
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
-      let version = try queue.inDatabase { database in
+      let version = try queue.inDatabase { database -> Int32? in
         // The queue sets NORMAL after `prepareDatabase`, and an edit must survive a power failure.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {

@@ -34,7 +34,7 @@ extension ReplicaStore {
   private func append(
     _ transaction: Transaction, _ author: Principal, now: Timestamp, _ state: inout State
   ) throws -> WriteResult {
-    let (changes, places) = try renumbered(transaction.changes, seenAt: state.base)
+    let (changes, places) = try renumbered(transaction.changes, seenAt: mirror.head.revision)
     var draft = Intent(
       number: 0, transaction: transaction.id, model: model, author: author.name, made: now,
       policy: transaction.policy, undo: transaction.undo, content: .changes(changes))
@@ -102,6 +102,10 @@ extension ReplicaStore {
   }
 
   /// The changes with temporary ids from 1, and with bases that the server knows.
+  ///
+  /// An object without unsent edits has the server's revision, which is its base; one with unsent edits is planned over
+  /// what the mirror has now.
+  /// - Parameter base: the newest revision of the mirror.
   /// - Returns: the changes, and the client's id of each temporary one.
   private func renumbered(
     _ changes: [Change], seenAt base: Revision

@@ -148,8 +148,8 @@ extension AccessSimulation {
       try check("client \(client.number) is not connected: \(client.lastRefusal?.message ?? "no refusal")")
     }
     try check(
-      hub.census.sessions == connected.count
-        ? nil : "\(hub.census.sessions) sessions are registered for \(connected.count) clients")
+      hub.counts.sessions == connected.count
+        ? nil : "\(hub.counts.sessions) sessions are registered for \(connected.count) clients")
     for client in connected {
       guard let session = client.link.session, let state = sessions[session] else { continue }
       let present = client.user.map { accounts.users[$0].access }

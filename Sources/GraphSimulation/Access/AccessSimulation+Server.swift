@@ -40,6 +40,7 @@ extension AccessSimulation {
     case .close(let id):
       if let client = client(of: id) { client.link.closing = true }
     case .report(let failure, _): preconditionFailure("\(failure)")
+    case .makeBrowserCode: preconditionFailure("the simulation's clients are no browsers")
     case .discard, .audit, .finished: break
     }
   }

@@ -53,6 +53,8 @@ extension StoreWriter {
           return ObjectChange(kind: .inserted, id: image.id, before: nil, after: after)
         }
         let all = try self.edits(from: before, to: after, stated: edits)
+        // The change was a reference to an object that the user does not see.
+        if all.isEmpty { return nil }
         return ObjectChange(kind: .updated, id: image.id, before: before, after: after, edits: all)
       }
     }

@@ -102,6 +102,7 @@ struct HTTPSettings {
       configuration.isRequired = isRequired
       configuration.publicURL = publicURL
       configuration.app = app
+      configuration.cookieName = "stickies"
       let interface = HTTPInterface(configuration: configuration, log: log)
       http = interface
       interfaces.append(interface)

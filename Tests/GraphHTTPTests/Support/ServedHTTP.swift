@@ -29,6 +29,7 @@ struct ServedHTTP: Sendable {
     var configuration = HTTPInterface.Configuration(host: "127.0.0.1", port: 0, author: "ann")
     configuration.publicURL = publicURL.flatMap { PublicURL(parsing: $0) }
     configuration.app = app
+    configuration.cookieName = "stickies"
     if let maximumConnections { configuration.maximumConnections = maximumConnections }
     let interface = HTTPInterface(configuration: configuration, log: log)
     let metrics = MetricsInterface(
