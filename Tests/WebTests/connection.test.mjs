@@ -426,6 +426,21 @@ test('other rights are a state, and show what became visible at the same revisio
   assert.equal(states.at(-1).role, 'owner');
 });
 
+test('each commit is announced before the next one is applied', async () => {
+  const { server, connection } = await following([image(5, 1)]);
+  const other = connection.subscribe({ entity: 'Note', where: 'x < 1' });
+  server.answer(7, [], 3);
+  await other.ready;
+  const seen = [];
+  connection.onchange = ({ revision, inserted }) =>
+    seen.push([revision, connection.graph.revision, [...inserted].every((id) => connection.graph.get(id))]);
+  server.delta(4, 2, [{ kind: 'insert', object: image(6, 2) }]);
+  server.delta(4, 3, [{ kind: 'delete', id: id(6), deleted: true }]);
+  assert.deepEqual(seen, []);
+  server.advance(3);
+  assert.deepEqual(seen, [[2, 2, true], [3, 3, true]]);
+});
+
 test('a refused query rejects', async () => {
   const { server, connection } = connected();
   server.welcome();
