@@ -412,6 +412,35 @@ test('an object that changes and leaves in one commit is only removed', async ()
   assert.equal(connection.graph.get(key(5)), undefined);
 });
 
+test('other rights are a state, and show what became visible at the same revision', async () => {
+  const { server, connection, changes, states } = await following([image(5, 1), image(6, 1)]);
+  server.send('rights', { grants: [{ role: 'reader' }, { role: 'commenter' }] });
+  assert.deepEqual([states.at(-1).kind, states.at(-1).role], ['live', 'commenter']);
+  server.send('reset', { query: 4, reason: 'other rights' });
+  const seen = image(5, 1);
+  seen.values[0] = { object: { key: id(9).key, entity: 1 } };
+  server.answer(8, [seen, image(6, 1)], 2, 2);
+  assert.equal(connection.graph.get(key(5)).values.board, key(9));
+  assert.deepEqual([...changes.at(-1).changed], [key(5)]);
+  server.send('rights', { grants: [] });
+  assert.equal(states.at(-1).role, 'owner');
+});
+
+test('each commit is announced before the next one is applied', async () => {
+  const { server, connection } = await following([image(5, 1)]);
+  const other = connection.subscribe({ entity: 'Note', where: 'x < 1' });
+  server.answer(7, [], 3);
+  await other.ready;
+  const seen = [];
+  connection.onchange = ({ revision, inserted }) =>
+    seen.push([revision, connection.graph.revision, [...inserted].every((id) => connection.graph.get(id))]);
+  server.delta(4, 2, [{ kind: 'insert', object: image(6, 2) }]);
+  server.delta(4, 3, [{ kind: 'delete', id: id(6), deleted: true }]);
+  assert.deepEqual(seen, []);
+  server.advance(3);
+  assert.deepEqual(seen, [[2, 2, true], [3, 3, true]]);
+});
+
 test('a refused query rejects', async () => {
   const { server, connection } = connected();
   server.welcome();

@@ -77,7 +77,7 @@ test('a reset query shows the old result until the new one is complete', () => {
 
 test('a reloaded query may have another number', () => {
   const script = Script.following([5, 6].map((number) => image(number, 1)));
-  equal(script.receive('rights', { grants: [{ role: 'reader' }] }), []);
+  equal(script.receive('rights', { grants: [{ role: 'reader' }] }), ['rights']);
   equal(script.receive('reset', { query: 4, reason: 'your rights were changed' }), []);
   equal(script.subscribed(9, 2), []);
   // The query has this number no longer.

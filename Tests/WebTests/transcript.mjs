@@ -62,6 +62,7 @@ export function lineOf(action) {
       return { type, request, message: toClient(kind, body), isLast };
     }
     case 'presence': return { type, message: toClient('presence', action.presence) };
+    case 'rights': return { type, message: toClient('rights', { grants: action.grants }) };
     default: return { ...action };
   }
 }

@@ -184,7 +184,9 @@ export class Graph {
       return;
     }
     entry.queries.add(query);
-    if (entry.wire.revision >= wire.revision) return;
+    if (entry.wire.revision > wire.revision) return;
+    // An object to which it refers may have become visible or invisible to the user, which changes no revision.
+    if (entry.wire.revision === wire.revision && isSame(entry.wire.values, wire.values)) return;
     const previous = this.get(key);
     entry.wire = wire;
     entry.object = undefined;
@@ -213,6 +215,31 @@ export class Graph {
     if (!change.inserted.delete(id)) change.removed.add(id);
   }
 }
+
+/**
+ * Whether two lists of values of the wire are equal.
+ * @param {any[]} one
+ * @param {any[]} other
+ */
+function isSame(one, other) {
+  return one.length === other.length && one.every((value, slot) => {
+    const kind = Object.keys(value)[0];
+    const [mine, theirs] = [value[kind], other[slot][kind]];
+    switch (kind) {
+      case undefined: return !Object.keys(other[slot]).length;
+      case 'object': return mine.key === theirs?.key;
+      case 'objects': return String(keys(mine)) === String(keys(theirs));
+      case 'data': return String(mine) === String(theirs);
+      default: return mine === theirs;
+    }
+  });
+}
+
+/**
+ * The ids of a to-many.
+ * @param {any} objects
+ */
+function keys(objects) { return objects?.ids.map((/** @type {any} */ id) => id.key); }
 
 /**
  * The rows of a window after a commit: rows that left are removed, then those that came or moved are inserted, by

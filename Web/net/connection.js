@@ -151,12 +151,16 @@ export class Connection extends Link {
       for (const action of behind) this.finish(action);
       behind = [];
     };
+    let isLoading = false;
     for (const action of actions) {
-      const next = this.publish(action, change);
-      if (next !== change) {
+      // Results that become complete together are one change. Each other one is announced before the next is applied.
+      const isResult = action.type === 'loaded' || action.type === 'loadedWindow';
+      if (isResult ? !isLoading : ['changed', 'saved', 'refusedQuery'].includes(action.type)) {
         announce();
-        change = next;
+        change = undefined;
+        isLoading = isResult;
       }
+      change = this.publish(action, change);
       behind.push(action);
     }
     announce();
@@ -188,8 +192,7 @@ export class Connection extends Link {
       case 'loaded': case 'loadedWindow': {
         // A handler may have closed the query in this turn.
         if (!this.queries.has(action.query)) return change;
-        // Results that become complete together are one change.
-        const current = change?.author === '' && change.time === 0 ? change : emptyChange(0);
+        const current = change ?? emptyChange(0);
         current.revision = Math.max(current.revision, action.at.revision);
         if (action.type === 'loaded') graph.load(action.query, action.objects, undefined, current);
         else graph.load(action.query, action.rows.objects, action.rows.rows.map((id) => id.key), current);

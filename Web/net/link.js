@@ -191,8 +191,8 @@ export class Link {
 
   /** @param {State} state */
   setState(state) {
-    const { kind, message, retryAt } = this.state;
-    if (state.kind === kind && state.message === message && state.retryAt === retryAt) return;
+    const { kind, message, retryAt, role } = this.state;
+    if (state.kind === kind && state.message === message && state.retryAt === retryAt && state.role === role) return;
     this.state = state;
     this.notify(() => this.onstate(state));
   }
@@ -231,7 +231,8 @@ export class Link {
       if (action.type === 'disconnect') this.lose(action.refusal.message);
       else if (action.type === 'rejected') {
         this.end({ kind: 'refused', code: action.refusal.code, message: action.refusal.message });
-      } else if (action.type === 'silence' && action.isSilent) {
+      } else if (action.type === 'rights') this.changeRole(action.grants);
+      else if (action.type === 'silence' && action.isSilent) {
         this.setState({ kind: 'reconnecting', message: 'the server does not answer' });
       }
     }
@@ -251,6 +252,18 @@ export class Link {
       const body = { code: 'limit', message: text, conflicts: [], violations: [], outcomeUnknown: false };
       this.handle({ type: 'received', message: { request: message.request, kind: 'refused', body } });
     } else this.socket?.send(bytes);
+  }
+
+  /**
+   * Replaces the role of the welcome by the strongest of new ones; none means that the user may do everything.
+   * @param {{ role: string }[]} grants
+   */
+  changeRole(grants) {
+    if (!this.welcome) return;
+    const order = ['reader', 'commenter', 'editor', 'owner'];
+    const strongest = Math.max(...grants.map(({ role }) => order.indexOf(role)));
+    this.welcome = { ...this.welcome, grants, role: grants.length ? order[strongest] ?? '' : 'owner' };
+    if (this.state.kind === 'live') this.setState({ ...this.state, role: this.welcome.role });
   }
 
   /** Starts the timer of the replica's next tick, unless it fires earlier anyway. */

@@ -29,6 +29,9 @@ export function receive(replica, { request: number, kind, body: received }) {
     case 'delta': return following.receiveDelta(replica, body);
     case 'advance': return following.receiveAdvance(replica, body.revision, body.fingerprint);
     case 'reset': return following.receiveReset(replica, body.query);
+    case 'rights':
+      actions.push({ type: 'rights', grants: body.grants });
+      return;
     case 'presence':
       actions.push({ type: 'presence', presence: body });
       return;

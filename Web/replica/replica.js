@@ -42,7 +42,7 @@ import * as following from './following.js';
  *   | { type: 'changed', update: CommitUpdate } | { type: 'refusedQuery', query: number, refusal: Refusal }
  *   | { type: 'reply', request: number, kind: string, body: any, isLast: boolean }
  *   | { type: 'refused', request: number, refusal: Refusal } | { type: 'presence', presence: any }
- *   | { type: 'silence', isSilent: boolean }
+ *   | { type: 'rights', grants: any[] } | { type: 'silence', isSilent: boolean }
  * } ReplicaAction an output, to perform in this order.
  *
  * @typedef {{ kind: 'commit'|'undo'|'restore', body: any, id: TransactionID, sentID?: TransactionID, isOutdated:
