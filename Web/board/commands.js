@@ -103,9 +103,10 @@ export function allCommands(app) {
 export function keyName(event) {
   const letter = event.key.length === 1, mod = event.ctrlKey || event.metaKey, shift = event.shiftKey && (!letter || mod);
   let { key } = event;
-  if (letter && key > '\x7f' && /^Key[A-Z]$/.test(event.code)) key = event.code[3];
+  if (letter && key > '\x7f' && /^Key[A-Z]$/.test(event.code)) key = event.shiftKey ? event.code[3] : event.code[3].toLowerCase();
   // Caps lock does not change what a key does.
-  if (/^[a-z]$/i.test(key)) key = event.shiftKey && !mod ? key.toUpperCase() : key.toLowerCase();
+  if (letter && event.getModifierState('CapsLock')) key = event.shiftKey ? key.toUpperCase() : key.toLowerCase();
+  if (mod && letter) key = key.toLowerCase();
   return (mod ? 'Mod+' : '') + (event.altKey ? 'Alt+' : '') + (shift ? 'Shift+' : '') + key;
 }
 
