@@ -75,6 +75,15 @@ package final class MirrorLoader {
     }
     references = []
     let queue = try invariant(queue, "a mirror is completed once")
+    try complete(queue, at: token, time: time)
+    // The writer's statements must be finalized before the file is closed.
+    writer = nil
+    self.queue = nil
+    try queue.close()
+    try MirrorStore.replace(path, by: draft)
+  }
+
+  private func complete(_ queue: DatabaseQueue, at token: Token, time: Timestamp) throws {
     let writer = try invariant(writer, "a mirror is completed once")
     try queue.inDatabase { database in
       try database.inTransaction {
@@ -86,10 +95,6 @@ package final class MirrorLoader {
         return .commit
       }
     }
-    self.writer = nil
-    self.queue = nil
-    try queue.close()
-    try MirrorStore.replace(path, by: draft)
   }
 
   private static let chunk = 1_000
