@@ -57,7 +57,7 @@ import Testing
       #expect(answer.fields["permissions-policy"]?.contains("camera=()") == true)
       let policy = try #require(answer.fields["content-security-policy"])
       for part in [
-        "default-src 'none'", "script-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+        "default-src 'none'", "script-src 'self'", "require-trusted-types-for 'script'", "trusted-types stickies-worker",
         "frame-ancestors 'none'", "base-uri 'none'",
       ] { #expect(policy.components(separatedBy: "; ").contains(part), "\(part)") }
       #expect(!policy.contains("unsafe"))

@@ -111,10 +111,10 @@ package struct WebApp: Sendable {
   }
 
   /// The content security policy: a page runs its own scripts and nothing else. Trusted Types make a text that would
-  /// become markup an error.
+  /// become markup an error; their one policy is for the address of the service worker.
   static let policy = [
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' blob: data:",
-    "manifest-src 'self'", "worker-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+    "manifest-src 'self'", "worker-src 'self'", "require-trusted-types-for 'script'", "trusted-types stickies-worker",
     "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
   ].joined(separator: "; ")
 
