@@ -178,7 +178,8 @@ let package = Package(
       name: "stickies",
       dependencies: [
         "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphReplicaStore",
-        "GraphOffline", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+        "GraphOffline", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
+        "TerminalApplication", "TerminalCells",
         "FreedMemory", arguments,
       ]),
     // The README's program, as it stands there.
@@ -290,7 +291,7 @@ let package = Package(
     .testTarget(
       name: "GraphSimulationTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphStore", "GraphStoreFaults", "GraphSimulation", "GraphTesting",
+        "GraphModel", "GraphWire", "GraphReplica", "GraphStore", "GraphStoreFaults", "GraphSimulation", "GraphTesting",
         "graph-sim",
       ]),
     .testTarget(

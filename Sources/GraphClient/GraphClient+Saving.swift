@@ -4,9 +4,8 @@ import GraphReplica
 import GraphWire
 import Tracing
 
-/// Commits: saves of the context, undo and redo, which the server computes from history, and batches, which change many
-/// objects in one commit, all or none. Other commits wait for a batch; docs/operating.md says how long. The context
-/// receives its result like any other client's commit.
+/// Commits: saves of the context, and batches, which change many objects in one commit, all or none. Other commits wait
+/// for a batch; docs/operating.md says how long. The context receives its result like any other client's commit.
 extension GraphClient {
   /// Saves the context's changes as one transaction and waits until they are on the server's disk.
   /// - Parameters:
@@ -115,121 +114,6 @@ extension GraphClient {
   /// they would be refused long after the user made them.
   private func refusalWithoutServer(_ policy: MergePolicy) -> Refusal? {
     state == .connected || state == .closed ? nil : context.foreseenRefusal(policy: policy)
-  }
-
-  // MARK: - Undo
-
-  /// Makes the saves of a body one undo step, and saves what it leaves unsaved: `client.undoable("Weigh in") { … }`.
-  ///
-  /// Edits from before that are still unsaved belong to the step too. Inside another `undoable` the saves belong to the
-  /// outer step. The step is on the stack of `context.undoScope`, or else on the author's.
-  /// - Parameter name: for a menu, "Undo NAME".
-  /// - Throws: what the body throws, which then leaves its unsaved edits in the context; the `Refusal` of the save.
-  @discardableResult
-  public func undoable<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
-    let outer = context.undoScope
-    let scope = outer ?? undoStack.authorScope
-    context.undoScope = scope
-    scope.beginGroup(named: name)
-    defer {
-      scope.endGroup()
-      context.undoScope = outer
-    }
-    let result = try await body()
-    try await save()
-    return result
-  }
-
-  /// The next steps to undo and redo, for the items of a menu; observable.
-  public var undoStack: UndoStack {
-    if let usedUndoStack { return usedUndoStack }
-    let stack = UndoStack(self)
-    usedUndoStack = stack
-    stack.refresh()
-    return stack
-  }
-
-  /// Whether `undo` has a step to revert, as far as the client knows; observable.
-  public var canUndo: Bool { undoStack.canUndo }
-
-  /// Whether `redo` has a step to restore, as far as the client knows; observable.
-  public var canRedo: Bool { undoStack.canRedo }
-
-  /// An undo stack for `context.undoScope`.
-  /// - Parameter id: the id of an existing stack; nil makes a new one.
-  public func undoScope(_ id: UniqueID? = nil) -> UndoScope {
-    UndoScope(
-      id: id ?? UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)),
-      after: .random(in: 0 ..< .max >> 1))
-  }
-
-  /// Undoes the newest step that is not undone. `committed.conflicts` of the answer lists what other authors have
-  /// changed since, and what therefore stays.
-  ///
-  /// The step is the newest one of `context.undoScope`; without a scope, the author's newest one.
-  /// - Throws: as `undo(scope:)`.
-  @discardableResult
-  public func undo() async throws -> SaveResult { try await undo(scope: ownScope) }
-
-  /// Undoes the newest step of a scope that is not undone.
-  /// - Parameter scope: nil for all of the author's scopes as if they were one.
-  /// - Throws: `Refusal`, `notFound` when there is nothing to undo, `conflict` with all conflicts when they prevent
-  ///   the entire step; the next undo attempts that step again.
-  @discardableResult
-  public func undo(scope: UniqueID?) async throws -> SaveResult {
-    try await undo { UndoRequest($0, scope: scope) }
-  }
-
-  private var ownScope: UniqueID? { context.undoScope?.id }
-
-  /// Undoes the step that a commit of this author belongs to; undoing an undo is a redo.
-  /// - Throws: `Refusal`, `conflict` when it is already undone or nothing of it can be reverted.
-  @discardableResult
-  public func undo(revision: Revision) async throws -> SaveResult {
-    try await undo { UndoRequest($0, revision: revision) }
-  }
-
-  /// Redoes what the newest undo reverted, unless something else was saved since.
-  ///
-  /// The step is one of `context.undoScope`; without a scope, of the author.
-  /// - Throws: as `redo(scope:)`.
-  @discardableResult
-  public func redo() async throws -> SaveResult { try await redo(scope: ownScope) }
-
-  /// Redoes what the newest undo of a scope reverted, unless something else was saved since.
-  /// - Parameter scope: nil for all of the author's scopes as if they were one.
-  /// - Throws: `Refusal`, `notFound` when there is nothing to redo, `conflict` with all conflicts when they prevent
-  ///   the entire step.
-  @discardableResult
-  public func redo(scope: UniqueID?) async throws -> SaveResult {
-    try await undo { UndoRequest($0, scope: scope, redo: true) }
-  }
-
-  private func undo(_ request: (TransactionID) -> UndoRequest) async throws -> SaveResult {
-    let id = context.newTransactionID()
-    context.undo(request(id))
-    return try await outcome(of: id)
-  }
-
-  /// The next undo and redo steps, for a menu.
-  ///
-  /// They are those of `context.undoScope`; without a scope, the author's. `undoStack` shows them too when this
-  /// returns.
-  /// - Throws: `Refusal` when there is no connection.
-  public func undoState() async throws -> UndoState {
-    let scope = ownScope
-    let state = try await undoState(scope: scope)
-    if scope == ownScope { usedUndoStack?.receive(state) }
-    return state
-  }
-
-  /// The next undo and redo steps of a scope.
-  /// - Parameter scope: nil for all of the author's scopes as if they were one.
-  /// - Throws: `Refusal` when there is no connection.
-  public func undoState(scope: UniqueID?) async throws -> UndoState {
-    try await reply(to: .undoState(scope: scope)) {
-      if case .undoState(let state) = $0 { state } else { nil }
-    }
   }
 
   // MARK: - Batches

@@ -159,7 +159,9 @@ extension Hub {
     generations[principal] = max(access.generation, generations[principal, default: access.generation])
     let since = if let since = access.since { since } else { head.revision }
     for session in sessions.values.inOrder() where session.access.generation < access.generation {
-      guard session.token != nil, let own = session.principal?.id, UTF8Comparison.equal(own, principal) else {
+      guard session.isLive, session.token != nil, let own = session.principal?.id,
+        UTF8Comparison.equal(own, principal)
+      else {
         continue
       }
       change(access, since: since, of: session, &actions)
@@ -173,13 +175,18 @@ extension Hub {
   private mutating func change(
     _ access: GrantedAccess, since: Revision, of session: Session, _ actions: inout [HubAction]
   ) {
-    guard session.isLive else { return }
+    assert(session.isLive, "an ended session has no rights")
     guard let role = access.rights.strongestRole else { return end(session, .noRole, &actions) }
     let former = session.visibility
     (session.access.role, session.access.generation, session.access.since) = (role, access.generation, since)
     setRights(access.rights, of: session)
     sender.send(ToClient(0, .rights(Welcome.GrantEntry.all(of: access.rights))), to: session, &actions)
-    if session.visibility == former { return }
+    if session.visibility != former { changeVisibility(of: session, from: former, &actions) }
+  }
+
+  private mutating func changeVisibility(
+    of session: Session, from former: Visibility?, _ actions: inout [HubAction]
+  ) {
     presence.changeVisibility(of: session, from: former, &sender, &actions)
     let seesAll = session.visibility.map { now in former.map { now.covers($0) } == true } != false
     if !seesAll { refuseReads(of: session, &actions) }

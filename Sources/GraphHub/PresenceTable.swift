@@ -50,8 +50,9 @@ struct PresenceTable {
   mutating func changeVisibility(
     of session: Session, from former: Visibility?, _ sender: inout SessionSender, _ actions: inout [HubAction]
   ) {
-    guard sessions[session.id] === session else { return }
-    for other in sessions.values.inOrder() where other !== session {
+    // A session that has shown nothing is not in the table.
+    let isShown = sessions[session.id] === session
+    for other in sessions.values.inOrder() where isShown && other !== session {
       if Self.shows(former, to: other.visibility), !Self.shows(session.visibility, to: other.visibility) {
         sendLeft(session, to: other, &sender, &actions)
       }

@@ -4,9 +4,7 @@ import GraphWire
 extension Replica {
   mutating func receive(_ message: ToClient, _ actions: inout [ReplicaAction]) {
     if timer.recordMessage() { actions.append(.silence(false)) }
-    if case .close(let code, let reason) = message.body {
-      return receiveClose(code, reason, &actions)
-    }
+    if case .close(let code, let reason) = message.body { return receiveClose(code, reason, &actions) }
     let purpose = openRequests.purpose(of: message.request)
     switch (message.body, purpose) {
     case (.welcome(let welcome), .hello?):

@@ -4,7 +4,9 @@ import Foundation
 public enum OpenSSL {
   /// An `openssl` that failed, with what it wrote.
   public struct Failure: Error {
+    /// The arguments of the run.
     public let arguments: [String]
+    /// What it wrote to both outputs.
     public let output: String
   }
 

@@ -25,7 +25,8 @@ struct StickiesCommand: AsyncParsableCommand {
       Lower.self, TagCommand.self, Untag.self, LinkCommand.self, Unlink.self, Delete.self, BoardCommand.self,
       Search.self, Watch.self, WaitCommand.self,
     ] + ShellCommands.history + [
-      ImportCommand.self, Export.self, SyncFolder.self, SyncCommand.self, ShellCommands.graph, Status.self, Doctor.self, Login.self,
+      ImportCommand.self, Export.self, SyncFolder.self, SyncCommand.self, ShellCommands.graph, Status.self, Doctor.self,
+      Login.self,
       Logout.self,
       Whoami.self,
     ] + ShellCommands.completion)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// `wire-generate SCHEMA.proto MAPPING --output SOURCES --table FILE` writes the codec of a schema's messages, and the table
-/// of them for the browser's codec.
+/// `wire-generate SCHEMA.proto MAPPING --output SOURCES --table FILE` writes the codec of a schema's messages, and the
+/// table of them for the browser's codec.
 /// `scripts/generate-wire` runs it; the files are committed.
 @main
 enum WireGenerate {

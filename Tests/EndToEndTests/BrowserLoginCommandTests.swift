@@ -30,6 +30,20 @@ import Testing
     return (lines.last.map(String.init) ?? "", lines.first.map(String.init) ?? "")
   }
 
+  /// A stream of events with the cookies of the browser, behind its first bytes.
+  private func follow() throws -> FileHandle {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [
+      "curl", "-sN", "--max-time", "20", "-b", daemon.home.path + "/cookies", try address + "/v1/live?entity=Note",
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    #expect(!output.fileHandleForReading.availableData.isEmpty, "the stream begins with a snapshot")
+    return output.fileHandleForReading
+  }
+
   private func logIn(_ code: String) throws -> (status: String, body: String) {
     // A page sends its origin with each POST.
     try browse(
@@ -62,8 +76,12 @@ import Testing
     let token = try #require(tokens?.first)
     #expect(tokens?.count == 1 && token["browser"] == .bool(true) && token["name"] == .string("ann"))
     let selector = try #require(token["token"]?.stringValue)
+    let stream = try follow()
     #expect(try daemon.stickiesd("token", "revoke", selector).status == 0)
-    #expect(try browse("/v1/history").status == "401")
+    // The stream ends with the right, at the same time as the kept sessions of the browser.
+    #expect(String(decoding: stream.readDataToEndOfFile(), as: UTF8.self).contains("event: end"))
+    let revoked = try browse("/v1/history")
+    #expect(revoked.status == "401", "\(revoked)")
     // The cookie was taken away with the refusal.
     #expect(try browse("/v1/session").body.contains(#""user":null"#))
     #expect(!daemon.errorText.contains(code))

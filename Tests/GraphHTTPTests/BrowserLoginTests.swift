@@ -220,12 +220,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("127.0.0.1:7418", nil, "stickies-7418", false), ("localhost", nil, "stickies-80", false),
-    ("[::1]:8", nil, "stickies-8", false), ("a.example", "http://a.example", "stickies-80", false),
-    ("A.example:8443", "https://a.example:8443/x", "__Host-stickies", true),
-    ("localhost:7418", "https://a.example", "stickies-7418", false),
-  ] as [(String, String?, String, Bool)])
+  @Test(
+    arguments: [
+      ("127.0.0.1:7418", nil, "stickies-7418", false), ("localhost", nil, "stickies-80", false),
+      ("[::1]:8", nil, "stickies-8", false), ("a.example", "http://a.example", "stickies-80", false),
+      ("A.example:8443", "https://a.example:8443/x", "__Host-stickies", true),
+      ("localhost:7418", "https://a.example", "stickies-7418", false),
+    ] as [(String, String?, String, Bool)])
   func nameOfTheCookieFollowsTheHost(authority: String, publicURL: String?, name: String, isSecure: Bool) {
     let cookie = BrowserCookie("stickies", authority, publicURL: publicURL.flatMap { PublicURL(parsing: $0) })
     #expect(cookie.name == name && cookie.isSecure == isSecure)

@@ -57,7 +57,8 @@ import Testing
       #expect(answer.fields["permissions-policy"]?.contains("camera=()") == true)
       let policy = try #require(answer.fields["content-security-policy"])
       for part in [
-        "default-src 'none'", "script-src 'self'", "require-trusted-types-for 'script'", "trusted-types stickies-worker",
+        "default-src 'none'", "script-src 'self'", "require-trusted-types-for 'script'",
+        "trusted-types app-worker",
         "frame-ancestors 'none'", "base-uri 'none'",
       ] { #expect(policy.components(separatedBy: "; ").contains(part), "\(part)") }
       #expect(!policy.contains("unsafe"))

@@ -21,7 +21,11 @@ import Testing
         rest = rest.dropFirst(piece)
         while let event = try decoder.next(&buffer) {
           // The slice is valid until the next call.
-          if case .message(let slice) = event { events.append(.message(Array(slice)[...])) } else { events.append(event) }
+          if case .message(let slice) = event {
+            events.append(.message(Array(slice)[...]))
+          } else {
+            events.append(event)
+          }
         }
         #expect(buffer.readableBytes == 0)
       }

@@ -8,10 +8,11 @@ import Testing
 @Suite struct WebSocketHeaderTests {
   private func bytes(_ header: WebSocketHeader) -> [UInt8] { header.withUnsafeBytes { Array($0) } }
 
-  @Test(arguments: [
-    (0, [0x82, 0]), (125, [0x82, 125]), (126, [0x82, 126, 0, 126]), (0xFFFF, [0x82, 126, 0xFF, 0xFF]),
-    (0x1_0000, [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
-  ] as [(Int, [UInt8])])
+  @Test(
+    arguments: [
+      (0, [0x82, 0]), (125, [0x82, 125]), (126, [0x82, 126, 0, 126]), (0xFFFF, [0x82, 126, 0xFF, 0xFF]),
+      (0x1_0000, [0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
+    ] as [(Int, [UInt8])])
   func lengthHasItsShortestForm(length: Int, expected: [UInt8]) {
     #expect(bytes(WebSocketHeader(.binary, length: length)) == expected)
   }

@@ -6,7 +6,8 @@ import Testing
 
 @testable import GraphOffline
 
-/// Plays each row of the table in docs/guides/offline.md: an edit without the server, and an edit on the server meanwhile.
+/// Plays each row of the table in docs/guides/offline.md: an edit without the server, and an edit on the server
+/// meanwhile.
 @MainActor
 @Suite(.timeLimit(.minutes(2))) struct EditPairTests {
   private typealias Row = (mine: String, theirs: String, outcome: String)

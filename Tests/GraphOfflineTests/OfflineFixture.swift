@@ -17,7 +17,7 @@ final class OfflineFixture {
   let directory: TemporaryDirectory
   let replica: OfflineReplica
   private let server: EmbeddedServer
-  private let local: ServedReplica
+  private let local: LocalServer
   private(set) var board = ObjectID.temporary(1, entity: 1)
   private(set) var note = ObjectID.temporary(1, entity: 1)
 
@@ -28,7 +28,7 @@ final class OfflineFixture {
     let store = try SQLiteStore(directory: folder, model: model)
     server = try await EmbeddedServer.serve(
       store, GraphServer.Configuration(addresses: [], name: "server"), log: Logger(label: "test"))
-    local = ServedReplica(server)
+    local = Self.local(server)
     replica = OfflineReplica(in: directory.path + "/replicas", name: "server")
     let bob = try await connect("bob")
     let saved = try await bob.commit(
@@ -41,11 +41,17 @@ final class OfflineFixture {
     await bob.close()
   }
 
+  /// The server for the options of clients, which goes on without any.
+  private static nonisolated func local(_ server: EmbeddedServer) -> LocalServer {
+    LocalServer(
+      connect: { try await server.connect() }, clientDidClose: {}, forNewClient: { Self.local(server) })
+  }
+
   func stop() async { await server.stop() }
 
   func connect(_ author: String, replica: UniqueID? = nil) async throws -> GraphClient {
     var options = GraphClient.Options(author: author)
-    options.localServer = local.local
+    options.localServer = local
     options.keptReplica = replica
     options.reconnects = false
     return try await GraphClient.connect(to: .unix(path: directory.path), model: model, options: options)

@@ -34,15 +34,16 @@ final class MirrorFixture {
   func receive() throws -> Set<ObjectID> {
     let head = try mirror.head
     let records = try server.store.commits(after: head.revision, through: nil, maximumChanges: .max)
-    return try mirror.apply(records.map { record in
-      MirroredCommit(
-        token: Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint),
-        time: record.time, author: record.author, transaction: record.transaction, undo: record.undo,
-        undoes: record.undoes,
-        changes: record.changes.map { change in
-          change.after.map { .present($0, edits: change.edits) } ?? .deleted(change.id)
-        })
-    })
+    return try mirror.apply(
+      records.map { record in
+        MirroredCommit(
+          token: Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint),
+          time: record.time, author: record.author, transaction: record.transaction, undo: record.undo,
+          undoes: record.undoes,
+          changes: record.changes.map { change in
+            change.after.map { .present($0, edits: change.edits) } ?? .deleted(change.id)
+          })
+      })
   }
 
   /// All objects of the overlay, by id.

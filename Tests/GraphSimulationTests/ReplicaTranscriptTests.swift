@@ -35,8 +35,8 @@ import Testing
     for (name, lines) in recorder.transcripts { try replay(lines, name) }
   }
 
-  /// After a change of the replica, Tests/WebTests/transcripts.test.mjs says how new ones are made. The browser's has to
-  /// follow.
+  /// After a change of the replica, Tests/WebTests/transcripts.test.mjs says how new ones are made. The browser's has
+  /// to follow.
   @Test func committedTranscriptsAreReplayed() throws {
     let folder = "\(Fixtures.root)/Tests/WebTests/transcripts"
     let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jsonl") }

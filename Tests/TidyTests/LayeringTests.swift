@@ -59,7 +59,8 @@ import Testing
     ],
     "stickies": [
       "CommandLineIO", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica", "GraphClient", "GraphReplicaStore",
-      "GraphOffline", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal", "TerminalApplication", "TerminalCells",
+      "GraphOffline", "GraphShell", "StickiesModel", "StickiesKit", "StickiesFiles", "StickiesTerminal",
+      "TerminalApplication", "TerminalCells",
       "FreedMemory",
     ],
     "graph-sim": ["GraphSimulation"],
@@ -241,7 +242,7 @@ import Testing
 
   /// Advice to a person names the programs; a pure function may *note* a conflict.
   private static func mentionsProgram(_ code: String) -> Bool {
-    code.contains("stickiesd") || code.contains("stickies graph")
+    code.contains("stickiesd") || code.contains("stickies graph") || code.contains("stickies sync")
   }
 
   private static func isVerb(_ code: String) -> Bool { code.contains("note(") }

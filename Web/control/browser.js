@@ -76,7 +76,7 @@ async function keepShell(page) {
     const script = new URL('sw.js', page).href;
     const { trustedTypes } = /** @type {any} */ (globalThis);
     // The page's policy allows this one script address and no other.
-    const policy = trustedTypes?.createPolicy('stickies-worker', {
+    const policy = trustedTypes?.createPolicy('app-worker', {
       createScriptURL: (/** @type {string} */ url) => {
         if (url !== script) throw new TypeError('not the address of the worker');
         return url;

@@ -1,4 +1,4 @@
-"""What HTTP allows in a request, in its rare forms: each is answered as the RFCs say, or refused, and none hides
+"""Rare forms of requests that HTTP allows: each is answered as the RFCs say, or refused, and none hides
 another request, adds a field to an answer, or names a file."""
 
 import gzip

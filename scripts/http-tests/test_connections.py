@@ -9,7 +9,7 @@ import unittest
 
 from stage import PATIENCE, Stage
 
-# What the interface serves, and what it answers beyond that (docs/limits.md).
+# The connections that the interface serves, and its answers beyond them (docs/limits.md).
 SERVED, REFUSED = 4_096, 256
 CONNECTIONS = 10_000
 STREAMS = 1_000

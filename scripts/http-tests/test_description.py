@@ -10,7 +10,7 @@ import openapi_spec_validator
 
 from stage import ROOT, Stage
 
-# What a description cannot say: texts that are judged when they are read, and the graph itself.
+# Facts that a description cannot state: texts that are judged when they are read, and the graph itself.
 CONFIGURATION = """
 [[operations]]
 include-method = "GET"

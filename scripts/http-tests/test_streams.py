@@ -300,7 +300,7 @@ class StreamTests(unittest.TestCase):
                     self.assertEqual(set(follower.starts[1:]), {"resumed"})
 
     def test_several_queries_share_a_stream_across_a_killed_daemon(self):
-        """A client that applies each event has the graph, whatever it got twice."""
+        """Each client that applies every event has the graph, even if it got some twice."""
         writer = Writer(self.stage)
         result, last, done = [{}, {}], None, threading.Event()
 

@@ -99,7 +99,8 @@ package struct WebApp: Sendable {
     let gzip = fields.acceptsGzip ? file.gzip : nil
     let tag = gzip == nil ? "\"\(file.tag)\"" : "\"\(file.tag)-gzip\""
     let isCurrent = fields[.ifNoneMatch].map { EntityTag.matches($0, tag) } == true
-    var reply = Reply(isCurrent ? .notModified : .ok, isCurrent ? .none : .bytes(gzip ?? file.identity), type: file.type)
+    var reply = Reply(
+      isCurrent ? .notModified : .ok, isCurrent ? .none : .bytes(gzip ?? file.identity), type: file.type)
     if gzip != nil { reply.fields[.contentEncoding] = "gzip" }
     reply.fields[.eTag] = tag
     reply.fields[.vary] = "Accept-Encoding"
@@ -114,7 +115,7 @@ package struct WebApp: Sendable {
   /// become markup an error; their one policy is for the address of the service worker.
   static let policy = [
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' blob: data:",
-    "manifest-src 'self'", "worker-src 'self'", "require-trusted-types-for 'script'", "trusted-types stickies-worker",
+    "manifest-src 'self'", "worker-src 'self'", "require-trusted-types-for 'script'", "trusted-types app-worker",
     "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
   ].joined(separator: "; ")
 

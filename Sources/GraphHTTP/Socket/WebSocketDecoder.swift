@@ -63,8 +63,8 @@ struct WebSocketDecoder {
   /// The number of bytes of an incomplete message.
   var unfinishedBytes: Int { (isReturned ? 0 : message.count) + header.count }
 
-  /// The next event in the bytes, which are consumed up to its end; nil if they are all consumed. The slice of a message
-  /// is valid until the next call.
+  /// The next event in the bytes, which are consumed up to its end; nil if they are all consumed. The slice of a
+  /// message is valid until the next call.
   /// - Throws: `WebSocketFailure`; the stream is unusable then.
   mutating func next(_ bytes: inout ByteBuffer) throws(WebSocketFailure) -> Event? {
     removeReturnedMessage()

@@ -121,8 +121,8 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
   /// Lets the hub end the session, whose reason it writes before the close frame.
   private func fail(_ failure: WebSocketFailure) {
     guard case .open = state, let session else {
-      // Instead of a close frame the client sent something that the server no longer keeps: the rest is dropped, because
-      // a channel that is closed with unread bytes may lose the close frame on its way.
+      // Instead of a close frame the client sent something that the server no longer keeps: the rest is dropped,
+      // because a channel that is closed with unread bytes may lose the close frame on its way.
       state = .closed
       return
     }

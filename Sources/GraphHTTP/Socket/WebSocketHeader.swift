@@ -22,7 +22,9 @@ struct WebSocketHeader {
     withUnsafeMutableBytes(of: &storage) { bytes in
       bytes[0] = kind.rawValue
       bytes[1] = form.marker
-      for index in 0..<form.size { bytes[2 + index] = UInt8(truncatingIfNeeded: length >> (8 * (form.size - 1 - index))) }
+      for index in 0..<form.size {
+        bytes[2 + index] = UInt8(truncatingIfNeeded: length >> (8 * (form.size - 1 - index)))
+      }
     }
   }
 

@@ -3,9 +3,9 @@ import GraphWire
 
 /// The identity of a WebSocket's client, from its upgrade; the hello must agree with it.
 ///
-/// A page is its cookie's user, or without accounts the daemon's own user; it cannot choose. A program says in its hello
-/// who it is, as on a socket. No connection can use both, so that a page never acts for a token that it was given by
-/// another page.
+/// A page is its cookie's user, or without accounts the daemon's own user; it cannot choose. A program says in its
+/// hello who it is, as on a socket. No connection can use both, so that a page never acts for a token that it was given
+/// by another page.
 struct WebSocketLogin: Sendable {
   /// The token in the upgrade's cookie; empty for none.
   let cookie: String

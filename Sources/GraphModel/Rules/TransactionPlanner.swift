@@ -237,11 +237,12 @@ extension TransactionPlanner {
 
   /// Refuses the transaction if one of its effects is not permitted.
   func refuseIfNotPermitted() throws {
-    guard let judge, !judge.permitsEverything else { return }
-    // An object whose container does not exist for the principal has no scope here, and therefore no role. The refusal
-    // says what is wrong instead.
-    if findings.violations.contains(where: { $0.commonRule == .destination }) { try refuseIfViolated() }
-    try refuseEffects(notPermittedBy: judge)
+    if let judge, !judge.permitsEverything {
+      // An object whose container does not exist for the principal has no scope here, and therefore no role. The
+      // refusal says what is wrong instead.
+      if findings.violations.contains(where: { $0.commonRule == .destination }) { try refuseIfViolated() }
+      try refuseEffects(notPermittedBy: judge)
+    }
   }
 
   private func refuseEffects(notPermittedBy judge: AccessJudge) throws {

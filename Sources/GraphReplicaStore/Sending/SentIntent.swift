@@ -44,7 +44,8 @@ package struct CommittedIntent: Sendable {
     self.ids = ids
   }
 
-  /// Removes the intent from the file, when the mirror has its commit. Edits that a merge policy has dropped stay, parked.
+  /// Removes the intent from the file, when the mirror has its commit. Edits that a merge policy has dropped stay,
+  /// parked.
   /// - Parameter intent: the intent with permanent ids.
   /// - Returns: whether edits are parked.
   package func finish(

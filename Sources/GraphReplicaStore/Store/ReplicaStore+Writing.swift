@@ -129,8 +129,11 @@ extension ReplicaStore {
       let isNew = ProvisionalID.parts(of: renumbered[index].id) != nil
       renumbered[index].base = isNew ? 0 : min(renumbered[index].base, base)
       if let condition = renumbered[index].onlyIf {
-        renumbered[index].onlyIf = isNew ? nil : Precondition(
-          revision: min(condition.revision, max(1, base)), properties: condition.properties)
+        renumbered[index].onlyIf =
+          isNew
+          ? nil
+          : Precondition(
+            revision: min(condition.revision, max(1, base)), properties: condition.properties)
       }
     }
     return (renumbered, places)

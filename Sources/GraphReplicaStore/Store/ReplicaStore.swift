@@ -88,7 +88,8 @@ public final class ReplicaStore: GraphStoring {
   func note(_ intent: Intent, _ state: inout State) {
     for change in intent.changes {
       for edit in change.edits where model.property(edit.property)?.attribute?.kind == .text {
-        let id = change.id.isTemporary
+        let id =
+          change.id.isTemporary
           ? ProvisionalID.make(number: intent.number, place: change.id.key.low, entity: change.id.entity) : change.id
         state.texts[id, default: []].insert(edit.property)
       }

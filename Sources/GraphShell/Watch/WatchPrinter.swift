@@ -110,11 +110,13 @@ package final class WatchPrinter {
     return try await Self.token(of: since, head, client)
   }
 
+  private func noticeOtherRights() { hasOtherRights = true }
+
   /// Handles events one after the other: requests for one event delay the next.
   private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
     precondition(queries.isEmpty && !isShown, "a printer follows one watch")
     client.reportLostConnections(to: output)
-    client.rightsDidChange = { [weak self] in self?.hasOtherRights = true }
+    client.rightsDidChange = { [weak self] in self?.noticeOtherRights() }
     let (events, continuation) = AsyncStream.makeStream(of: GraphClient.WatchEvent.self)
     watch { continuation.yield($0) }
     for await event in events {

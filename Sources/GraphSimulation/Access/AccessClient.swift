@@ -92,7 +92,7 @@ final class AccessClient {
     (shownRevision, changedRevision) = (0, 0)
     (isRejected, wantsReconnect) = (false, false)
     context.handle(.credential(credential))
-    for name in ["Board", "Note"] { follow(name, "") }
+    for name in ["Folder", "Item"] { follow(name, "") }
     if random.chance(50) { follow("Remark", "") }
     if random.chance(50) { follow("Tag", "") }
     for _ in 0..<(1 + random.below(3)) { follow(&random) }

@@ -7,12 +7,12 @@ import GraphModel
 /// the rules a second time.
 struct AccessModel {
   let model: Model
-  /// Whether notes from `hiddenFrom` on are visible to their creators.
+  /// Whether items from `hiddenFrom` on are visible to their creators.
   let readsUser: Bool
 
-  /// From this value of `x` on a note is hidden.
+  /// From this value of `x` on an item is hidden.
   static let hiddenFrom: Int64 = 8
-  /// With this value of `x` a note can't be deleted.
+  /// With this value of `x` an item can't be deleted.
   static let kept: Int64 = 5
 
   init(seed: UInt64) throws {
@@ -24,34 +24,34 @@ struct AccessModel {
     let read = readsUser ? "x < \(hiddenFrom) OR creator == $user" : "x < \(hiddenFrom)"
     return """
       {"format": 1, "name": "Access", "version": 1, "entities": [
-        {"name": "Board", "scope": "self",
+        {"name": "Folder", "scope": "self",
          "attributes": [
           {"name": "title", "type": "string", "default": ""}, {"name": "rank", "type": "integer", "default": 0}],
          "relationships": [
-          {"name": "notes", "destination": "Note", "inverse": "board", "toMany": true, "deleteRule": "cascade"}]},
-        {"name": "Note", "scope": "board",
+          {"name": "items", "destination": "Item", "inverse": "folder", "toMany": true, "deleteRule": "cascade"}]},
+        {"name": "Item", "scope": "folder",
          "attributes": [
           {"name": "text", "type": "string", "default": "", "fullText": true},
           {"name": "x", "type": "integer", "default": 0, "indexed": true},
           {"name": "code", "type": "string", "optional": true},
           {"name": "creator", "type": "string", "assigned": "creator"}],
          "relationships": [
-          {"name": "board", "destination": "Board", "inverse": "notes"},
-          {"name": "next", "destination": "Note", "inverse": "previous"},
-          {"name": "previous", "destination": "Note", "inverse": "next", "toMany": true},
-          {"name": "tags", "destination": "Tag", "inverse": "notes", "toMany": true},
-          {"name": "remarks", "destination": "Remark", "inverse": "note", "toMany": true, "deleteRule": "cascade"}],
+          {"name": "folder", "destination": "Folder", "inverse": "items"},
+          {"name": "next", "destination": "Item", "inverse": "previous"},
+          {"name": "previous", "destination": "Item", "inverse": "next", "toMany": true},
+          {"name": "tags", "destination": "Tag", "inverse": "items", "toMany": true},
+          {"name": "remarks", "destination": "Remark", "inverse": "item", "toMany": true, "deleteRule": "cascade"}],
          "unique": [["code"]],
          "access": {
           "read": "\(read)", "delete": "x != \(kept)", "properties": {"code": "creator == $user"}}},
-        {"name": "Remark", "scope": "note",
+        {"name": "Remark", "scope": "item",
          "attributes": [
           {"name": "body", "type": "string", "default": ""}, {"name": "y", "type": "integer", "default": 0}],
-         "relationships": [{"name": "note", "destination": "Note", "inverse": "remarks"}]},
+         "relationships": [{"name": "item", "destination": "Item", "inverse": "remarks"}]},
         {"name": "Tag",
          "attributes": [
           {"name": "name", "type": "string"}, {"name": "isOpen", "type": "bool", "default": true}],
-         "relationships": [{"name": "notes", "destination": "Note", "inverse": "tags", "toMany": true}],
+         "relationships": [{"name": "items", "destination": "Item", "inverse": "tags", "toMany": true}],
          "unique": [["name"]],
          "access": {"read": "isOpen == true OR $role == 'owner'"}}]}
       """
@@ -102,21 +102,21 @@ struct AccessModel {
 
   /// Predicates over an object's own values, over references that may be hidden, and along paths.
   static let queries: [(entity: String, predicate: String)] = [
-    ("Note", ""), ("Board", ""), ("Remark", ""), ("Tag", ""),
-    ("Note", "x > 3"), ("Note", "x BETWEEN {2, 9}"), ("Note", "text SEARCH \"sea\""), ("Note", "NOT (x == 4)"),
-    ("Note", "text CONTAINS \"a\" AND x < 9"), ("Note", "code == NULL"), ("Remark", "y > 2"), ("Tag", "isOpen == true"),
-    ("Note", "next == NULL"), ("Note", "next != NULL"), ("Remark", "note != NULL"), ("Note", "board != NULL"),
-    ("Note", "board.rank > 2"), ("Note", "next.x > 2"), ("Note", "ANY tags.isOpen == true"),
-    ("Note", "remarks.@count > 0"), ("Note", "tags.@count > 1"), ("Board", "notes.@count > 2"),
-    ("Board", "ANY notes.x > 6"), ("Board", "notes.@sum.x > 9"), ("Remark", "note.x > 3"),
-    ("Remark", "note.board.rank > 1"), ("Tag", "ANY notes.x > 5"), ("Tag", "notes.@count > 1"),
-    ("Note", "NONE tags.name == \"t1\""), ("Note", "ANY previous.x < 5"), ("Note", "next.next == NULL"),
+    ("Item", ""), ("Folder", ""), ("Remark", ""), ("Tag", ""),
+    ("Item", "x > 3"), ("Item", "x BETWEEN {2, 9}"), ("Item", "text SEARCH \"sea\""), ("Item", "NOT (x == 4)"),
+    ("Item", "text CONTAINS \"a\" AND x < 9"), ("Item", "code == NULL"), ("Remark", "y > 2"), ("Tag", "isOpen == true"),
+    ("Item", "next == NULL"), ("Item", "next != NULL"), ("Remark", "item != NULL"), ("Item", "folder != NULL"),
+    ("Item", "folder.rank > 2"), ("Item", "next.x > 2"), ("Item", "ANY tags.isOpen == true"),
+    ("Item", "remarks.@count > 0"), ("Item", "tags.@count > 1"), ("Folder", "items.@count > 2"),
+    ("Folder", "ANY items.x > 6"), ("Folder", "items.@sum.x > 9"), ("Remark", "item.x > 3"),
+    ("Remark", "item.folder.rank > 1"), ("Tag", "ANY items.x > 5"), ("Tag", "items.@count > 1"),
+    ("Item", "NONE tags.name == \"t1\""), ("Item", "ANY previous.x < 5"), ("Item", "next.next == NULL"),
   ]
 
   /// Sorts of fetches; those over own properties are also sorts of windows.
   static let sorts: [(entity: String, sort: String, isOwn: Bool)] = [
-    ("Note", "", true), ("Note", "x", true), ("Note", "-x,text", true), ("Note", "code,-x", true),
-    ("Board", "-rank", true), ("Remark", "y,body", true), ("Tag", "name", true), ("Note", "board.rank,-x", false),
-    ("Note", "-tags.@count", false), ("Note", "next.x,text", false), ("Remark", "note.x", false),
+    ("Item", "", true), ("Item", "x", true), ("Item", "-x,text", true), ("Item", "code,-x", true),
+    ("Folder", "-rank", true), ("Remark", "y,body", true), ("Tag", "name", true), ("Item", "folder.rank,-x", false),
+    ("Item", "-tags.@count", false), ("Item", "next.x,text", false), ("Remark", "item.x", false),
   ]
 }

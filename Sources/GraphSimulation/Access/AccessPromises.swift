@@ -101,10 +101,10 @@ struct AccessPromises {
   private mutating func count(
     _ record: CommitRecord, _ attempts: [AccessSimulation.Attempt], _ before: RecordedGraph, _ after: RecordedGraph
   ) {
-    let board = model.property("Note", "board")
+    let folder = model.property("Item", "folder")
     let hasMoved = record.changes.contains { change in
-      guard let old = change.before, let new = change.after, model.isA(change.id, "Note") else { return false }
-      return old[board] != new[board]
+      guard let old = change.before, let new = change.after, model.isA(change.id, "Item") else { return false }
+      return old[folder] != new[folder]
     }
     guard let attempt = attempts.last else { preconditionFailure("a commit was requested") }
     if hasMoved {

@@ -6,7 +6,7 @@ struct AccessRequest {
   enum Kind {
     /// Objects or their number; with `limit`, the first ones.
     case fetch(entity: Entity, predicate: GraphPredicate, sort: [SortKey], limit: Int?)
-    /// Notes by the title of their board, counted and summed.
+    /// Items by the title of their folder, counted and summed.
     case groups(GraphPredicate)
     case log(LogRequest)
     case follow(Token)
@@ -119,11 +119,11 @@ struct AccessAnswerCheck {
 
   private func failure(ofGroups predicate: GraphPredicate, _ answer: AccessAnswer) -> String? {
     guard let at = answer.at, let graph = graph(at.revision) else { return "was read at an unknown revision" }
-    let notes = graph.objects(of: model.entity("Note"), predicate).values
+    let items = graph.objects(of: model.entity("Item"), predicate).values
     var wanted = Set<[Value]>()
-    for (title, members) in Dictionary(grouping: notes, by: { graph.value("title", of: $0, through: "board") }) {
-      let sum = members.reduce(Int64(0)) { sum, note in
-        if case .integer(let x) = model.value(note, "x") { sum + x } else { sum }
+    for (title, members) in Dictionary(grouping: items, by: { graph.value("title", of: $0, through: "folder") }) {
+      let sum = members.reduce(Int64(0)) { sum, item in
+        if case .integer(let x) = model.value(item, "x") { sum + x } else { sum }
       }
       wanted.insert([title, .integer(Int64(members.count)), .integer(sum)])
     }

@@ -6,15 +6,15 @@ import GraphWire
 extension AccessSimulation {
   // MARK: - The operator
 
-  /// The boards, present and deleted.
-  private var boards: [ObjectID] {
-    promises.scanner.ids.filter { model.isA($0, "Board") }.sorted()
+  /// The folders, present and deleted.
+  private var folders: [ObjectID] {
+    promises.scanner.ids.filter { model.isA($0, "Folder") }.sorted()
   }
 
   func changeGrants() -> Bool {
     let users = accounts.users.filter { !$0.isRemoved }
     guard let user = random.pick(users) else { return false }
-    let places: [UniqueID?] = [nil] + boards.map(\.key)
+    let places: [UniqueID?] = [nil] + folders.map(\.key)
     let place = random.chance(25) ? nil : random.element(of: places)
     let old = user.grants[place]
     let role = random.chance(35) ? nil : random.element(of: Role.allCases)
@@ -46,17 +46,19 @@ extension AccessSimulation {
 
   /// The machine's owner creates the objects, and the users get roles.
   func populate() throws {
-    for place in 0..<3 { _ = clients[0].commit([insertion("Board", ["rank": .integer(Int64(place))])], policy: .error) }
+    for place in 0..<3 {
+      _ = clients[0].commit([insertion("Folder", ["rank": .integer(Int64(place))])], policy: .error)
+    }
     for name in 0..<3 {
       let values: [String: Value] = ["name": .string("t\(name)"), "isOpen": .bool(name > 0)]
       _ = clients[0].commit([insertion("Tag", values)], policy: .error)
     }
     try quiesce()
-    for _ in 0..<3 { _ = clients[0].commit((0..<3).map { _ in insertNote(clients[0]) }, policy: .error) }
+    for _ in 0..<3 { _ = clients[0].commit((0..<3).map { _ in insertItem(clients[0]) }, policy: .error) }
     for user in accounts.users {
       if random.chance(40), let role = random.pick(Role.allCases) { accounts.setRole(role, of: user.number, on: nil) }
-      for board in boards where random.chance(60) {
-        accounts.setRole(random.element(of: Role.allCases), of: user.number, on: board.key)
+      for folder in folders where random.chance(60) {
+        accounts.setRole(random.element(of: Role.allCases), of: user.number, on: folder.key)
       }
     }
     try quiesce()
@@ -90,7 +92,7 @@ extension AccessSimulation {
     case 34...35:
       // A client receives presences once it has published one.
       for other in [client] + clients.filter({ $0.user == client.user && $0 !== client }) {
-        guard let id = visible(other, "Note") else { continue }
+        guard let id = visible(other, "Item") else { continue }
         other.publishPresence(withUnsafeBytes(of: id.key.low.littleEndian) { Array($0) })
       }
       return "presence"
@@ -139,13 +141,13 @@ extension AccessSimulation {
     return Change(.insert, .temporary(lastTemporary, entity: model.entity(name).number), edits: edits)
   }
 
-  private func insertNote(_ client: AccessClient) -> Change {
+  private func insertItem(_ client: AccessClient) -> Change {
     var values: [String: Value] = ["x": .integer(Int64(random.below(10)))]
-    if let board = object(client, "Board")?.id, random.chance(90) { values["board"] = .object(board) }
-    if let next = object(client, "Note")?.id, random.chance(50) { values["next"] = .object(next) }
+    if let folder = object(client, "Folder")?.id, random.chance(90) { values["folder"] = .object(folder) }
+    if let next = object(client, "Item")?.id, random.chance(50) { values["next"] = .object(next) }
     if let tag = object(client, "Tag")?.id, random.chance(40) { values["tags"] = .objects([tag]) }
     if random.chance(30) { values["code"] = .string("c\(random.below(6))") }
-    return insertion("Note", values)
+    return insertion("Item", values)
   }
 
   private func update(_ image: ObjectImage, _ entity: String, _ name: String, _ action: Edit.Action) -> Change {
@@ -168,42 +170,42 @@ extension AccessSimulation {
   private func edit(_ client: AccessClient) -> Change? {
     let number = Value.integer(Int64(random.below(10)))
     switch random.below(22) {
-    case 0: return insertion("Board", ["rank": number])
-    case 1...4: return insertNote(client)
+    case 0: return insertion("Folder", ["rank": number])
+    case 1...4: return insertItem(client)
     case 5:
       return insertion("Tag", ["name": .string("t\(random.below(10))"), "isOpen": .bool(random.chance(60))])
     case 6...7:
-      guard let note = object(client, "Note") else { return nil }
-      return insertion("Remark", ["note": .object(note.id), "y": number])
+      guard let item = object(client, "Item") else { return nil }
+      return insertion("Remark", ["item": .object(item.id), "y": number])
     case 8...11:
-      guard let note = object(client, "Note") else { return nil }
-      let board = random.chance(90) ? object(client, "Board")?.id : nil
-      return update(note, "Note", "board", .set(board.map { .object($0) } ?? .null))
-    case 12...13: return object(client, "Note").map { update($0, "Note", "x", .set(number)) }
-    case 14: return object(client, "Note").map { update($0, "Note", "text", .set(text())) }
-    case 15: return object(client, "Note").map { update($0, "Note", "code", .set(.string("c\(random.below(6))"))) }
+      guard let item = object(client, "Item") else { return nil }
+      let folder = random.chance(90) ? object(client, "Folder")?.id : nil
+      return update(item, "Item", "folder", .set(folder.map { .object($0) } ?? .null))
+    case 12...13: return object(client, "Item").map { update($0, "Item", "x", .set(number)) }
+    case 14: return object(client, "Item").map { update($0, "Item", "text", .set(text())) }
+    case 15: return object(client, "Item").map { update($0, "Item", "code", .set(.string("c\(random.below(6))"))) }
     case 16:
-      guard let note = object(client, "Note") else { return nil }
-      let next = random.chance(80) ? object(client, "Note")?.id : nil
-      return update(note, "Note", "next", .set(next.map { .object($0) } ?? .null))
+      guard let item = object(client, "Item") else { return nil }
+      let next = random.chance(80) ? object(client, "Item")?.id : nil
+      return update(item, "Item", "next", .set(next.map { .object($0) } ?? .null))
     case 17:
-      guard let note = object(client, "Note"), let tag = object(client, "Tag")?.id else { return nil }
+      guard let item = object(client, "Item"), let tag = object(client, "Tag")?.id else { return nil }
       let isAdded = random.chance(70)
       return update(
-        note, "Note", "tags", .members(added: isAdded ? [tag] : [], removed: isAdded ? [] : [tag]))
+        item, "Item", "tags", .members(added: isAdded ? [tag] : [], removed: isAdded ? [] : [tag]))
     case 18: return object(client, "Tag").map { update($0, "Tag", "isOpen", .set(.bool(random.chance(50)))) }
     case 19:
-      guard let remark = object(client, "Remark"), let note = object(client, "Note")?.id else { return nil }
-      return update(remark, "Remark", "note", .set(.object(note)))
+      guard let remark = object(client, "Remark"), let item = object(client, "Item")?.id else { return nil }
+      return update(remark, "Remark", "item", .set(.object(item)))
     default:
-      let name = random.element(of: ["Note", "Note", "Remark", "Tag", "Board"])
+      let name = random.element(of: ["Item", "Item", "Remark", "Tag", "Folder"])
       guard let image = object(client, name) else { return nil }
       return Change(.delete, image.id, base: max(1, image.revision))
     }
   }
 
   private func restore(_ client: AccessClient) -> String {
-    let name = random.element(of: ["Note", "Note", "Remark", "Board"])
+    let name = random.element(of: ["Item", "Item", "Remark", "Folder"])
     guard let image = object(client, name), recorder.revision > 0 else { return "nothing to restore" }
     let isPresent = recorder.state(recorder.revision)?.images[image.id] != nil
     let revision = isPresent || random.chance(30) ? Revision(1 + random.below(Int(recorder.revision))) : nil
@@ -213,17 +215,17 @@ extension AccessSimulation {
 
   private func batch(_ client: AccessClient) -> BatchRequest? {
     let id = client.context.newTransactionID()
-    let note = model.entity("Note").number
+    let item = model.entity("Item").number
     let condition = random.element(of: ["x > 6", "x < 2", "code == NULL AND x > 3", "x == 4", "text SEARCH \"cat\""])
     switch random.below(4) {
-    case 0: return BatchRequest(id: id, entity: note, operation: .delete(predicate: condition))
+    case 0: return BatchRequest(id: id, entity: item, operation: .delete(predicate: condition))
     case 1:
-      let x = BatchRequest.Assignment(model.property("Note", "x").number, .expression("x + 1"))
-      return BatchRequest(id: id, entity: note, operation: .update(predicate: condition, [x]))
+      let x = BatchRequest.Assignment(model.property("Item", "x").number, .expression("x + 1"))
+      return BatchRequest(id: id, entity: item, operation: .update(predicate: condition, [x]))
     default:
-      guard let board = object(client, "Board")?.id else { return nil }
-      let move = BatchRequest.Assignment(model.property("Note", "board").number, .value(.object(board)))
-      return BatchRequest(id: id, entity: note, operation: .update(predicate: condition, [move]))
+      guard let folder = object(client, "Folder")?.id else { return nil }
+      let move = BatchRequest.Assignment(model.property("Item", "folder").number, .value(.object(folder)))
+      return BatchRequest(id: id, entity: item, operation: .update(predicate: condition, [move]))
     }
   }
 }

@@ -40,11 +40,11 @@ extension AccessSimulation {
   }
 
   private func groups() -> AccessRequest {
-    let text = random.element(of: AccessModel.queries.filter { $0.entity == "Note" }).predicate
-    let entity = model.entity("Note")
+    let text = random.element(of: AccessModel.queries.filter { $0.entity == "Item" }).predicate
+    let entity = model.entity("Item")
     let fetch = Fetch(
-      entity: entity.number, predicate: text, result: .rows, properties: "board.title, @count, @sum.x",
-      groupBy: "board.title")
+      entity: entity.number, predicate: text, result: .rows, properties: "folder.title, @count, @sum.x",
+      groupBy: "folder.title")
     return AccessRequest(kind: .groups(model.predicate(text, of: entity)), body: .fetch(fetch))
   }
 
@@ -53,7 +53,7 @@ extension AccessSimulation {
     var log = LogRequest(
       after: after, limit: random.chance(50) ? UInt64(1 + random.below(5)) : 1_000, through: recorder.revision,
       oldestFirst: random.chance(30))
-    if random.chance(25) { log.filter.entities = [model.entity(random.element(of: ["Note", "Board", "Tag"])).number] }
+    if random.chance(25) { log.filter.entities = [model.entity(random.element(of: ["Item", "Folder", "Tag"])).number] }
     if random.chance(25) { log.changes = UInt64(random.below(3)) }
     return AccessRequest(kind: .log(log), body: .log(log))
   }

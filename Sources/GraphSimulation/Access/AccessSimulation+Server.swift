@@ -12,7 +12,7 @@ extension AccessSimulation {
     case .broadcast(let frame, let ids): for id in ids { deliver(frame, to: id) }
     case .commit(let ticket, let request):
       promises.record(request)
-      node.commits.append((ticket, bug == .judgedByOldScope ? withForeignBoards(request) : request))
+      node.commits.append((ticket, bug == .judgedByOldScope ? withForeignFolders(request) : request))
     case .keepRows(let ticket, let rows, let request): node.keepRows(rows, ticket, request)
     case .dropRows(let ticket): node.keptRows[ticket] = nil
     case .assignRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
@@ -173,15 +173,16 @@ extension AccessSimulation {
 
   // MARK: - Planted bugs
 
-  /// The planted bug of a judgement that does not look at the board to which a note moves: the user is an editor there.
-  private func withForeignBoards(_ request: WriteRequest) -> WriteRequest {
+  /// The planted bug of a judgement that does not look at the folder to which an item moves: the user is an editor
+  /// there.
+  private func withForeignFolders(_ request: WriteRequest) -> WriteRequest {
     guard case .transaction(let transaction, let author, let rights?) = request else { return request }
-    let board = model.property("Note", "board").number
-    let boards = transaction.changes.filter { $0.kind == .update }.flatMap(\.edits).compactMap { edit -> UniqueID? in
-      guard edit.property == board, case .set(.object(let id)) = edit.action else { return nil }
+    let folder = model.property("Item", "folder").number
+    let folders = transaction.changes.filter { $0.kind == .update }.flatMap(\.edits).compactMap { edit -> UniqueID? in
+      guard edit.property == folder, case .set(.object(let id)) = edit.action else { return nil }
       return id.key
     }
-    var grants = rights.scopes.map { Grant($0.value, on: $0.key) } + boards.map { Grant(.editor, on: $0) }
+    var grants = rights.scopes.map { Grant($0.value, on: $0.key) } + folders.map { Grant(.editor, on: $0) }
     if let role = rights.role { grants.append(Grant(role)) }
     return .transaction(transaction, author: author, rights: Rights(user: rights.user, grants: grants))
   }

@@ -8,8 +8,8 @@ import GraphWire
 /// A simulation of a server with accounts, in one thread, controlled by a seed. Its runs do not depend on those of
 /// `Simulation`.
 ///
-/// Users have roles on the store and on boards, which change while their clients are connected, and while they are
-/// not. Objects move between boards by edits, batches, undos and restores. Replica ids are stolen and cloned.
+/// Users have roles on the store and on folders, which change while their clients are connected, and while they are
+/// not. Objects move between folders by edits, batches, undos and restores. Replica ids are stolen and cloned.
 ///
 /// The promises:
 /// - What a session receives comes from the graph that its principal sees: no byte of it names or quotes an object

@@ -4,24 +4,24 @@ import GraphModel
 /// hidden scopes, compiled rules and classes.
 struct NaiveAccess: Hashable {
   let user: String
-  /// The roles, by the key of a board; nil for the complete store.
+  /// The roles, by the key of a folder; nil for the complete store.
   let grants: [UniqueID?: Role]
 
   // MARK: - Roles
 
-  /// The board that decides about an object; nil for none.
-  private func board(of image: ObjectImage, _ graph: RecordedGraph, _ model: AccessModel) -> UniqueID? {
-    if model.isA(image.id, "Board") { return image.id.key }
-    if model.isA(image.id, "Note") { return model.value(image, "board").objectID?.key }
-    if model.isA(image.id, "Remark"), let note = model.value(image, "note").objectID, let found = graph.images[note] {
-      return model.value(found, "board").objectID?.key
+  /// The folder that decides about an object; nil for none.
+  private func folder(of image: ObjectImage, _ graph: RecordedGraph, _ model: AccessModel) -> UniqueID? {
+    if model.isA(image.id, "Folder") { return image.id.key }
+    if model.isA(image.id, "Item") { return model.value(image, "folder").objectID?.key }
+    if model.isA(image.id, "Remark"), let item = model.value(image, "item").objectID, let found = graph.images[item] {
+      return model.value(found, "folder").objectID?.key
     }
     return nil
   }
 
   func role(for image: ObjectImage, _ graph: RecordedGraph, _ model: AccessModel) -> Role? {
     let general = grants[nil]
-    guard let board = board(of: image, graph, model), let own = grants[board] else { return general }
+    guard let folder = folder(of: image, graph, model), let own = grants[folder] else { return general }
     return general.map { max($0, own) } ?? own
   }
 
@@ -29,7 +29,7 @@ struct NaiveAccess: Hashable {
 
   func sees(_ image: ObjectImage, in graph: RecordedGraph, _ model: AccessModel) -> Bool {
     guard let role = role(for: image, graph, model) else { return false }
-    if model.isA(image.id, "Note"), case .integer(let x) = model.value(image, "x") {
+    if model.isA(image.id, "Item"), case .integer(let x) = model.value(image, "x") {
       return x < AccessModel.hiddenFrom || model.readsUser && owns(image, model)
     }
     if model.isA(image.id, "Tag") { return model.value(image, "isOpen") == .bool(true) || role == .owner }
@@ -57,7 +57,7 @@ struct NaiveAccess: Hashable {
   // MARK: - Writing
 
   private func owns(_ image: ObjectImage, _ model: AccessModel) -> Bool {
-    model.isA(image.id, "Note") && model.value(image, "creator") == .string(user)
+    model.isA(image.id, "Item") && model.value(image, "creator") == .string(user)
   }
 
   private enum Operation { case insert, update, delete }
@@ -67,10 +67,10 @@ struct NaiveAccess: Hashable {
   ) -> Bool {
     guard let role = role(for: image, graph, model), role != .reader else { return false }
     if role == .commenter {
-      let isFree = operation == .insert && !model.isA(image.id, "Note")
+      let isFree = operation == .insert && !model.isA(image.id, "Item")
       if !isFree, !owns(image, model) { return false }
     }
-    return operation != .delete || !model.isA(image.id, "Note") || model.value(image, "x") != .integer(AccessModel.kept)
+    return operation != .delete || !model.isA(image.id, "Item") || model.value(image, "x") != .integer(AccessModel.kept)
   }
 
   /// The reason why the user may not make a change; nil if it may.

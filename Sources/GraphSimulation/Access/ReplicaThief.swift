@@ -23,8 +23,8 @@ struct ReplicaThief {
     var frames = [Frame.encode(ToServer(1, .hello(hello)))]
     // Some of these transactions of the owner exist, and some do not.
     for (index, sequence) in sequences.enumerated() {
-      let title = Edit(model.property("Board", "title").number, .set(.string("stolen")))
-      let insert = Change(.insert, .temporary(1, entity: model.entity("Board").number), edits: [title])
+      let title = Edit(model.property("Folder", "title").number, .set(.string("stolen")))
+      let insert = Change(.insert, .temporary(1, entity: model.entity("Folder").number), edits: [title])
       let id = TransactionID(replica: replica, sequence: sequence)
       frames.append(Frame.encode(ToServer(UInt64(index + 2), .commit(Transaction(id: id, changes: [insert])))))
     }

@@ -46,8 +46,8 @@ struct SimulatedAccounts {
   }
 
   /// Gives a user a role, or takes it away.
-  mutating func setRole(_ role: Role?, of number: Int, on board: UniqueID?) {
-    change(number) { $0.grants[board] = role }
+  mutating func setRole(_ role: Role?, of number: Int, on folder: UniqueID?) {
+    change(number) { $0.grants[folder] = role }
   }
 
   mutating func remove(_ number: Int) {

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Connections whose TEMP tables or views show the graph for one key, such as a revision: a few, created on demand.
 ///
-/// A read uses a connection that shows its key already. Otherwise it uses the one with the fewest reads and, among these,
-/// the least recently used one, where it may have to wait.
+/// A read uses a connection that shows its key already. Otherwise it uses the one with the fewest reads and, among
+/// these, the least recently used one, where it may have to wait.
 final class KeyedReaders<Key: Equatable & Sendable, Reader: AnyObject & Sendable>: Sendable {
   private struct Slot {
     let reader: Reader

@@ -49,11 +49,10 @@ final class NoteCommands: BoardPart {
     _ notes: [Note], _ name: String, _ isForLocked: Bool = false, inRow: Bool = false, _ body: (Note) -> Void
   ) {
     let free = isForLocked ? notes : notes.filter { !$0.locked }
-    guard !free.isEmpty else {
-      if !notes.isEmpty { report("the note is locked; l unlocks it") }
+    guard !free.isEmpty, allows(.update, free) else {
+      if free.isEmpty, !notes.isEmpty { report("the note is locked; l unlocks it") }
       return
     }
-    guard allows(.update, free) else { return }
     saving.save()
     let ids = Set(free.map(\.id))
     undoScope.beginGroup(named: name, continuing: inRow ? saving.keyRepeat?.group(of: name, ids, at: now) : nil)

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PREFIX = "/notes/app/"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob: data:; "
-    "manifest-src 'self'; worker-src 'self'; require-trusted-types-for 'script'; trusted-types stickies-worker; base-uri 'none'; "
+    "manifest-src 'self'; worker-src 'self'; require-trusted-types-for 'script'; trusted-types app-worker; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
 FAKES = {"control/session.js": "session.js", "control/boards.js": "boards.js"}
