@@ -3,7 +3,7 @@ public enum AccessEvent: String, Sendable, CaseIterable {
   /// A role was given, changed or taken away; a user was removed, and another one added in its place.
   case roleGiven, roleChanged, roleTaken, userRemoved, userAdded
   /// A session was ended because the grants of its user had changed, or because its token was revoked.
-  case sessionEndedByGrants, sessionEndedByRemoval
+  case sessionRightsChanged, sessionEndedByRemoval
   /// A client resumed a query, or got a new result although the store knew its state.
   case queryResumed, queryReloaded
   /// A commit made an object visible or invisible to a connected user.

@@ -12,8 +12,13 @@ extension AccessSimulation {
   func checkAnswers(of client: AccessClient, _ state: SessionState) throws {
     for (request, answer) in client.removeFinished() {
       guard let access = state.access else { continue }
-      let checker = AccessAnswerCheck(access: access, recorder: recorder, model: model)
-      try check(checker.failure(of: request, answer).map { "client \(client.number) with \(access.grants): \($0)" })
+      // An answer that was under way when the rights grew shows what was visible before.
+      let failures = ([access] + state.earlier).map {
+        AccessAnswerCheck(access: $0, recorder: recorder, model: model).failure(of: request, answer)
+      }
+      if failures.allSatisfy({ $0 != nil }), let failure = failures.first ?? nil {
+        try check("client \(client.number) with \(access.grants): \(failure)")
+      }
       if answer.refusal == nil { promises.record(event(of: request)) }
     }
   }
@@ -38,13 +43,20 @@ extension AccessSimulation {
     guard let graph = graph(client.shownRevision, seenBy: state.access) else {
       return try check("client \(client.number) was shown revision \(client.shownRevision), which does not exist")
     }
+    // Until a query is loaded again, it shows what was visible with the rights before.
+    let earlier = state.earlier.compactMap { self.graph(client.shownRevision, seenBy: $0) }
     for query in client.queries where client.touched.contains(query.id) && query.window == nil {
       guard client.context.isLoaded(query.id) else { continue }
       // The answer to the client's own commit may be ahead of the deltas.
       let held = client.context.storedResult(of: query.id).filter { $0.value.revision <= client.shownRevision }
       let ahead = Set(client.context.storedResult(of: query.id).keys).subtracting(held.keys)
-      let wanted = graph.objects(of: query.entity, query.predicate).filter { !ahead.contains($0.key) }
-      try check(Self.difference(held, wanted).map { "\(name(query, client)) at \(client.shownRevision): \($0)" })
+      let differences = ([graph] + earlier).map { graph in
+        let wanted = graph.objects(of: query.entity, query.predicate).filter { !ahead.contains($0.key) }
+        return Self.difference(held, wanted)
+      }
+      if differences.allSatisfy({ $0 != nil }), let difference = differences.first ?? nil {
+        try check("\(name(query, client)) at \(client.shownRevision): \(difference)")
+      }
     }
   }
 
@@ -119,8 +131,9 @@ extension AccessSimulation {
         continue
       }
       // The server notices what has changed since it last compared the grants.
-      let ended = server.map { accounts.ended(among: $0.hub.tokensInUse) }
-      if ended?.isEmpty != false, !clients.contains(where: { $0.wantsReconnect || $0.link.closing }) { return }
+      guard let tokens = server?.hub.tokensInUse else { preconditionFailure("the server runs at rest") }
+      let isCurrent = accounts.ended(among: tokens).isEmpty && accounts.changed(among: tokens).isEmpty
+      if isCurrent, !clients.contains(where: { $0.wantsReconnect || $0.link.closing }) { return }
       checkTokens()
     }
     try check("the system does not come to rest")

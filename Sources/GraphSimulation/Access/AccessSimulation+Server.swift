@@ -97,6 +97,9 @@ extension AccessSimulation {
     } catch {
       return try check("client \(client.number) can't read the server's message: \(error)")
     }
+    var state = state
+    for case .rights(let grants) in messages.map(\.body) { giveRights(grants, &state) }
+    sessions.modifyIfPresent(session) { $0 = state }
     if let access = state.access, let principal = state.principal {
       try check(promises.failure(of: shown, messages, for: access, principal, recorder))
     }
@@ -104,6 +107,16 @@ extension AccessSimulation {
     handle(.drained(session, bytes: frame.count))
     try checkAnswers(of: client, state)
     try checkShown(client, state)
+  }
+
+  /// The session has other rights from this message on.
+  private func giveRights(_ grants: [Welcome.GrantEntry], _ state: inout SessionState) {
+    guard let former = state.access else { preconditionFailure("the machine's owner keeps its rights") }
+    var roles = [UniqueID?: Role]()
+    for grant in grants { roles[grant.scope] = Role(rawValue: grant.role) }
+    state.earlier.append(former)
+    state.access = NaiveAccess(user: former.user, grants: roles)
+    promises.record(.sessionRightsChanged)
   }
 
   static func messages(in frame: [UInt8]) throws -> [ToClient] {
@@ -158,10 +171,11 @@ extension AccessSimulation {
       accounts.record(generation, of: principal, at: revision)
     case .checkTokens(let tokens):
       let ended = accounts.ended(among: tokens)
-      for refusal in ended.values {
-        promises.record(refusal.code == .unavailable ? .sessionEndedByGrants : .sessionEndedByRemoval)
-      }
+      for _ in ended { promises.record(.sessionEndedByRemoval) }
       if !ended.isEmpty { server?.inbox.append(.tokensEnded(ended)) }
+      let changed = accounts.changed(among: tokens)
+      for (user, access) in changed.values { promises.register(user.access, for: access.rights) }
+      if !changed.isEmpty { server?.inbox.append(.rightsChanged(changed.mapValues(\.access))) }
     }
     return true
   }

@@ -31,6 +31,8 @@ public final class AccessSimulation {
     var principal: Principal?
     /// The rights; nil for the machine's owner.
     var access: NaiveAccess?
+    /// The rights that it had before, which answers under way and results that are loaded again may still show.
+    var earlier = [NaiveAccess]()
   }
 
   /// A request to the writer, with the rights of its principal at that time; nil for the machine's owner.

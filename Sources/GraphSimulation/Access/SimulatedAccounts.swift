@@ -66,10 +66,14 @@ struct SimulatedAccounts {
     guard let user = users.first(where: { $0.credential == credential && !$0.isRemoved }) else {
       return .failure(Refusal(.notAllowed, "the token is not valid"))
     }
+    return .success(.user(user.principal, token: user.token, access: granted(user)))
+  }
+
+  private func granted(_ user: User) -> GrantedAccess {
     var access = GrantedAccess(user.rights, generation: user.generation, since: nil)
     if let seen = user.seen, seen.generation == user.generation { access.since = seen.since }
     if bug == .resumedAfterGrants { access.since = 0 }
-    return .success(.user(user.principal, token: user.token, access: access))
+    return access
   }
 
   mutating func record(_ generation: Int64, of principal: String, at revision: Revision) {
@@ -78,14 +82,21 @@ struct SimulatedAccounts {
     }
   }
 
-  /// The tokens in use that have ended, or whose users have other grants now.
+  /// The tokens in use that have ended.
   func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal] {
     tokens.reduce(into: [:]) { ended, token in
-      if let user = users.first(where: { $0.token == token.key && !$0.isRemoved }) {
-        if user.generation != token.value { ended[token.key] = Refusal(.unavailable, "the rights were changed") }
-      } else {
-        ended[token.key] = Refusal(.notAllowed, "the token was revoked")
+      if user(of: token.key) == nil { ended[token.key] = Refusal(.notAllowed, "the token was revoked") }
+    }
+  }
+
+  /// The users of tokens in use that have other grants now, with these, by their principals.
+  func changed(among tokens: [UInt64: Int64]) -> [String: (user: User, access: GrantedAccess)] {
+    tokens.reduce(into: [:]) { changed, token in
+      if let user = user(of: token.key), user.generation != token.value {
+        changed[user.principal.id] = (user, granted(user))
       }
     }
   }
+
+  private func user(of token: UInt64) -> User? { users.first { $0.token == token && !$0.isRemoved } }
 }
