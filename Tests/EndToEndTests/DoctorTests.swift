@@ -189,19 +189,19 @@ import Testing
   @Test func incompatibleModelIsAProblem() throws {
     let daemon = try Daemon()
     let schema = daemon.home.path + "/Other"
-    try FileManager.default.createDirectory(atPath: schema, withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: Fixtures.root + "/Schema/Stickies", toPath: schema)
     let other = StickiesModel.model.source.replacing(
       #""name": "text""#, with: #""name": "mood", "type": "string", "optional": true}, {"name": "text""#,
-      maxReplacements: 1
-    ).replacing("\"version\": \(StickiesModel.model.version)", with: "\"version\": 1", maxReplacements: 1)
-    try other.write(toFile: schema + "/1.json", atomically: true, encoding: .utf8)
+      maxReplacements: 1)
+    let version = StickiesModel.model.version
+    try other.write(toFile: schema + "/\(version).json", atomically: true, encoding: .utf8)
     try daemon.start(["--schema", schema])
     let found = try Self.diagnose(daemon.home.path, daemon.socket.description)
     #expect(found.status == 1)
     #expect(found.state("model") == "problem")
     #expect(
       found.message("model")
-        == "the daemon serves another version 1 of the notes' model than this program has")
+        == "the daemon serves another version \(version) of the notes' model than this program has")
     #expect(found.mend("model").hasPrefix("use stickies graph"))
     #expect(try daemon.run("list").status != 0)
     #expect(daemon.stop() == 0)

@@ -15,6 +15,7 @@ import Testing
     for command in commands {
       // A stream ends with its first event.
       let bounded = command.replacing("entity=Note", with: "entity=Note&limit=1")
+        .replacing("-d query=Board", with: "-d query=Board -d limit=1")
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
       process.arguments = ["-c", bounded.replacing("http://127.0.0.1:7418", with: address) + " -sf --max-time 20"]

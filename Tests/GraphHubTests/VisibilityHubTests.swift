@@ -200,20 +200,16 @@ import Testing
     #expect(try script.send(.ping, 3) == ["3 < pong 5"])
   }
 
-  /// Its client would take the result for one of a revision after the recorded one.
+  /// Its client would take the result for one of a revision after its rights had ended.
   @Test func endedSessionReceivesNoAdvance() throws {
     var script = try script(head: 5)
-    var access = GrantedAccess(.reader, of: ann)
-    access.generation = 3
-    #expect(try open(&script, 1, ann, access) == ["1 < welcome"])
+    #expect(try open(&script, 1, ann, GrantedAccess(.reader, of: ann)) == ["1 < welcome"])
     let subscribe = Subscribe(entity: script.note.number, predicate: "")
     #expect(try script.send(.subscribe(subscribe), 1) == ["1 < query 1", "read #1 for 1"])
     // The store is ahead of the hub.
     #expect(try script.finishRead(1, at: 6) == ["1 < last chunk at 6"])
-    (access.generation, access.since) = (4, nil)
     #expect(
-      try open(&script, 3, ann, access)
-        == ["1 < goodbye: unavailable", "close 1", "record access 4 of user:a at 5", "3 < welcome"])
+      try script.handle(.tokensEnded([1: Refusal(.notAllowed, "revoked")])) == ["1 < goodbye: notAllowed", "close 1"])
     #expect(try script.committed(9, try script.record(6)) == [])
   }
 
