@@ -28,10 +28,11 @@ struct GraphCommand: AsyncParsableCommand {
 
 /// Merge policies under the names of docs/protocol.md, with this language's spelling. A type of its own, because the
 /// library prints a default value by its description, which of a `MergePolicy` is a number.
-enum PolicyName: String, CaseIterable, ExpressibleByArgument {
+package enum PolicyName: String, CaseIterable, ExpressibleByArgument {
   case error, storeTrump, objectTrump, overwrite, rollback
 
-  var policy: MergePolicy {
+  /// The policy of this name.
+  package var policy: MergePolicy {
     switch self {
     case .error: .error
     case .storeTrump: .storeTrump

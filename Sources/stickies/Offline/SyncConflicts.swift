@@ -8,21 +8,6 @@ import GraphShell
 import StickiesKit
 import StickiesModel
 
-/// A merge policy in a command.
-enum PolicyName: String, ExpressibleByArgument, CaseIterable {
-  case error, storeTrump, objectTrump, overwrite, rollback
-
-  var policy: MergePolicy {
-    switch self {
-    case .error: .error
-    case .storeTrump: .storeTrump
-    case .objectTrump: .objectTrump
-    case .overwrite: .overwrite
-    case .rollback: .rollback
-    }
-  }
-}
-
 extension SyncCommand {
   struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
