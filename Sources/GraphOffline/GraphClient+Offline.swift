@@ -27,8 +27,8 @@ public enum OfflineMode: Sendable {
 extension GraphClient {
   /// Connects to a server, or, if it can't be reached, to this computer's copy of what the user may see there.
   ///
-  /// With the server, the edits that were not sent are sent first, and what others have committed is received. Without
-  /// it, saves are edits that wait; they are on disk when the save returns. `isOffline` tells which it is.
+  /// With the server, the client first sends the edits that wait and receives what others have committed. Without the
+  /// server, a save is an edit that waits, and is on disk when the call returns. `isOffline` says which case applies.
   /// - Parameters:
   ///   - offline: where the copy is kept.
   ///   - actor: the actor that the client belongs to: the caller's.

@@ -6,7 +6,7 @@ public enum OpenSSL {
   public struct Failure: Error {
     /// The arguments of the run.
     public let arguments: [String]
-    /// What it wrote to both outputs.
+    /// The text of both outputs.
     public let output: String
   }
 
