@@ -43,6 +43,11 @@ import Testing
     for command in [["list"], ["show", "1"], ["log"], ["status"], ["search", "one"]] {
       #expect(try remote(command).status == 0, "\(command)")
     }
+    // A refusal by the program itself is not about a right.
+    let file = daemon.home.path + "/export.jsonl"
+    #expect(try remote(["graph", "export", file]).status == 0)
+    let again = try remote(["graph", "export", file])
+    #expect(again.status == 2 && again.errors.contains("already exists"), "\(again.errors)")
     #expect(try remote(["status"]).output.contains("user           ann (reader)"))
     #expect(try daemon.run("list", "--json").json()[0]?["text"] == .string("one"))
     // The owner's own programs keep their rights.

@@ -158,7 +158,7 @@ package struct CommonOptions: ParsableArguments {
       try await body(shell)
       if client.hasUnsentCommits { output.message("not sent yet: it is sent when the daemon answers again") }
     } catch {
-      let missing = MissingRight(error, role: client.welcome?.role)
+      let missing = MissingRight(error, rights: client.rights)
       await client.close()
       if let missing { throw missing }
       throw error

@@ -5,16 +5,16 @@ import GraphModel
 struct MissingRight: ReportedError {
   let report: CommandFailure.Report
 
-  /// - Parameter role: the role in the server's welcome.
+  /// - Parameter rights: the user's rights on the server; nil for everything.
   /// - Returns: nil for any other error.
-  init?(_ error: any Error, role: String?) {
+  init?(_ error: any Error, rights: Rights?) {
     let refusal: Refusal
     switch error {
     case let error as Refusal: refusal = error
     case let error as ModelRefusal: refusal = error.refusal
     default: return nil
     }
-    guard let role, role != Role.owner.rawValue, refusal.code == .notAllowed else { return nil }
+    guard let rights, rights.role != .owner, refusal.code == .notAllowed else { return nil }
     report = CommandFailure.Report(
       code: refusal.code.rawValue, message: refusal.message, exit: CommandFailure.notPermitted)
   }

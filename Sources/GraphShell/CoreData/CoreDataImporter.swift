@@ -46,8 +46,7 @@ final class CoreDataImporter {
 
   func run() async throws -> ImportReport {
     guard mapping.mapping.revision <= newest else {
-      throw Refusal(
-        .notAllowed,
+      throw ProgramRefusal(
         "the graph is at revision \(newest), and the mapping \(mapping.path) at \(mapping.mapping.revision): the graph was "
           + "restored from a backup; import into an empty graph with another --mapping")
     }

@@ -30,7 +30,7 @@ final class ImportMappingFile {
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw Refusal(.notAllowed, "the mapping \(path) is not a regular file; name another one with --mapping")
+      throw ProgramRefusal("the mapping \(path) is not a regular file; name another one with --mapping")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw Refusal(.unavailable, "another import is using the mapping \(path)")
@@ -59,14 +59,12 @@ final class ImportMappingFile {
 
   private func check(source: String, target: UniqueID) throws {
     guard mapping.source == source else {
-      throw Refusal(
-        .notAllowed,
+      throw ProgramRefusal(
         "the mapping \(path) belongs to another Core Data store (\(mapping.source)), and this one is \(source); name "
           + "another file with --mapping")
     }
     guard mapping.target == target else {
-      throw Refusal(
-        .notAllowed,
+      throw ProgramRefusal(
         "the mapping \(path) belongs to another graph; name another file with --mapping to import the store into this one"
       )
     }

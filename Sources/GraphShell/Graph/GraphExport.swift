@@ -181,7 +181,7 @@ private final class ExportTarget {
     guard Self.kind(descriptor) == S_IFREG else {
       close(descriptor)
       descriptor = -1
-      throw Refusal(.notAllowed, "\(draft) exists and is not a regular file; the export needs that name")
+      throw ProgramRefusal("\(draft) exists and is not a regular file; the export needs that name")
     }
   }
 
@@ -190,24 +190,23 @@ private final class ExportTarget {
     // SQLite would read a file of such a name as the log of the database beside it.
     for suffix in ["-wal", "-shm", "-journal"] where name.hasSuffix(suffix) {
       guard isDatabase(String(name.dropLast(suffix.count))) else { continue }
-      throw Refusal(.notAllowed, "\(name) belongs to the SQLite database beside it; give another name")
+      throw ProgramRefusal("\(name) belongs to the SQLite database beside it; give another name")
     }
     var status = stat()
     guard stat(name, &status) == 0 else {
       guard lstat(name, &status) == 0 else { return name }
-      throw Refusal(.notAllowed, "\(name) is a link to a missing file")
+      throw ProgramRefusal("\(name) is a link to a missing file")
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
-    case S_IFDIR: throw Refusal(.notAllowed, "\(name) is a folder; give the name of a file in it")
+    case S_IFDIR: throw ProgramRefusal("\(name) is a folder; give the name of a file in it")
     default:
-      throw Refusal(
-        .notAllowed,
+      throw ProgramRefusal(
         "\(name) is a device, a socket or a pipe, not a file; without FILE the lines go to standard output")
     }
-    guard replaces else { throw Refusal(.notAllowed, "\(name) already exists; --replace replaces it") }
+    guard replaces else { throw ProgramRefusal("\(name) already exists; --replace replaces it") }
     guard status.st_size == 0 || begins(name, with: "{\"$graph\"") else {
-      throw Refusal(.notAllowed, "\(name) is not an export and is not replaced; remove it, or give another name")
+      throw ProgramRefusal("\(name) is not an export and is not replaced; remove it, or give another name")
     }
     guard let real = realpath(name, nil) else { return name }
     defer { free(real) }

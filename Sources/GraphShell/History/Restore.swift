@@ -91,11 +91,11 @@ struct Restore: AsyncParsableCommand {
       ? "this deletes all objects: at revision 0 the graph was empty"
       : "this restores the whole graph to revision \(revision), and deletes objects created since"
     guard isatty(0) == 1, isatty(2) == 1 else {
-      throw Refusal(.notAllowed, "\(sentence); use --yes to do so, undo takes it back")
+      throw ProgramRefusal("\(sentence); use --yes to do so, undo takes it back")
     }
     output.message("\(sentence). Go on? [y/N]")
     guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
-      throw Refusal(.notAllowed, "nothing was restored")
+      throw ProgramRefusal("nothing was restored")
     }
   }
 }

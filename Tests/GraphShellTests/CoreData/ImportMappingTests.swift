@@ -17,8 +17,8 @@ import Testing
     try ImportMappingFile(path, source: source, target: target)
   }
 
-  private func refusal(source: String = "S", target: UniqueID = Self.target) throws -> Refusal {
-    try #require(throws: Refusal.self) { try open(source: source, target: target) }
+  private func refusal() throws -> Refusal {
+    try #require(throws: Refusal.self) { try open() }
   }
 
   private let red = ImportMapping.Key(root: "Tag", key: 1)
@@ -71,9 +71,11 @@ import Testing
 
   @Test func mappingOfAnotherStoreOrGraphIsRefused() throws {
     _ = try open()
-    #expect(try refusal(source: "T").message.contains("belongs to another Core Data store (S), and this one is T"))
-    #expect(try refusal(target: UniqueID(high: 1, low: 3)).message.contains("belongs to another graph"))
-    #expect(try refusal(source: "T").code == .notAllowed)
+    let source = try #require(throws: ProgramRefusal.self) { try open(source: "T") }
+    #expect(source.message.contains("belongs to another Core Data store (S), and this one is T"))
+    let target = UniqueID(high: 1, low: 3)
+    let graph = try #require(throws: ProgramRefusal.self) { try open(target: target) }
+    #expect(graph.message.contains("belongs to another graph"))
   }
 
   @Test func otherFileIsNotChanged() throws {
@@ -109,7 +111,7 @@ import Testing
       try ImportMappingFile(folder.path + "/no/mapping", source: "S", target: Self.target)
     }
     #expect(missing.code == .unavailable && missing.message.contains("--mapping"))
-    let device = try #require(throws: Refusal.self) {
+    let device = try #require(throws: ProgramRefusal.self) {
       try ImportMappingFile("/dev/null", source: "S", target: Self.target)
     }
     #expect(device.message.contains("is not a regular file"))
