@@ -120,7 +120,7 @@ let package = Package(
     .target(
       name: "GraphClient",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents,
+        "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents, deque,
       ] + nio,
       // A client belongs to the actor that made it: its methods run on the actor of their caller.
       swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
