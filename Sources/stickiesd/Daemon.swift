@@ -81,7 +81,7 @@ struct Serve: AsyncParsableCommand {
     umask(0o077)
     let signals = SignalHandler()
     DescriptorLimitRaiser.raise()
-    limitAllocatorArenas()
+    configureAllocator()
     try await StoreCommand.reportingFailures {
       let settings = try await store.servingSettings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history, network: network,
