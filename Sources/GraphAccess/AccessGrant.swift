@@ -23,14 +23,14 @@ public struct AccessUser: Hashable, Sendable {
   public var isRemoved: Bool
   /// Whether it is a share link, whose holders act under its name.
   public var isLink = false
-  /// The rights of the user, that on the complete store first, then by scope.
+  /// The roles of the user: first the one on the complete store, then those on scopes, by scope.
   public var grants = [AccessGrant]()
   /// The number of the last change of the grants, which never repeats.
   public var generation: Int64 = 0
-  /// The revision of the graph from which on no session had earlier grants; nil if that is not known.
+  /// The revision of the graph from which on all sessions of the user have these grants; nil if it is not known.
   public var since: Revision?
 
-  /// The rights that the grants give.
+  /// The rights of the user, from its grants.
   public var rights: Rights {
     Rights(user: principal.id, grants: grants.map { Grant($0.role, on: $0.scope) })
   }
