@@ -2,10 +2,10 @@
 import GraphModel
 import GraphWire
 
-/// The OpenAPI 3.1 description of the interface, made from the model: each entity has paths and schemas of its own.
+/// Generates the OpenAPI 3.1 description of the interface from the model. Each entity has its own paths and schemas.
 struct APIDescription {
   let model: Model
-  /// The name of the cookie of browsers, without what is added for the host.
+  /// The name of the cookie of browsers, without the prefix or the port that is added for the host.
   var cookieName = "graph"
 
   var json: JSON {
@@ -128,7 +128,7 @@ struct APIDescription {
     ]
   }
 
-  /// The login of the web application. Its files are no part of the interface, and OpenAPI has no WebSockets.
+  /// The login of the web application. Its files are not described, and OpenAPI can't describe WebSockets.
   private var browserPaths: [JSON.Member] {
     let secret = JSON.object([
       .init("oneOf", .array(["code", "token"].map { Self.closed([.init($0, Self.secret)], required: [$0]) }))
@@ -167,7 +167,7 @@ struct APIDescription {
     var members = [JSON.Member("operationId", .string(id)), .init("summary", .string(summary))]
     let list =
       parameters.map { name in
-        // Only a stream has the parameters of which one is required.
+        // A stream requires `entity`. It is the only operation with a `timeout`.
         parameter(
           name, "query", Self.schema(ofParameter: name, of: id),
           isRequired: name == "entity" && parameters.contains("timeout"))
@@ -302,7 +302,7 @@ struct APIDescription {
   }
 
   private static let anyObject = type("object")
-  /// An id that the server gives: its last digit has four bits, and its second half is a time, which is not zero.
+  /// An id of the server. Its last digit has only four bits, and its second half is a time and therefore not zero.
   private static let identifier = type(
     "string",
     [
