@@ -12,7 +12,7 @@ extension AccessSimulation {
   func checkAnswers(of client: AccessClient, _ state: SessionState) throws {
     for (request, answer) in client.removeFinished() {
       guard let access = state.access else { continue }
-      // An answer that was under way when the rights grew shows what was visible before.
+      // An answer that was in progress when the rights grew shows the graph that was visible before.
       let failures = ([access] + state.earlier).map {
         AccessAnswerCheck(access: $0, recorder: recorder, model: model).failure(of: request, answer)
       }
@@ -36,18 +36,18 @@ extension AccessSimulation {
     }
   }
 
-  /// Compares the queries that have changed with the revision that the client was shown last.
+  /// Compares the queries that have changed with the graph at the revision that the client was last shown.
   func checkShown(_ client: AccessClient, _ state: SessionState) throws {
     defer { client.touched = [] }
     if client.touched.isEmpty { return }
     guard let graph = graph(client.shownRevision, seenBy: state.access) else {
       return try check("client \(client.number) was shown revision \(client.shownRevision), which does not exist")
     }
-    // Until a query is loaded again, it shows what was visible with the rights before.
+    // Until a query is loaded again, it shows the graph that the earlier rights made visible.
     let earlier = state.earlier.compactMap { self.graph(client.shownRevision, seenBy: $0) }
     for query in client.queries where client.touched.contains(query.id) && query.window == nil {
       guard client.context.isLoaded(query.id) else { continue }
-      // The answer to the client's own commit may be ahead of the deltas.
+      // The answer to the client's own commit may arrive before the deltas.
       let held = client.context.storedResult(of: query.id).filter { $0.value.revision <= client.shownRevision }
       let ahead = Set(client.context.storedResult(of: query.id).keys).subtracting(held.keys)
       let differences = ([graph] + earlier).map { graph in
@@ -76,7 +76,7 @@ extension AccessSimulation {
     return "\(lost) lost, \(extra) too many, stale \(stale)"
   }
 
-  /// Checks what does not depend on a session, after each step.
+  /// Performs the checks that do not depend on a session, after each step.
   func checkClients() throws {
     for client in clients {
       try check(client.failure)
@@ -130,7 +130,7 @@ extension AccessSimulation {
         for thief in thieves { end(thief) }
         continue
       }
-      // The server notices what has changed since it last compared the grants.
+      // Lets the server notice the grants that have changed since its last comparison.
       guard let tokens = server?.hub.tokensInUse else { preconditionFailure("the server runs at rest") }
       let isCurrent = accounts.ended(among: tokens).isEmpty && accounts.changed(among: tokens).isEmpty
       if isCurrent, !clients.contains(where: { $0.wantsReconnect || $0.link.closing }) { return }
