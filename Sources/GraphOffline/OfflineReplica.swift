@@ -70,7 +70,7 @@ public struct OfflineReplica: Sendable {
 
   // MARK: - Keeping it
 
-  /// Makes a replica of what the user sees, or brings the one that there is up to date, and keeps it from now on.
+  /// Turns sync on: creates a replica of the objects that the user sees, or updates the existing one.
   package func turnOn(connect: Connect) async throws -> SyncReport {
     let client = try await connect(nil)
     do {
@@ -149,7 +149,8 @@ public struct OfflineReplica: Sendable {
       try await synchronizer.settle()
       return synchronizer.report
     }
-    // Intents that have left may be committed under the old id, and are asked for under it. The others get a new one.
+    // Intents that were sent may be committed under the old id, so they are sent again under it. The others get a new
+    // id.
     try await synchronizer.send(onlyLeft: true)
     var generator = SystemRandomNumberGenerator()
     let fresh = UniqueID(high: generator.next() | 1, low: generator.next())
@@ -172,8 +173,8 @@ public struct OfflineReplica: Sendable {
     return report
   }
 
-  /// Completes a reset that was interrupted. A delete of everything is never sent again without being asked for: if the
-  /// server has it, its commit is received like any other.
+  /// Completes a reset that was interrupted. A delete of everything is never sent again automatically. If the server
+  /// has committed it, the commit is received like any other.
   private func completeInterrupted(
     _ replica: UnsentFile.Replica, _ unsent: UnsentFile, _ client: GraphClient, _ current: String
   ) async throws {

@@ -15,7 +15,7 @@ package struct Intent: Sendable, Equatable {
     case undo(revision: Revision, redo: Bool)
   }
 
-  /// How far the intent has come. Answered ones are removed.
+  /// The progress of an intent. An intent with an answer is removed.
   package enum State: Sendable, Equatable {
     case queued
     /// It may have reached the server since this time.
@@ -36,7 +36,7 @@ package struct Intent: Sendable, Equatable {
   package var policy: MergePolicy
   package var undo: UndoGroup?
   package var content: Content
-  /// The texts to which splices refer that an earlier intent edits, too.
+  /// The texts that splices of this intent refer to and that an earlier intent also edits.
   package var texts = [ObjectID: [PropertyNumber: String]]()
   package var state = State.queued
 

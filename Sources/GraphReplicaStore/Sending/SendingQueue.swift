@@ -1,12 +1,12 @@
 // Tests: SendingQueueTests.swift
 import GraphModel
 
-/// Decides what a replica sends next: pure, events in and actions out.
+/// Decides which edits a replica sends next, without I/O: it receives events and returns actions.
 ///
-/// Intents leave in the order of their numbers, several at a time, each after the file has it as sent. One that names
-/// an object which an earlier one inserts, or a text which an earlier one edits, waits for the earlier one's answer. A
-/// refused intent is parked: it holds up only those that name an object which it would have made. An answer that was
-/// lost is asked for again, under the same id.
+/// Intents are sent in the order of their numbers, several at a time, each after the file has marked it as sent. An
+/// intent that names an object which an earlier one inserts, or a text which an earlier one edits, waits for the answer
+/// to the earlier one. A refused intent is parked and delays only intents that name an object which it inserts. If an
+/// answer is lost, the queue sends the intent again under the same id.
 package struct SendingQueue: Sendable {
   /// The facts about an intent that decide when it leaves.
   package struct Item: Sendable, Equatable {
@@ -54,14 +54,14 @@ package struct SendingQueue: Sendable {
     case pause(Refusal)
   }
 
-  /// The most intents that are sent and not answered.
+  /// The maximum number of intents that are sent and not answered.
   package static let maximumInFlight = 64
 
   /// In the order of their numbers.
   private var waiting = [Item]()
-  /// Those that are being marked.
+  /// The intents that the file is marking as sent.
   private var marking = [Item]()
-  /// Those that were sent on this connection.
+  /// The intents that were sent on this connection.
   private var inFlight = [Item]()
   private var isConnected = false
 
@@ -89,7 +89,7 @@ package struct SendingQueue: Sendable {
 
   private mutating func insert(_ items: [Item]) { waiting = (waiting + items).sorted { $0.number < $1.number } }
 
-  /// The answers of what is in flight are lost: each is asked for again.
+  /// The answers to the intents in flight are lost, so these are sent again.
   private mutating func disconnect() {
     isConnected = false
     // The file will have those as sent that are being marked; sending an unmarked one is not possible.
@@ -137,9 +137,9 @@ package struct SendingQueue: Sendable {
     var open = Set((inFlight + marking).map(\.number))
     while let item = waiting.first, open.count < Self.maximumInFlight {
       let waitsForAnswer = item.followsText ? !open.isEmpty : !item.prerequisites.isDisjoint(with: open)
-      // One behind it must not overtake it.
+      // A later intent must not overtake this one.
       if waitsForAnswer { break }
-      // One that has left goes first: the server may have it.
+      // The actions below send resent intents before new ones, so a resent one must not follow a new one.
       if item.hasLeft, !new.isEmpty { break }
       waiting.removeFirst()
       open.insert(item.number)

@@ -71,7 +71,7 @@ extension ReplicaStore {
         return plan.provisionalNumbers(model)
       }
     } catch {
-      // The file does not have it: a full disk, or a lock that another process holds.
+      // The intent was not stored, for example because the disk is full or another process has a lock.
       if appended != nil { overlay.removeLast() }
       throw error
     }
@@ -83,7 +83,7 @@ extension ReplicaStore {
     return (intent, planned)
   }
 
-  /// Takes an intent of another replica or of a file, under a number of its own.
+  /// Queues an intent of another replica or of a file, under a new number.
   /// - Parameter numbers: the numbers here of the file's intents in front of it.
   package func take(_ other: Intent, numbers: [Int64: Int64]) throws -> Int64 {
     guard case .changes = other.content else {
@@ -211,7 +211,7 @@ extension TransactionPlan {
 }
 
 extension ObjectChange {
-  /// The change that takes this one back, as a commit of its own.
+  /// The change that reverts this one, in a commit of its own.
   fileprivate func reversed(in revision: Revision, _ model: Model) -> ObjectChange {
     let restored = before.map { ObjectImage(id: $0.id, revision: revision, values: $0.values) }
     switch kind {
