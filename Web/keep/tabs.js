@@ -4,7 +4,7 @@
 
 /** @typedef {{hold: (name: string) => void, ended: (name: string, body: () => Promise<void>) => void, close: () => void}} Tabs */
 
-/** The time that a tab has to answer, and the time until it is asked again, in milliseconds. */
+/** The time within which a tab must answer, and the time until the next question, in milliseconds. */
 const [patience, pause] = [500, 30_000];
 
 /** @param {LockManager | undefined} locks

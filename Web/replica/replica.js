@@ -1,9 +1,9 @@
-// The client half of a session, pure: it sends the hello, keeps saves until they are answered, follows queries across
-// reconnects, and publishes a revision only when all of it has arrived. Events in, actions out; the owner provides the
-// socket, the clock and the screen.
+// The client half of a session, without I/O: it sends the hello, keeps saves until they are answered, follows queries
+// across reconnects, and publishes a revision only when all of it has arrived. It receives events and returns actions;
+// the owner provides the socket, the clock and the screen.
 //
-// It behaves as Sources/GraphReplica/Replica.swift does: recorded transcripts of that one are replayed by its tests.
-// `received` and `queries` of it are in receiving.js and following.js.
+// It behaves like Sources/GraphReplica/Replica.swift: its tests replay recorded transcripts of that one. Its handling
+// of messages is in receiving.js, and that of queries in following.js.
 import { ConnectionTimer } from './timer.js';
 import { isSameID, OpenRequests, ReplicaIdentity, SubscriptionQueue } from './requests.js';
 import { ResumeValidation } from './resume.js';
@@ -231,7 +231,7 @@ export class Replica {
       }
       this.pending = this.pending.filter((other) => other !== save);
       if (save.kind === 'commit') this.actions.push({ type: 'outdated', transaction: save.body });
-      // A step or a revision of the other past may be something else here.
+      // In the restored store, the step or the revision may be a different one.
       else this.actions.push({ type: 'saved', id: save.id, refusal: save.sentID ? forgotten : otherPast });
     }
     this.sendHeldRequests(Infinity);
@@ -273,7 +273,7 @@ export class Replica {
     }
     if (isBatch) {
       this.unusedRows = undefined;
-      // It depends on the saves before it, which are sent when the queries have caught up.
+      // The request depends on the saves before it, which are sent when the queries have caught up.
       if (this.state === 'resuming' && this.pending.length) {
         this.heldRequests.push({ request, kind, body, saves: this.pending.length });
       } else {
@@ -348,7 +348,7 @@ export class Replica {
       query.resetAfterDisconnect();
       query.requireReload(this.publishedRevision);
     }
-    // A transaction is kept and sent again; repeating a request is up to the owner.
+    // A transaction is kept and sent again. The owner decides whether to repeat a request.
     requests.push(...this.heldRequests.map(({ request }) => request));
     for (const request of requests) this.actions.push({ type: 'refused', request, refusal: lostConnection });
     this.heldRequests = [];

@@ -1,7 +1,7 @@
 // Whether the server still has the states that this side holds: ResumeState.swift and ResumeValidation.swift.
 //
-// States follow from each other: a server that knows a newer one has had the older. The store may be another one, or
-// may have been restored from a backup.
+// States follow from each other: a server that knows a state also had all states before it. The store may be another
+// one, or may have been restored from a backup.
 
 /** @typedef {{ store: string, revision: number, fingerprint: string }} Token a state of the store */
 
@@ -33,7 +33,7 @@ export class ResumeValidation {
      */
     this.token = undefined;
     /**
-     * What has arrived while the state was unconfirmed.
+     * The newest state that has arrived while `token` was unconfirmed.
      * @type {Token|undefined}
      */
     this.received = undefined;
@@ -76,7 +76,7 @@ export class ResumeValidation {
     else this.deniedRevision = Math.max(this.deniedRevision, revision);
   }
 
-  /** Whether the server has had another past than the one that is held here. */
+  /** Whether the server's history differs from the states that are held here. */
   get isDenied() { return this.kind === 'inconsistent' || this.deniedRevision > this.confirmedRevision; }
 
   /** The newest state, if the server has not said whether it knows it or a newer one. */
