@@ -89,7 +89,7 @@ extension GraphClient {
       report(.failure(Self.nothingSent))
     } else {
       let measurement = instruments.begin(.save)
-      // Before the end of the turn, when the client sends the transaction and may refuse it.
+      // Added before the end of the turn, because the client then sends the transaction and may refuse it.
       commits.add(for: id) { outcome in
         switch outcome {
         case .success(let result): measurement?.finish { Self.describe(result, &$0) }
@@ -110,8 +110,8 @@ extension GraphClient {
 
   private static let nothingSent = Refusal(.unavailable, "the connection is closed; nothing was sent")
 
-  /// Refuses edits that violate a rule by themselves while there is no server; they stay unsaved. In a queued save
-  /// they would be refused long after the user made them.
+  /// While there is no connection, refuses edits that break a rule on their own; they stay unsaved. Otherwise the
+  /// server would refuse the queued save long after the user made the edits.
   private func refusalWithoutServer(_ policy: MergePolicy) -> Refusal? {
     state == .connected || state == .closed ? nil : context.foreseenRefusal(policy: policy)
   }
@@ -165,7 +165,7 @@ extension GraphClient {
       progress)
   }
 
-  /// The same for a class, with a predicate that the compiler checks.
+  /// Deletes all objects of a class that match a predicate, which the compiler checks.
   public func batchDelete<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
   ) async throws -> BatchResult {
@@ -302,8 +302,8 @@ extension GraphClient {
   }
 
   /// Reads every object as of one state.
-  /// - Parameter omitsDamage: whether the caller can do without damaged objects, which `damage` of the graph names.
-  ///   Otherwise the last chunk throws `unavailable`.
+  /// - Parameter omitsDamage: whether damaged objects are omitted; `damage` of the graph names them. Otherwise the last
+  ///   chunk throws `unavailable`.
   /// - Throws: `Refusal`.
   public func exportGraph(omitsDamage: Bool = false) async throws -> ExportedGraph {
     let reply = openReply(to: .exportGraph)
