@@ -1,7 +1,7 @@
 // Tests: LocalCommitLogTests.swift, LogDamageTests.swift, ServedLogTests.swift
 import GraphModel
 
-/// Reads the records of a log without changing it; the memory that it needs is that of one segment.
+/// Reads the records of a log without changing it. It needs the memory of one segment.
 ///
 /// The log must not be written meanwhile: a group that is written during a read looks like damage. `attempt` is for a
 /// log that another program may be writing.
