@@ -1,4 +1,4 @@
-/// A data model: entities, their properties and rules, checked as a whole. Immutable and shared.
+/// A data model: entities, their properties and rules. It was validated as a whole, is immutable and can be shared.
 ///
 /// Entities and properties are numbered in the order of their names, so equal models in files of different order get
 /// the same numbers. Wire messages and the store refer to them by number.
@@ -98,8 +98,7 @@ public final class Model: Sendable {
   public var propertyCount: Int { propertiesByNumber.count }
 }
 
-/// An entity: the type of a kind of objects. A class, as all parts of a model, because it is immutable and used
-/// everywhere.
+/// An entity: a type of objects. Like all parts of a model it is a class, because it is immutable and used everywhere.
 public final class Entity: Sendable {
   /// The number, from 1, in the order of the names.
   public let number: EntityNumber
@@ -121,7 +120,7 @@ public final class Entity: Sendable {
   public let properties: [Property]
   /// The properties, and the hidden attribute with the scope, which no program names.
   package let allProperties: [Property]
-  /// Where an object's scope is found; nil for objects without one.
+  /// The path to an object's scope; nil for objects without one.
   public let scope: EntityScope?
   /// The unique keys, inherited ones included: no two objects share the values of all properties of a list.
   public let uniquenessConstraints: [[PropertyNumber]]
@@ -148,7 +147,7 @@ public final class Entity: Sendable {
   /// The property numbers in ascending order; `propertiesByNumber` has the same order.
   private let numbers: [PropertyNumber]
   private let propertiesByNumber: [Property]
-  /// The most parts that a property's name has, separated by dots.
+  /// The maximum number of parts in a property's name, which dots separate.
   let maximumNameParts: Int
 
   init(
