@@ -208,8 +208,8 @@ struct PropertyReversal {
 
   /// The members of a list that an edit added, removed or moved.
   ///
-  /// A list does not record its moves. The fewest ones that lead to the new order count: of two neighbors that
-  /// changed places, one.
+  /// A list does not record its moves. The moves are the smallest set that leads to the new order: if two neighbors
+  /// changed places, one of them has moved.
   private static func touched(from old: [ObjectID], to new: [ObjectID]) -> [ObjectID] {
     let before = Set(old)
     let moved = ListReorderer.runs(from: old, to: new).flatMap(\.objects).filter(before.contains)
@@ -239,7 +239,7 @@ struct PropertyReversal {
     }
   }
 
-  /// Receives a move by another step; even with an equal number the position is theirs.
+  /// Receives a move by another step. The position is from that step, even if it is equal.
   mutating func receiveMove(of change: PastChange) {
     cover(change, from: .other)
   }
@@ -271,7 +271,7 @@ struct PropertyReversal {
     }
     method = .none
     composed = []
-    // A cancelled change explains nothing; the change before it does.
+    // A cancelled change is not the reason; the change before it is.
     if origin != .cancelled || other == nil { other = change }
     if origin == .other { resolve(nil) }
   }
