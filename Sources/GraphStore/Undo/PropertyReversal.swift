@@ -12,7 +12,7 @@ struct PropertyReversal {
     case splices([TextSplice])
     /// Restores `old` if the property has the value that the step set.
     case set(old: Value, gave: Value)
-    /// Members to add (true) or to remove (false). For locked members, what the step alone would require.
+    /// Members to add (true) or to remove (false). `locked` has the entries of locked members, which are not applied.
     case members([ObjectID: Bool], locked: [ObjectID: Bool])
     /// An ordered list before and after each edit, oldest first. Changes by others in between stay.
     case lists([List])
@@ -38,11 +38,11 @@ struct PropertyReversal {
     case cancelled
     /// Another step of the same author.
     case own
-    /// Another author: the present value is theirs, whichever it is.
+    /// Another author. The present value counts as theirs, even if it is equal.
     case other
   }
 
-  /// Two commits that cancel each other: the older one was received, the newer one is still to come.
+  /// Two commits that cancel each other. The older one was received, the newer one was not.
   private struct CancellingCommits {
     let pair: Revision
     let before: PropertyReversal
