@@ -50,7 +50,7 @@ struct Codec {
   }
 }
 
-/// A field as the generator writes it into Swift.
+/// The Swift code of a field.
 struct FieldCode {
   /// The number of occurrences of a field, and how Swift represents an absent one.
   enum Cardinality {
@@ -103,7 +103,7 @@ struct FieldCode {
   }
 }
 
-/// A oneof as the generator writes it into Swift.
+/// The Swift code of a oneof.
 struct ChoiceCode {
   /// The property; `self` if the message's type is the enumeration.
   var property: String
