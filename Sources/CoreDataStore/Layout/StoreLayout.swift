@@ -182,7 +182,7 @@ package struct StoreLayout {
   }
 
   /// The column of a property.
-  /// - Returns: nil if there is none, or if it is not clear which; a remark says so.
+  /// - Returns: nil if there is none or if several columns are possible; a remark reports that.
   private mutating func column(of property: Property, _ table: Int) throws -> Int? {
     let columns = file.tables[table].columns
     let base = columnName(property)

@@ -90,7 +90,7 @@ package enum AttributeConversion {
   // MARK: - Decimals
 
   /// The decimal of a number, which SQLite stores as a floating-point number: the one of at most 15 digits that is
-  /// nearest. Those are the digits that survive.
+  /// nearest. These are the digits that a double preserves.
   package static func decimal(_ stored: StoreValue) throws(Failure) -> DecimalValue {
     let text: String
     switch stored {
