@@ -17,7 +17,7 @@ extension AccessFile {
     }
   }
 
-  /// Takes a user's role away, on the complete store or on one scope.
+  /// Removes a user's role on the complete store or on one scope.
   /// - Throws: `Refusal(.notFound)` if the user has none there.
   public func removeGrant(of name: String, on scope: UniqueID? = nil, now: Timestamp) throws -> AccessUser {
     try write { database in
