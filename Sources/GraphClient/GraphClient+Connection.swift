@@ -132,7 +132,7 @@ extension GraphClient {
         // Another attempt would fail in the same way, and the user must know of a changed key.
         return fail(Refusal(.notAllowed, failure.message))
       } catch { continue }
-      // Until the welcome arrives or the connection is lost again, be it at once.
+      // Waits until the welcome arrives or the connection is lost again.
       await withCheckedContinuation { continuation in
         reconnection.setAttempt(continuation)
         handle(.connected)
@@ -176,7 +176,7 @@ extension GraphClient {
     for (_, watch) in watches { watch.body(.ended(refusal)) }
     watches = [:]
     for query in runningQueries.removeAll() { query.fail(refusal) }
-    // Nothing follows; the task that makes its calls would keep the actor alive.
+    // No call follows, and the mailbox's task would keep the actor alive.
     mailbox.close()
   }
 

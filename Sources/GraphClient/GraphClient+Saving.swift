@@ -177,8 +177,8 @@ extension GraphClient {
   ///   - properties: the properties that each row has values for, in this order; the others get their defaults.
   ///   - rows: read only as fast as the server stores them, so that neither side has all in memory.
   ///   - policy: resolves a row whose unique key already exists.
-  ///   - id: the id of an earlier request for the same batch; the batch is then committed only once. The rows are sent
-  ///     again in any case.
+  ///   - id: the id of an earlier request for the same batch; the batch is then committed only once. The rows are
+  ///     always sent again.
   ///   - progress: called from time to time; `total` is 0 while rows are being sent.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
   ///   names its row by the temporary id, from 1. An error of `rows` ends the batch.
@@ -320,7 +320,7 @@ extension GraphClient {
   ///   - objects: read only as fast as the server stores them, so that neither side has all in memory. Their revisions
   ///     are ignored.
   ///   - id: the id of an earlier request for the same import; the import is then committed only once. The objects are
-  ///     sent again in any case.
+  ///     always sent again.
   ///   - progress: called from time to time; `total` is 0 while objects are being sent.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
   ///   names its object by a temporary id, which is the object's position in `objects`, from 1. An error of `objects`

@@ -34,7 +34,7 @@ struct UnansweredCommits {
     clearDeadlineIfEmpty()
   }
 
-  /// The outcome of a repeated save. A server that can't commit now does not know what became of the first one.
+  /// The outcome of a repeated save. A server that can't commit now does not know the outcome of the first request.
   private static func afterLostAnswer(_ result: Result<SaveResult, Refusal>) -> Result<SaveResult, Refusal> {
     result.mapError { $0.code == .unavailable ? GraphClient.unknownOutcome : $0 }
   }

@@ -8,7 +8,7 @@ import GraphReplica
 /// Each loop over the sequence follows the query for itself, and ends it when the loop ends: by `break`, by an error,
 /// or because its task is cancelled, after which the loop ends without an error. A busy loop never delays the
 /// connection: it receives the newest snapshot next, with one combined difference. After a lost connection the loop
-/// goes on with the commits that it missed.
+/// continues with the commits that it missed.
 ///
 /// A loop throws the server's `Refusal` of a query that it does not accept, and one of `unavailable` when the client is
 /// closed.

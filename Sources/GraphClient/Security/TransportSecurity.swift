@@ -1,7 +1,7 @@
 // Tests: EncryptedConnectionTests.swift
 import GraphWire
 
-/// How a client verifies servers, and what it refuses.
+/// How a client verifies servers, and which connections it refuses.
 ///
 /// The first of these decides about a server at a `tls://` address:
 /// - the pinned key;
@@ -14,9 +14,9 @@ import GraphWire
 public struct TransportSecurity: Sendable {
   /// The authorities that may sign the certificates of servers.
   public enum Authorities: Hashable, Sendable {
-    /// Those that the operating system trusts.
+    /// The certificate authorities that the operating system trusts.
     case system
-    /// Those in a file with certificates in PEM, and no others.
+    /// Only the certificate authorities in a file with certificates in PEM.
     case file(String)
   }
 
@@ -31,8 +31,8 @@ public struct TransportSecurity: Sendable {
   /// Decides about a server that no authority has signed, at the first connection to it. Without it, such a server is
   /// refused, with its hash in the error.
   public var acceptsUnknownKey: (@Sendable (UnknownServerKey) async -> Bool)?
-  /// Whether connections to other machines may be unencrypted. Every machine on the way can then read and change what
-  /// is sent.
+  /// Whether connections to other machines may be unencrypted. Every machine on the route can then read and change the
+  /// messages.
   public var allowsUnencrypted = false
 
   /// Verification by the system's authorities, without a memory of servers.
