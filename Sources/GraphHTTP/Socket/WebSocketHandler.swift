@@ -152,7 +152,7 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The socket failed, because of the client or the network; either way, the session is over.
+    // The socket failed, because of the client or the network; in both cases the session has ended.
     context.close(promise: nil)
   }
 
