@@ -1,7 +1,7 @@
 // Tests: AuditEventTests.swift
 import GraphModel
 
-/// An event of which an operator finds a line in the audit log: who has logged in, and what was refused.
+/// An event for the audit log: a login or a refusal.
 ///
 /// It contains no values of objects: a refusal names the missing right.
 public struct AuditEvent: Hashable, Sendable {

@@ -208,7 +208,7 @@ extension Hub {
   private static let changedDuringRead = Refusal(
     .unavailable, "your rights were changed while the answer was read; ask again")
 
-  /// Registers each live query of the session for what the session sees now, and loads it.
+  /// Registers each live query of the session with its present visibility, and loads it.
   private mutating func renewQueries(of session: Session, _ actions: inout [HubAction]) {
     let former = session.readers.keys.sorted()
     guard session.access.renumbered.count + former.count <= limits.renumberedQueries else {

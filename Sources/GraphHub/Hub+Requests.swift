@@ -39,7 +39,7 @@ extension Hub {
     case .close: end(session, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
-    // Handled on arrival, because the cancelled request may be what the waiting ones wait for.
+    // Handled on arrival, because the waiting requests may wait for the cancelled one.
     case .cancel(let request): cancel(request, session, &actions)
     case .presence(let state): presence.publish(state, of: session, message.request, &sender, &actions)
     // Rows are staged immediately, ahead of the waiting requests: the batch that needs them is requested later.

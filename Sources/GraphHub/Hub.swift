@@ -240,7 +240,7 @@ public struct Hub {
       switch session.phase {
       case .awaitingHello where silence > limits.helloMilliseconds:
         end(session, Refusal(.malformed, "no hello arrived within \(limits.helloMilliseconds) ms"), &actions)
-      // Reading what the server sent counts as a sign of life.
+      // A client that reads the server's bytes is not silent.
       case .open where silence > limits.silenceMilliseconds:
         end(session, Refusal(.unavailable, "the client was silent for \(limits.silenceMilliseconds) ms"), &actions)
       default: break

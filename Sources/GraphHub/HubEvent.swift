@@ -50,8 +50,9 @@ public struct GrantedAccess: Hashable, Sendable {
   public var rights: Rights
   /// The number of the last change of the grants, which never repeats.
   public var generation: Int64
-  /// The revision at which the last session with earlier grants had ended. A client that holds an older state may hold
-  /// what its user no longer sees, or lack what it sees now, so it does not resume. Nil if it is not known.
+  /// The revision at which the last session with earlier grants had ended. A client with an older state may have
+  /// objects that its user no longer sees, or lack objects that it sees now, so it does not resume. Nil if it is not
+  /// known.
   public var since: Revision?
 
   /// Creates the access of a user.
@@ -110,7 +111,7 @@ public enum HubEvent: Sendable {
   case collectFinished(StoreRequestID, Result<Token, Refusal>, damage: DamageNotice = DamageNotice())
   /// Continues the work that `.continueOrder` postponed.
   case continueOrder(StoreRequestID)
-  /// The identity behind the credential passed to `.authenticate`; or a refusal, which ends the session.
+  /// The identity for the credential passed to `.authenticate`; or a refusal, which ends the session.
   case authenticated(Result<ClientIdentity, Refusal>, session: SessionID)
   /// Tokens that can no longer be used, with the reasons: their sessions end.
   case tokensEnded([UInt64: Refusal])
@@ -208,6 +209,6 @@ public indirect enum ReadRequest: Sendable, Hashable {
   case message(ToServer.Body, author: Principal)
   /// Another read, with its answer translated for an older version of the model.
   case translated(ReadRequest, through: ModelLens)
-  /// Another read, of the graph reduced to what the session may see.
+  /// Another read, of the graph reduced to the objects that the session may see.
   case reduced(ReadRequest, to: Visibility)
 }
