@@ -4,7 +4,7 @@ import GraphModel
 /// A file of the log with its extent.
 struct Segment: Hashable, Sendable {
   let header: SegmentHeader
-  /// The offset behind the last record.
+  /// The offset after the last record.
   var end: Int
   /// The revision of the last record; the header's `start` if there is none.
   var last: Revision
