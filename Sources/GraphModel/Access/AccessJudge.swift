@@ -99,7 +99,7 @@ public struct AccessJudge: Sendable {
   /// - Parameters:
   ///   - before: the object before the change; nil for an insert.
   ///   - after: the object after the change; nil for a delete.
-  ///   - changed: the properties of an update. Those that the server sets do not count.
+  ///   - changed: the properties of an update. Properties that the server sets do not count.
   public func missingRight(
     before: ObjectImage?, after: ObjectImage?, changed: some Sequence<PropertyNumber>
   ) -> MissingRight? {

@@ -54,14 +54,14 @@ public struct Rights: Hashable, Sendable {
     return Self.stronger(role, own)
   }
 
-  /// The strongest role anywhere: what the principal may do at most. Nil for no grant.
+  /// The strongest role anywhere, which is the upper bound of the principal's rights. Nil for no grant.
   public var strongestRole: Role? { scopes.values.reduce(role, Self.stronger) }
 
   private static func stronger(_ known: Role?, _ other: Role) -> Role {
     if let known { max(known, other) } else { other }
   }
 
-  /// Equality of users by their bytes, as of principals.
+  /// Compares users by their bytes, as `Principal` does.
   public static func == (left: Rights, right: Rights) -> Bool {
     UTF8Comparison.equal(left.user, right.user) && left.role == right.role && left.scopes == right.scopes
   }

@@ -74,7 +74,7 @@ extension BinaryReader.Field {
   /// The opposite of a condition.
   func negated() throws(MalformedMessage) -> Bool { try !bool() }
 
-  /// A refusal's code. That of a newer server becomes `unavailable`; its message still explains the refusal.
+  /// A refusal's code. A code of a newer server becomes `unavailable`; its message still explains the refusal.
   func refusalCode() throws(MalformedMessage) -> Refusal.Code {
     guard let code = Refusal.Code(rawValue: try string()) else { return .unavailable }
     return code

@@ -46,7 +46,7 @@ extension AccessJudge {
     var violations = refusal.violations
     for index in violations.indices {
       if isOwn, violations[index].commonRule == .missing { continue }
-      // An object that the transaction reached by itself, and does not name.
+      // An object that the rules of the transaction reached, and that the transaction does not name.
       if try isInvisible(violations[index].id, in: graph) { return Self.effectOnInvisible }
       guard [.deny, .dangling].contains(violations[index].commonRule) else { continue }
       let name = model.entityName(violations[index].id.entity)

@@ -1,5 +1,5 @@
 /// Compares the edits of a transaction with the commits since their base revision, at which their author read the
-/// object. It rebases what merges and finds what conflicts; the merge policy is applied by the planner.
+/// object. It rebases edits that can be merged and finds conflicts; the planner applies the merge policy.
 struct EditMerger {
   let reader: any PlannerReader
   let model: Model
@@ -25,7 +25,7 @@ struct EditMerger {
   }
 
   /// The refusal of an edit whose base is pruned. A splice needs the changes since the base for its position, and an
-  /// overwrite needs what its author saw; a guess could silently damage the text.
+  /// overwrite needs the text that its author saw; a guess could silently damage the text.
   func unknownPast(of stored: ObjectImage, _ property: Property?, _ pruned: PastChange) -> Refusal {
     let entity = model.entityName(of: stored.id)
     let what = property.map { "\(entity).\($0.name) of \(stored.id)" } ?? "the \(entity) \(stored.id)"

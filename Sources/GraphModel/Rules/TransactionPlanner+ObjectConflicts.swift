@@ -4,7 +4,7 @@
 ///
 /// To-manys are excluded, as they are from Core Data's snapshots: an overwrite merges them.
 extension TransactionPlanner {
-  /// An object in conflict, with what the transaction knew of it.
+  /// An object in conflict, with the state on which the transaction is based.
   struct ObjectConflict {
     /// The oldest and the newest base of the transaction's changes of it.
     var since: Revision

@@ -35,7 +35,7 @@ public struct PruningClock: Sendable {
     fileprivate var offset: Timestamp { wall.subtractingReportingOverflow(monotonic).partialValue }
   }
 
-  /// The decision on what may be pruned.
+  /// The decision which commits may be pruned.
   public enum Decision: Hashable, Sendable {
     /// Prune by ages relative to `now`, but keep commits after `through`.
     case prune(now: Timestamp, through: Revision)
@@ -125,7 +125,7 @@ public struct PruningClock: Sendable {
 
   /// The time of the newest commit that confirms a clock; nil if there is no commit.
   ///
-  /// It is the newest commit's, unless the commits of the last `settlingTime` lie behind a gap that is larger than the
+  /// It is the newest commit's, unless the commits of the last `settlingTime` follow a gap that is larger than the
   /// tolerated error. The clock that showed their times may be the present one, from before a restart. Then it is the
   /// time of the last commit before the gap.
   /// - Parameters:
