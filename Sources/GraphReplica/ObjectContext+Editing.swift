@@ -84,7 +84,7 @@ extension ObjectContext {
     // The object was deleted or rolled back.
     if state.isDeleted { return }
     if let attribute = property.attribute, attribute.isTransient {
-      // The server never validates transient values: ignore what the attribute can't hold.
+      // The server never validates transient values, so values that the attribute can't hold are ignored.
       if let checked = attribute.checked(value) { state.transients[property.number] = checked }
       return
     }

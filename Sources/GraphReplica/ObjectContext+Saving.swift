@@ -237,7 +237,7 @@ extension ObjectContext {
         state.revision < saved.committed.revision,
         !results.values.contains(where: { $0[state.id] != nil })
       {
-        // The reply did not contain the object and no query delivers it: assume that what was sent is stored. Edits
+        // The reply did not contain the object and no query delivers it: assume that the sent values are stored. Edits
         // that lost at the other end of a relationship are conflicts of that object.
         let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
         fold(sent.edits.filter { !$0.value.refers(to: lost) }, into: state)

@@ -2,7 +2,8 @@
 import GraphModel
 import GraphWire
 
-/// A replica that turns out to be a copy: it sends again what was sent before, then takes a new id and reconnects.
+/// The recovery of a copied replica: it sends again the transactions that were sent before, then takes a new id and
+/// reconnects.
 extension Replica {
   /// Asks the owner for a new id, once everything that was sent under the old one is answered.
   mutating func requestNewID(_ actions: inout [ReplicaAction]) {

@@ -29,8 +29,8 @@ package struct Replica: Sendable {
 
   /// The way of a new connection's queries to the server's head.
   ///
-  /// Until they have reached it nothing is committed: saves refer to what the queries deliver, their answers arrive
-  /// last, and a store that was restored meanwhile is detected.
+  /// Until they have reached it nothing is committed, because saves refer to the objects of the queries, and because a
+  /// store that was restored meanwhile must be detected first.
   struct CatchUp {
     /// The revision of the welcome's head.
     let head: Revision

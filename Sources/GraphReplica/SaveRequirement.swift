@@ -4,7 +4,7 @@ import GraphModel
 /// is refused as a conflict, under every merge policy.
 ///
 /// A merge policy decides which of two values wins, and two equal values do not conflict. A requirement protects a
-/// value that was calculated from what was read: a counter, a ticket, a lease.
+/// value that was calculated from values that were read: a counter, a ticket, a lease.
 public struct SaveRequirement {
   let object: ManagedObject
   /// Empty for the complete object; 0 for a name that the entity does not have. The server refuses 0.

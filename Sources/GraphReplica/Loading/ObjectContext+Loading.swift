@@ -112,7 +112,7 @@ extension ObjectContext {
     }
   }
 
-  // MARK: - Reads of what is not loaded
+  // MARK: - Reads of values that are not loaded
 
   /// Reports a read of a fault's property, unless an edit has given it a value.
   func reportRead(_ number: PropertyNumber, ofFault state: ObjectState) {
