@@ -67,7 +67,7 @@ final class ConnectionHandler: ChannelInboundHandler, HubConnection {
       return context.close(promise: nil)
     }
     guard let session = runner.open(self, of: peer) else {
-      // Over the connection limit. No message is sent, because it would cost what the limit is meant to save.
+      // Over the connection limit. No message is sent, because it would need the resources that the limit saves.
       return context.close(promise: nil)
     }
     self.session = session
@@ -112,7 +112,7 @@ final class ConnectionHandler: ChannelInboundHandler, HubConnection {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The socket failed, because of the client or the network; either way, the session is over.
+    // The socket failed, because of the client or the network; in both cases the session has ended.
     context.close(promise: nil)
   }
 

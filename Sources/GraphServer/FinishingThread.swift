@@ -9,7 +9,7 @@ import GraphModel
 /// The groups that were prepared during a sync share the next one. The sessions' limits on outstanding requests bound
 /// the mailbox.
 final class FinishingThread: Sendable {
-  /// The requests of a group, and what makes it durable.
+  /// The requests of a group, and the call that makes the group durable.
   typealias Group = (tickets: [StoreRequestID], prepared: Result<PreparedCommits, any Error>)
 
   private struct Contents {

@@ -22,7 +22,7 @@ final class HubRunner: @unchecked Sendable {
   private var fastPath = SingleClientFastPath()
   /// The threads for the reads of sessions.
   let readers: ReadExecutor
-  /// The thread for the hub's own reads, which are short and never wait behind the reads of sessions.
+  /// The thread for the hub's own reads, which are short and never wait for the reads of sessions.
   let internalReaders: ReaderPool
   let spoolDirectory: String
   let limits: HubLimits

@@ -1,11 +1,11 @@
 // Tests: ListeningPolicyTests.swift
 import GraphWire
 
-/// An address that other machines reach, and what it lacks.
+/// An address that other machines reach, and the protection that it lacks.
 public struct AddressExposure: Hashable, Sendable, CustomStringConvertible {
   /// A missing protection of an address that other machines reach.
   public enum MissingProtection: Sendable {
-    /// Every machine on the way can read and change what is sent.
+    /// Every machine on the route can read and change the messages.
     case encryption
     /// Every program that reaches the address can read and change everything.
     case accounts

@@ -9,10 +9,10 @@ import Synchronization
 
 /// The certificate with which a server identifies itself, and its replacement while the server runs.
 ///
-/// A replacement is used for handshakes from then on; connections that exist keep what they negotiated. It takes effect
-/// by `reload`, or by itself when both files have been as they are for two checks, which are a second apart: a renewal
-/// replaces one file after the other. Files that can't be served leave the former certificate in use, and a log line
-/// says so.
+/// Later handshakes use the replacement; existing connections keep their negotiated keys. A new certificate takes
+/// effect by `reload`, or automatically when both files are unchanged in two checks a second apart, because a renewal
+/// replaces one file after the other. If the files can't be used, the former certificate stays in use, and a log line
+/// reports the reason.
 public final class ServerCertificate: Sendable {
   private struct State: Sendable {
     var contents: CertificateFiles.Contents
