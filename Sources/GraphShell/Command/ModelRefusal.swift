@@ -18,7 +18,7 @@ package struct ModelRefusal: ReportedError {
   var operation = RefusedOperation.commit
   /// The deletes of objects that the conflicts name.
   var deletions = [ObjectID: Deletion]()
-  /// A clause about what is already committed, if a later part was refused.
+  /// A clause about the parts that are already committed, if a later part was refused.
   package var done = ""
 
   package var report: CommandFailure.Report {
@@ -135,7 +135,7 @@ package struct ModelRefusal: ReportedError {
     }
   }
 
-  /// Describes what a restored object would need, and what blocks it.
+  /// Describes the requirements of a restored object, and the object that blocks it.
   private func unrestored(_ conflict: Conflict, _ property: Property?, _ who: String) -> String {
     switch conflict.kind {
     case .unique: return "\(name(conflict.id)) is in the way"

@@ -41,8 +41,8 @@ package struct RefusalExplainer {
     return explained
   }
 
-  /// Corrects violations of references. An id is sent as one of the destination's entity; if it belongs to an object
-  /// of another entity, the message says so.
+  /// Corrects violations of references. An id is sent as one of the destination's entity; if it belongs to an object of
+  /// another entity, the message states that.
   private func namingActualObjects(_ refusal: Refusal) async -> Refusal {
     var refusal = refusal
     for (place, violation) in refusal.violations.enumerated().prefix(Self.referencesLookedUp)

@@ -102,7 +102,7 @@ struct InputResolver {
     throw Refusal(.notFound, "there is no revision \(base) yet: the newest is \(newest)")
   }
 
-  /// A base revision that covers what was just read. An edit may also affect related objects, which were read at the
-  /// same time.
+  /// A base revision that includes the objects that were just read. An edit may also affect related objects, which were
+  /// read at the same time.
   func base(of image: ObjectImage) -> Revision { max(image.revision, shell.head.revision) }
 }
