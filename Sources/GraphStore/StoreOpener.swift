@@ -15,7 +15,7 @@ struct StoreOpener {
   /// The files that the names must refer to. They are checked for every new connection; readers' connections open
   /// when they are first needed.
   let files: OpenedFiles
-  /// Updated by the writer's connection behind a commit log.
+  /// Updated by the writer's connection in a store with a commit log.
   let logFrames = LogFrameCount()
 
   /// Creates a new store in a draft file, which is renamed when it is complete and on disk. So a partial store never

@@ -220,7 +220,7 @@ package struct ObjectChecker {
   ) throws {
     var expected = Value.null
     if let target = image[reference].objectID {
-      // A damaged object is reported by itself.
+      // A damaged object has a finding of its own.
       let read = try objects.unlessDamaged { try objects.readImage(of: target) }
       if read == nil { return }
       expected = read.flatMap { $0 }.flatMap { model.scope(of: $0) }.map(Value.uuid).orNull

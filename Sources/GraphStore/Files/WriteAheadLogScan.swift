@@ -4,10 +4,10 @@
 ///
 /// SQLite reads a WAL up to the first frame whose checksum is wrong and silently drops the rest. That is right for a
 /// tail torn by a power failure, and wrong for a flipped byte before acknowledged commits. A frame's checksum covers
-/// that of the preceding frame, so a frame behind a damaged one can still be verified: from the checksum *stored* in
-/// its predecessor.
+/// that of the preceding frame, so a frame after a damaged one can still be verified from the checksum *stored* in its
+/// predecessor.
 ///
-/// The rule: commits are lost if, at or behind the first bad frame, a frame that ends a commit is followed by a frame
+/// The rule: commits are lost if, at or after the first bad frame, a frame that ends a commit is followed by a frame
 /// with the WAL's current salts that verifies from it.
 ///
 /// This rule never refuses a torn tail. The follower's checksum continues that of the frame before it, so it was
@@ -22,7 +22,7 @@
 /// earlier one. Hence damage within the newest commit can't be distinguished from a torn tail; the file alone never
 /// contains that information.
 package struct WriteAheadLogScan {
-  /// A gap in the WAL, with sound frames behind it.
+  /// A gap in the WAL, with sound frames after it.
   package struct Gap: Hashable {
     /// The first frame that SQLite rejects, counted from 1; 0 is the WAL's header.
     let frame: Int

@@ -1,7 +1,7 @@
 // Tests: SearchTests.swift
 import GraphModel
 
-/// Updates the full-text indexes behind the commits.
+/// Updates the full-text indexes some time after the commits.
 ///
 /// Updating an index with every commit would more than double the cost of a small one, while several hundred texts at
 /// once cost little more than one. `_words` contains the revision up to which the indexes are complete, the

@@ -17,7 +17,7 @@ struct DifferenceReader {
   private let high: Revision
   private let earlier: ObjectTimeTravelReader
   private let later: ObjectTimeTravelReader
-  /// Set for a class that does not see everything: what it sees of the earlier and of the later state.
+  /// Set for a class that does not see everything: the parts of the earlier and of the later state that it sees.
   private let visible: (earlier: VisibleHistory, later: VisibleHistory)?
 
   private var model: Model { history.objects.model }

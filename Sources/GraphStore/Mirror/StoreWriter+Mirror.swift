@@ -2,7 +2,7 @@
 import GRDBSQLite
 import GraphModel
 
-/// Writing what a server has committed: nothing is planned, and the images are the server's.
+/// Writes the commits of a server. Nothing is planned, and the images are the server's.
 ///
 /// History keeps the newest commits, so that edits which their author made before them can be compared with them, and
 /// steps can be undone without the server. Revisions that changed nothing visible have no row.

@@ -24,7 +24,7 @@ struct PastTables {
 
   // MARK: - Views
 
-  /// The view of a table of the whole past graph, if the table's own name stands for what a class sees.
+  /// The view of a table of the whole past graph, if the table's own name resolves to the part that a class sees.
   private static func whole(_ name: String) -> String { quoted("_then.\(name)") }
 
   /// Drops the views, so that table names resolve to the present.

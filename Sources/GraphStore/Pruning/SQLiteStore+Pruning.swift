@@ -104,7 +104,7 @@ extension SQLiteStore {
           try database.execute(sql: "PRAGMA temp_store = FILE")
           defer { try? database.execute(sql: "PRAGMA temp_store = MEMORY") }
           writer = nil
-          // Any checkpoint behind this statement makes the file smaller.
+          // Each checkpoint after this statement makes the file smaller.
           files.forgetSize()
           try database.execute(sql: "VACUUM")
           _ = try? database.checkpoint(.truncate)

@@ -4,7 +4,7 @@ import GraphModel
 /// Restores the positions of members that a step moved, in relationships whose members store their positions.
 ///
 /// Members that others have added or moved since stay: only the step's own objects return, never the complete list.
-/// `OrderHistory` determines the member behind which each one returns. Usually its old number is that position, and is
+/// `OrderHistory` determines the member after which each one is placed. Usually its old number is that position, and is
 /// used. If other members are in between by now, or numbers were respaced, the member is placed.
 extension StepReversal {
   /// The list of one object's members, with the attribute for their positions.

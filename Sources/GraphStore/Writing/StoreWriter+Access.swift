@@ -1,8 +1,9 @@
 // Tests: WriteAccessTests.swift
 import GraphModel
 
-/// The judges of requests, and what they keep out of the answers. An undo and a restore are planned from history, with
-/// objects and conflicts that the principal may not see; the planner judges the resulting transaction like any other.
+/// The access judges of requests, and the values that they remove from the answers. An undo and a restore are planned
+/// from history, with objects and conflicts that the principal may not see; the planner judges the resulting
+/// transaction like any other.
 extension StoreWriter {
   /// The judge of a request; nil without rights.
   func judge(for rights: Rights?) -> AccessJudge? {
