@@ -53,7 +53,7 @@ struct AccessCommand: AsyncParsableCommand {
   }
 }
 
-/// The decisions about one object, with the grant and the rule behind each.
+/// The decisions about one object, each with its grant and its rule.
 struct AccessExplanation {
   private let user: AccessUser
   private let image: ObjectImage
