@@ -425,7 +425,7 @@ export class App {
     else if (event.key === 'Enter' && mod) event.preventDefault(), this.#next(id, event.shiftKey ? 'left' : 'right');
   }
 
-  /** Goes on with the note beside an edited one; to the right, a missing note is made.
+  /** Continues with the note beside an edited one; to the right, a missing note is created.
    * @param {string} id
    * @param {'left'|'right'} direction */
   #next(id, direction) {

@@ -278,7 +278,7 @@ export class LiveBoard extends EventTarget {
     this.typed.end = moved(this.typed.end, list, () => false);
   }
 
-  /** Remembers where the user has written last: what is typed there continues it.
+  /** Records where the user has written last, because text that is typed there continues that edit.
    * @param {string} object @param {number} end */
   remember(object, end) { this.typed = { object, end }; }
 

@@ -18,7 +18,7 @@ export class Login {
   refusal = '';
   /** Whether the server has a newer build of the page. */
   update = false;
-  /** Called when the login has ended, or the page can't go on. */
+  /** Called when the login has ended, or the page can't continue. */
   onend = () => {};
   /** Called when something else has changed. */
   onchange = () => {};

@@ -103,7 +103,7 @@ export class Region {
     if (this.#wanted && area) this.look(this.#wanted);
   }
 
-  /** Follows what the user sees, if that is not in memory.
+  /** Follows the visible area if it is not in memory.
    * @param {Area} area in points */
   look(area) {
     this.#wanted = area;

@@ -187,7 +187,7 @@ export class Queue {
     return { actions, wake };
   }
 
-  /** The parked intent that makes what a queued one needs; 0 if it was discarded.
+  /** The parked intent that makes an object which a queued intent needs; 0 if it was discarded.
    * @param {Intent} intent */
   #orphaned(intent) {
     for (const name of subjects(intent).needs) {

@@ -1,5 +1,5 @@
-// Carries out what the queue of unsent edits decides: stores them in the browser before they are sent, sends them, and
-// takes over those of tabs that have ended.
+// Carries out the decisions of the queue of unsent edits: stores edits in the browser before they are sent, sends them,
+// and takes over the edits of tabs that have ended.
 
 import { conflicts, Queue } from './queue.js';
 import { entityOf, formValue, fromForm, toForm, toTransaction } from './intents.js';
@@ -151,7 +151,7 @@ export class Unsent {
     this.onstatus();
   }
 
-  /** Sends what can leave. Call it when something has changed that an intent waits for. */
+  /** Sends the intents that can leave. Call it when something has changed that an intent waits for. */
   pump() {
     if (!this.isLive) return;
     const now = this.#clock.now();
@@ -290,7 +290,7 @@ export class Unsent {
     this.visible();
   }
 
-  /** Tells the user what the answer means beyond the parked edits.
+  /** Informs the user of the consequences of the answer other than parked edits.
    * @param {Intent} intent @param {any[]} found */
   #notify(intent, found) {
     const own = new Set(intent.changes.map((each) => each.object));
@@ -329,7 +329,7 @@ export class Unsent {
 
   // ---- Undo
 
-  /** Runs a request of the server behind all edits made so far, and before all later ones.
+  /** Runs a request of the server after all edits made so far, and before all later ones.
    * @template T
    * @param {() => Promise<T>} request
    * @returns {Promise<T>} */
