@@ -31,7 +31,7 @@ package final class CoreDataFile {
   package let entities: [StoredEntity]
   package let tables: [RowTable]
   package let joins: [JoinTable]
-  /// The model that the store contains; nil if it has none, or one that can't be read.
+  /// The model that the store contains; nil if there is none, or if it can't be read.
   package let model: CachedModel?
   let external: ExternalStorage
   let database: StoreDatabase
@@ -176,7 +176,7 @@ struct JoinColumn {
     name = String(rest.dropFirst(digits.count))
   }
 
-  /// Whether the name is that of a relationship, perhaps with digits that Core Data appends to a name that is taken.
+  /// Whether the name is the name of a relationship, possibly with digits that Core Data appends to avoid a collision.
   func isNamed(_ relationship: String) -> Bool {
     guard name.hasPrefix(relationship) else { return false }
     return name.dropFirst(relationship.count).allSatisfy { ("0"..."9").contains($0) }
