@@ -53,13 +53,13 @@ extension GraphClient {
 
   // MARK: - Restore
 
-  /// Restores an object, or its earlier values, as a new commit. `committed.conflicts` of the answer lists what could
-  /// not be restored: the other end of a relationship is deleted (`deleted`) or taken (`changed`).
+  /// Restores an object, or its earlier values, as a new commit. `committed.conflicts` of the answer lists the values
+  /// that could not be restored: the other end of a relationship is deleted (`deleted`) or taken (`changed`).
   /// - Parameters:
   ///   - revision: the state to go back to; nil, for a deleted object, is the state just before its delete.
   ///   - contents: also restore everything that its delete would have cascaded to.
-  /// - Throws: `Refusal`: `notFound` for an object that did not exist, `conflict` when there is nothing to restore,
-  ///   or any that a commit can meet.
+  /// - Throws: `Refusal`: `notFound` for an object that did not exist, `conflict` when there is nothing to restore, or
+  ///   any refusal of a commit.
   public func restore(_ id: ObjectID, at revision: Revision? = nil, contents: Bool = true) async throws -> SaveResult {
     try await restore(contents ? .contents(id) : .object(id), at: revision)
   }

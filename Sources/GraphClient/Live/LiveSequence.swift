@@ -58,7 +58,7 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
       if let wait = running.waitForPrefetch {
         guard try await running.updates.next(isolation: actor) != nil else { return nil }
         if let number = running.query.query { try await wait(number) }
-        // The first snapshot is that of the order with what was loaded.
+        // The first snapshot has the order with the loaded objects.
         running.updates = running.query.controller.updates.makeAsyncIterator()
         running.waitForPrefetch = nil
       }
