@@ -67,7 +67,7 @@ final class UserSessions {
   private var totalSteps = 0
   private var heldReads = HeldSessions()
   private var heldCommits = HeldSessions()
-  /// The session that `nextHeld` has returned last, which precedes those that still wait.
+  /// The session that `nextHeld` returned last. It precedes the sessions that still wait.
   private var turn: SessionID?
 
   private struct QueryKey: Hashable {
