@@ -23,7 +23,7 @@ struct Segment: Hashable, Sendable {
   }
 }
 
-/// The order of revisions in a log: each entry's revision is one more than that of the entry before it.
+/// The order of revisions in a log: each entry's revision is one more than the previous entry's.
 struct RevisionOrder {
   /// The revision of the last record.
   private(set) var last: Revision
