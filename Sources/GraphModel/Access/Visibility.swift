@@ -77,8 +77,8 @@ public struct Visibility: Hashable, Sendable {
     }
   }
 
-  /// A change as the class sees it: that of an object that becomes visible is an insert, and that of an object that
-  /// becomes invisible is a delete. Nil if the class sees neither state.
+  /// A change as the class sees it: the change of an object that becomes visible is an insert, and the change of an
+  /// object that becomes invisible is a delete. Nil if the class sees neither state.
   /// - Parameter isVisible: whether the class sees the other object with this id, before the change or after it.
   public func reduced(
     _ change: ObjectChange, _ isVisible: (_ id: ObjectID, _ isBefore: Bool) throws -> Bool

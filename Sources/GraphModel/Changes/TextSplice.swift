@@ -108,8 +108,8 @@ public struct TextSplice: Hashable, Sendable {
     map(offset, over: splices) { _ in afterInsertions }
   }
 
-  /// The place of an insertion at `offset` after `others`. It is after those of their insertions at the same place
-  /// that come first, and outside the ranges that they delete.
+  /// The place of an insertion at `offset` after `others`. It is after the insertions of others at the same place that
+  /// precede it, and outside the ranges that others delete.
   private static func map(_ offset: Int, over others: [TextSplice], after precedes: (TextSplice) -> Bool) -> Int {
     var shift = 0
     for splice in others where splice.length > 0 || !splice.insertion.isEmpty {

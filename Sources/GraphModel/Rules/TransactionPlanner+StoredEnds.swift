@@ -113,7 +113,7 @@ extension TransactionPlanner {
       if change.kind == .inserted { return change.isRevival || end.isImplicit }
       return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.concerns(id, end) }
     }
-    // As with the object's own edits, the replica knows what it set itself, and lists merge.
+    // As for the object's own edits, the replica knows its own values, and lists merge.
     let merges = end.property.relationship?.isToMany == true
     if !merges, about.last?.replica == merger.replica { return nil }
     return about.last { $0.replica != merger.replica }

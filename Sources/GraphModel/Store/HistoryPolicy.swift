@@ -12,7 +12,7 @@ public struct HistoryPolicy: Hashable, Sendable {
   /// 30 days, in microseconds.
   public static let defaultMinimumRetention: Timestamp = 30 * 86_400_000_000
 
-  /// Creates a policy, by default one that keeps everything.
+  /// Creates a policy. By default it keeps all commits.
   public init(commits: Int? = nil, age: Timestamp? = nil, minimumRetention: Timestamp = defaultMinimumRetention) {
     self.commits = commits
     self.age = age
