@@ -330,7 +330,7 @@ package struct Replica: Sendable {
     identity.connect(known: welcome.lastSequence)
     store = welcome.head.store
     actions.append(.welcomed(welcome))
-    // Must come first: the server answers it before it commits anything.
+    // Must come first: the server answers it before it commits a save.
     beginResumeValidation(welcome.head, &actions)
     for query in queries.keys.sorted() { subscribe(query, &actions) }
     if queries.isEmpty, subscriptions.areAnswered { finishResumeValidation(&actions) }

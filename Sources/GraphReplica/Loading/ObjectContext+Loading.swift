@@ -200,8 +200,8 @@ extension ObjectContext {
     return load
   }
 
-  /// Follows relationships from one object and those that arrived with it, where something is missing. A load takes
-  /// up to a thousand objects, so that iterating over a list causes one for each thousand.
+  /// Loads the missing objects along relationships, from one object and from the objects that arrived with it. A load
+  /// takes up to a thousand objects, so that iterating over a list causes one for each thousand.
   /// - Returns: the load that `.filled` names, which may be in progress already; nil if nothing is missing.
   public func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
     if let parent { return parent.load(tree, of: object) }
