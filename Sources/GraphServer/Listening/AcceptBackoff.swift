@@ -64,8 +64,8 @@ enum DescriptorLimit {
     return max(1, min(maximum, number - reserve))
   }
 
-  /// The same for each of two kinds of connections that share the limit: those of the server's own addresses, and those
-  /// of its interfaces.
+  /// The same for each of two kinds of connections that share the limit: connections to the server's own addresses, and
+  /// connections to its interfaces.
   static func sharedConnections(_ maximum: Int) -> Int {
     guard let number else { return maximum }
     return max(1, min(maximum, (number - reserve) / 2))

@@ -24,7 +24,7 @@ public struct AddressExposure: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The exposures of addresses; those of this machine have none.
+  /// The exposures of addresses; addresses of this machine have none.
   static func find(in addresses: [ServerAddress], hasAccounts: Bool) -> [AddressExposure] {
     addresses.filter { !$0.isLoopback }.compactMap { address in
       if !address.isEncrypted { return AddressExposure(address: address, missing: .encryption) }
