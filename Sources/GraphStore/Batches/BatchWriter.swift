@@ -82,8 +82,8 @@ final class BatchWriter {
 
   /// Returns a small batch as an ordinary transaction.
   func transaction(_ changes: [Change]) -> Transaction {
-    // By default, a row that meets an existing unique key is refused. No other conflict is possible, because a batch
-    // is based on no state.
+    // By default, a row with an existing unique key is refused. No other conflict is possible, because a batch is based
+    // on no state.
     Transaction(id: batch.id, policy: batch.policy, changes: changes)
   }
 

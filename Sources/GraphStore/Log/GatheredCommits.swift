@@ -24,7 +24,7 @@ final class GatheredCommits: @unchecked Sendable {
   /// Whether the names of the log's files must be compared before the next answer; on any thread.
   private let mustVerify: @Sendable () -> Bool
   private let limits: Limits
-  /// The entries of the open transaction, by group; those of commits that were not acknowledged come last.
+  /// The entries of the open transaction, by group; entries of commits that were not acknowledged come last.
   private var groups = [[LogEntry]]()
   private var count = 0
   /// The commits of the open transaction that are not acknowledged; on any thread.

@@ -60,7 +60,7 @@ extension StoreWriter {
     }
   }
 
-  /// The edits between two images: those that the server states, where they fit what the mirror has.
+  /// The edits between two images: the edits that the server states, if they fit the mirror's values.
   private func edits(from before: ObjectImage, to after: ObjectImage, stated: [Edit]) throws -> [Edit] {
     let entity = try invariant(layout.model.entity(after.id.entity), "a mirrored object has an entity of the model")
     return entity.storedProperties.compactMap { property in
