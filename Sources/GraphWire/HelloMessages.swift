@@ -118,8 +118,7 @@ public struct Welcome: Hashable, Sendable {
     entities = model.entities.map { entity in
       EntityEntry(
         number: entity.number, name: entity.name,
-        // Properties with a slot come first, because their order is that of an object's values. Transient attributes
-        // are never sent.
+        // Properties with a slot come first, in the order of an object's values. Transient attributes are never sent.
         properties: (entity.storedProperties + entity.relationships.filter { $0.slot == nil }).map { property in
           PropertyEntry(
             number: property.number, name: property.name,
