@@ -113,7 +113,7 @@ export function snap(moving, others, tolerance, gap = 20) {
   return { dx: best.x.by, dy: best.y.by, guides: guides(at, others) };
 }
 
-/** The lines on which the rectangle's edges or centers meet those of others.
+/** The lines on which edges or centers of the rectangle and of others coincide.
  * @param {Rect} at @param {Rect[]} others */
 function guides(at, others) {
   /** @type {Map<string, Guide>} */

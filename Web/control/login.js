@@ -60,8 +60,8 @@ export class Login {
 
   #keep() { this.storage.change({ put: [[this.#key, this.account]] }).catch(() => {}); }
 
-  /** Whether a connection is this account's, in the same store. If not, the page is loaded again: the cookie is another
-   * user's by now, and nothing of this page is for them.
+  /** Whether a connection is this account's, in the same store. If not, the page is loaded again: the cookie now
+   * belongs to another user, who must not see the objects of this page.
    * @param {any} welcome */
   verify(welcome) {
     const store = String(welcome.head?.store ?? '').replace(/-/g, '');

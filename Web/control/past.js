@@ -103,7 +103,7 @@ export class Past {
     };
   }
 
-  /** Gives notes the values that they had: those that are present in one step, deleted ones come back.
+  /** Gives notes the values that they had: present objects are restored in one step, deleted ones return.
    * @param {string[]} ids @param {number} revision */
   async restore(ids, revision) {
     const past = await this.at(revision);
