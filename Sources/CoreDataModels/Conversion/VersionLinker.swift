@@ -225,7 +225,7 @@ struct VersionLinker {
     }
   }
 
-  /// Reports renaming identifiers that name nothing in the version before.
+  /// Reports renaming identifiers without a part in the previous version.
   private mutating func reportIdentifiers(of index: Int) {
     let reason =
       index == 0
