@@ -76,7 +76,7 @@ package struct StoreLayout {
   var usedOrders = Set<String>()
 
   /// - Parameters:
-  ///   - names: names of the app by those of the model, `Entity` or `Entity.property`, where they differ.
+  ///   - names: names in the app by names in the model, `Entity` or `Entity.property`, where they differ.
   ///   - untagged: attributes whose bytes have no tag of external storage, as `Entity.attribute`.
   /// - Throws: `Refusal` if no entity of the store is in the model, or the model lacks a name.
   package init(
@@ -331,7 +331,7 @@ package struct StoreLayout {
   }
 
   /// The join table of a relationship. Its column for the members has the relationship's name and the number of the
-  /// members' entity; the other column has those of the inverse, or a name of Core Data's own.
+  /// members' entity; the other column has the name and the number of the inverse, or a name that Core Data has chosen.
   private func join(
     of property: Property, _ relationship: Relationship, _ owner: CoreDataFile.StoredEntity,
     _ member: CoreDataFile.StoredEntity

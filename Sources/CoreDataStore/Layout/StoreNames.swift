@@ -9,7 +9,7 @@ struct StoreNames {
   private var entities = [String: Entity]()
   private var properties = [PropertyNumber: String]()
 
-  /// - Parameter given: names of the app by those of the model, `Entity` or `Entity.property`.
+  /// - Parameter given: names in the app by names in the model, `Entity` or `Entity.property`.
   /// - Throws: `Refusal` for a name that the model does not have.
   init(_ file: CoreDataFile, _ model: Model, given: [String: String]) throws {
     for name in given.keys.sorted() where model.entity(named: name) == nil && Self.property(name, in: model) == nil {

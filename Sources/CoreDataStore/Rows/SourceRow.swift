@@ -10,7 +10,7 @@ package struct SourceRow: Sendable {
     /// The members of a to-many, in order.
     case members([StoreLayout.RowKey])
 
-    /// Whether there is nothing: null, no row, no members.
+    /// Whether the value is empty: null, no row, no members.
     package var isEmpty: Bool {
       switch self {
       case .value(let value): value.isNull
