@@ -77,7 +77,7 @@ package struct ClientLink: Sendable {
   package let states: ConnectionStates
   let mailbox: Mailbox<GraphClient>
 
-  /// Closes the client after writing what was sent. Returns when it is closed; at once if it was released.
+  /// Closes the client after writing all sent messages. Returns when it is closed; at once if it was released.
   package func close() async {
     closeLater()
     for await _ in states.makeStream() {}

@@ -153,7 +153,7 @@ extension GraphClient {
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {
-    // Before the streams of states end, because a reader on another actor then waits for it.
+    // Must precede the end of the streams of states, because a reader on another actor then waits for it.
     if let server = options.localServer {
       observers.states.closing = Task { await server.clientDidClose() }
     }
@@ -180,8 +180,8 @@ extension GraphClient {
     mailbox.close()
   }
 
-  /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
-  /// been committed.
+  /// Closes the connection after writing all sent messages. Unsaved edits are lost; unanswered saves may or may not
+  /// have been committed.
   public func close() async {
     await detach()?.closeGracefully()
     // After the connection, because a server of this process ends with its last client. A client that its server has

@@ -27,7 +27,7 @@ extension GraphClient {
 
   /// Commits changes that bypass the context, and waits until they are on the server's disk.
   /// - Parameter undo: the group of its undo step; nil makes it a step of its own.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the changes may have been committed.
   public func commit(_ changes: [Change], policy: MergePolicy, undo: UndoGroup? = nil) async throws -> SaveResult {
     let id = context.newTransactionID()
     context.handle(.save(Transaction(id: id, policy: policy, undo: undo, changes: changes)))
@@ -136,7 +136,7 @@ extension GraphClient {
   ///   - set: constants, or expressions such as `salary * 1.1` over the object before the change.
   ///   - id: the id of an earlier request for the same batch; the batch is then committed only once.
   ///   - progress: called from time to time.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed.
   public func batchUpdate(
     _ entity: Entity, where predicate: GraphPredicate = .always,
     set assignments: [(property: Property, to: BatchRequest.Assignment.Source)], id: TransactionID? = nil,
@@ -154,7 +154,7 @@ extension GraphClient {
   ///   - entity: objects of it and of all that inherit from it.
   ///   - id: the id of an earlier request for the same batch; the batch is then committed only once.
   ///   - progress: called from time to time.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed.
   public func batchDelete(
     _ entity: Entity, where predicate: GraphPredicate = .always, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
@@ -180,7 +180,7 @@ extension GraphClient {
   ///   - id: the id of an earlier request for the same batch; the batch is then committed only once. The rows are
   ///     always sent again.
   ///   - progress: called from time to time; `total` is 0 while rows are being sent.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed. A violation
   ///   names its row by the temporary id, from 1. An error of `rows` ends the batch.
   public func batchInsert<Rows: AsyncSequence>(
     _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
@@ -322,7 +322,7 @@ extension GraphClient {
   ///   - id: the id of an earlier request for the same import; the import is then committed only once. The objects are
   ///     always sent again.
   ///   - progress: called from time to time; `total` is 0 while objects are being sent.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the import may have been committed. A violation
   ///   names its object by a temporary id, which is the object's position in `objects`, from 1. An error of `objects`
   ///   ends the import.
   public func importGraph<Objects: AsyncSequence>(

@@ -13,7 +13,7 @@ struct UnansweredCommits {
   /// Whether any commit of the client has succeeded.
   private(set) var hasSucceeded = false
 
-  /// Whether nothing is unanswered.
+  /// Whether all commits are answered.
   var isEmpty: Bool { saves.isEmpty && batchCount == 0 }
 
   mutating func add(_ caller: CheckedContinuation<SaveResult, any Error>, for id: TransactionID) {

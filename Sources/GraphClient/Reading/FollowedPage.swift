@@ -34,7 +34,7 @@ struct FollowedPage {
     return followed[...]
   }
 
-  /// The commits in front of the first damage.
+  /// The commits before the first damage.
   func soundCommits(upTo end: Revision?) -> ArraySlice<GraphClient.FollowedCommit> {
     let objects = Set(damage.objects)
     let firstDamaged = damage.commits.min()

@@ -25,8 +25,8 @@ public struct TransportSecurity: Sendable {
   public var pin: PublicKeyHash?
   /// The authorities that may sign the certificates of servers.
   public var authorities = Authorities.system
-  /// The file that remembers servers; nil remembers none, and then an unknown key is asked about in each connection of
-  /// a new client.
+  /// The file that remembers servers; nil to remember no servers; `acceptsUnknownKey` is then called for each new
+  /// client.
   public var knownServers: KnownServers?
   /// Decides about a server that no authority has signed, at the first connection to it. Without it, such a server is
   /// refused, with its hash in the error.
@@ -48,11 +48,11 @@ public struct TransportSecurity: Sendable {
   }
 }
 
-/// A server's key that was not seen before, and why no authority vouches for it.
+/// A server's key that was not seen before, and the reason why no authority has certified it.
 public struct UnknownServerKey: Hashable, Sendable {
   /// The address of the server.
   public let address: ServerAddress
-  /// The hash of its public key. Compare it with the one that the server's operator names.
+  /// The hash of its public key. Compare it with the key that the server's operator has published.
   public let key: PublicKeyHash
   /// Why its certificate alone is not enough.
   public let reason: String
