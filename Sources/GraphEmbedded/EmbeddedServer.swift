@@ -5,7 +5,7 @@ import GraphStore
 import GraphStoreTools
 import Logging
 
-/// A store and the server that a daemon would have for it, in this process and without addresses.
+/// A store and its server in this process. Unlike a daemon's, the server has no addresses.
 package struct EmbeddedServer: Sendable {
   private let connections: LocalConnections
   private let running: Task<Void, any Error>
