@@ -121,7 +121,7 @@ struct BodyReader {
     func id(_ name: ObjectSpecifier, _ entity: EntityNumber) throws(InvalidInputError) -> ObjectID {
       switch name {
       case .text(let text):
-        // A temporary id could be that of another object of this transaction.
+        // A temporary id could be the id of another object of this transaction.
         if let key = UniqueID(text), case let id = ObjectID(key: key, entity: entity), !id.isTemporary { return id }
         throw InvalidInputError("\"\(text.excerpt)\" is not an id of \(UniqueID.textLength) characters")
       case .label(let label):
