@@ -95,7 +95,7 @@ extension Hub {
     frames.bytes = []
   }
 
-  /// Adds the frames of the commit after a position. A reset is sent at once, after the frames before it.
+  /// Adds the frames of the commit after a position. A reset is sent immediately, after the frames before it.
   /// - Returns: false if the session waits for history, or was reset as a whole.
   private mutating func addCommit(
     after position: Revision, for session: Session, to frames: inout CatchUpFrames, _ actions: inout [HubAction]

@@ -21,7 +21,7 @@ extension Hub {
     }
     try session.user?.checkQuery(steps: steps)
     let window = try subscribe.window.map { try resolver.window($0, entity) }
-    // The old query is dropped only after nothing can fail.
+    // The old query is dropped only after the last step that can fail.
     if subscribe.replaces != 0 { drop(session.presentNumber(of: subscribe.replaces), session, &actions) }
     let number =
       if let window { register(query, window.range, window.sort, for: session, &actions) } else {

@@ -20,8 +20,8 @@ public struct StoreRequestID: Hashable, Sendable, Comparable {
 public enum Peer: Hashable, Sendable {
   /// A program of the server's own user or of root. Its sessions act under the name that their hello gives.
   case owner
-  /// A program on a network: the connection shows no user. A server without accounts takes it for one of the owner; any
-  /// other server requires a token.
+  /// A program on a network: the connection shows no user. A server without accounts treats it as a program of the
+  /// owner; any other server requires a token.
   case network
   /// Another local user, which the system names.
   case user(Principal)
@@ -174,8 +174,7 @@ public enum HubAction: Sendable {
   case unwatch(UInt64)
   /// Whether commit records contain the objects to which the changed ones refer, from the next batch on.
   case recordReferences(Bool)
-  /// Verify the credential of a hello; nil decides about a client of the network that sends none. The welcome waits for
-  /// it.
+  /// Verify the credential of a hello; nil for a client of the network without a credential. The welcome waits for it.
   case authenticate(String?, session: SessionID)
   /// Look up the replica that a session's hello names; the welcome waits for it.
   case findReplica(UniqueID, session: SessionID)

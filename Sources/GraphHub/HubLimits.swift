@@ -53,7 +53,7 @@ public struct HubLimits: Sendable {
   public var orderRows = 1_000_000
   /// The approximate size of all orders in memory, in bytes.
   public var orderBytes = 512 << 20
-  /// Orders without a window that are kept for clients that come back.
+  /// The number of orders without a window that are kept for clients that return.
   public var idleOrders = 8
   /// How long an order without a window is kept.
   public var idleOrderMilliseconds: Int64 = 60_000

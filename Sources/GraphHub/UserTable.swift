@@ -28,7 +28,7 @@ struct UserTable {
 
   /// Removes a session whose connection has closed.
   mutating func remove(_ session: Session) {
-    // The owner's sessions, and those that were refused before, have no user.
+    // The owner's sessions, and sessions that were refused before the count, have no user.
     if let user = session.user {
       session.user = nil
       user.count(session, by: -1)

@@ -13,9 +13,9 @@ struct WindowKey: Hashable {
 
 /// The orders: sorted query results that windows are taken from, one for each distinct query and sort.
 ///
-/// An order is registered among the live queries under a number of its own, without readers; the effects of a commit
-/// pass through it to its windows. It is filled by one statement and then maintained from commits alone. An order
-/// without windows is kept for clients that come back while memory allows; the longest idle one is evicted first.
+/// An order is registered as a live query with its own number and without readers; the effects of a commit pass through
+/// it to its windows. It is filled by one statement and then maintained from commits alone. An order without windows is
+/// kept, if memory allows, for clients that return; the longest idle one is evicted first.
 struct SortedResultTable {
   struct Key: Hashable {
     let query: LiveQuery
