@@ -4,7 +4,7 @@ import GraphModel
 /// Writes a log. A group needs one write and one sync for each segment that it touches, which is almost always one.
 ///
 /// The last of `segments` is the present one, which is written. `spares` are prepared files without a header. A segment
-/// whose records are all forgotten stays in place until the next spare is made of it.
+/// whose records are all forgotten is kept until it is reused as the next spare.
 struct LogWriter {
   /// The file that is written.
   struct WrittenSegment {
