@@ -23,8 +23,8 @@ public struct Rights: Hashable, Sendable {
   public let role: Role?
   /// The roles on scopes, by the key of the container.
   public let scopes: [UniqueID: Role]
-  /// The role on objects that all scopes share. A role on one scope gives that of a commenter at most: the objects of
-  /// others are in use in scopes that the principal may not change, or see.
+  /// The role on objects that all scopes share. A role on one scope gives at most the role of a commenter: the objects
+  /// of others are in use in scopes that the principal may not change, or see.
   public let sharedRole: Role?
 
   /// Creates rights. Of several grants for one scope, the strongest counts.

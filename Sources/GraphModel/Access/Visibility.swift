@@ -6,7 +6,8 @@
 /// reads names `$role`, a user only if one names `$user`, and a scope only if the role on the store is not enough. A
 /// principal who sees everything has no class: nil in place of this value.
 public struct Visibility: Hashable, Sendable {
-  /// The deciding facts, as rights: roles that make no difference are `reader`, a user that makes none is empty.
+  /// The deciding facts, as rights: roles that do not affect visibility are `reader`, and a user that does not affect
+  /// it is empty.
   public let facts: Rights
   /// Decides on images, by these facts.
   public let judge: AccessJudge

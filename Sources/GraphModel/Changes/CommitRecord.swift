@@ -1,4 +1,4 @@
-/// A commit with everything that matching, forwarding and history need, so that nothing is read again.
+/// A commit with all data that matching, forwarding and history need, so that they read no objects.
 public struct CommitRecord: Hashable, Sendable {
   /// The revision that the commit created.
   public var revision: Revision

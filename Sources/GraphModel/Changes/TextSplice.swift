@@ -7,8 +7,9 @@ public struct TextSplice: Hashable, Sendable {
   public var length: Int
   /// The text inserted; empty for a deletion.
   public var insertion: String
-  /// Whether the insertion continues what its author has just written to its left. An insertion of another author at
-  /// the same place then goes after it, regardless of which was committed first, so that it doesn't split a word.
+  /// Whether the insertion continues the text that its author has just written to its left. An insertion of another
+  /// author at the same place then goes after it, regardless of which was committed first, so that it doesn't split a
+  /// word.
   public var hasLeftAffinity: Bool
 
   /// Creates a splice, unchecked against any text.

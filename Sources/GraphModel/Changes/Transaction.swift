@@ -29,7 +29,7 @@ public enum MergePolicy: UInt8, Sendable, CaseIterable {
   case rollback
 }
 
-/// A context's changes, committed all or nothing.
+/// The changes of a context, which are committed all or none.
 public struct Transaction: Hashable, Sendable {
   /// The idempotency key.
   public var id: TransactionID
@@ -51,7 +51,7 @@ public struct Transaction: Hashable, Sendable {
     self.changes = changes
   }
 
-  /// The approximate size in memory, in bytes; it bounds the queue in front of the disk.
+  /// The approximate size in memory, in bytes; it bounds the queue of commits that wait for the disk.
   public var approximateSize: Int {
     var size = 200
     for change in changes {

@@ -270,7 +270,7 @@ public final class Property: Sendable {
 
 /// The type and rules of an attribute's values; docs/model-format.md describes each member.
 public final class Attribute: Sendable {
-  /// The type; the raw values are those of the model file and of the wire protocol's dictionary.
+  /// The type; the raw values are used in the model file and in the wire protocol's dictionary.
   public enum Kind: String, Sendable, CaseIterable {
     /// True or false.
     case bool
