@@ -197,7 +197,7 @@ extension UnsentFile {
 
   // MARK: - Parked intents
 
-  /// Queues a parked intent again, under a new transaction id, with those that wait for it.
+  /// Queues a parked intent again, under a new transaction id, with the intents that wait for it.
   /// - Parameters:
   ///   - policy: nil for the intent's own.
   ///   - base: the server's revision that the user has seen now.
