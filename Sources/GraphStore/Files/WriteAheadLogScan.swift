@@ -10,13 +10,13 @@
 /// The rule: commits are lost if, at or after the first bad frame, a frame that ends a commit is followed by a frame
 /// with the WAL's current salts that verifies from it.
 ///
-/// This rule never refuses a torn tail. The follower's checksum continues that of the frame before it, so it was
-/// written when that frame was in place and SQLite considered it committed. With synchronous=FULL, SQLite does so
+/// This rule never refuses a torn tail. The follower's checksum continues the checksum of the frame before it, so it
+/// was written when that frame was in place and SQLite considered it committed. With synchronous=FULL, SQLite does so
 /// only after a sync of everything up to that frame, and under the same salts it never writes there again. So
 /// everything bad up to that frame was once good on disk. A power failure leaves something different: old salts (a
-/// restarted WAL), frames of a transaction that was rolled back or whose sync failed (possibly with a commit frame,
-/// but with no frame that continues it), or parts of the one transaction being written (whose only commit frame is
-/// its last).
+/// restarted WAL), frames of a transaction that was rolled back or whose sync failed (possibly with a commit frame, but
+/// with no frame that continues it), or parts of the one transaction being written (whose only commit frame is its
+/// last).
 ///
 /// A frame that merely verifies is no proof: the disk may have kept a later page of that last transaction and lost an
 /// earlier one. Hence damage within the newest commit can't be distinguished from a torn tail; the file alone never
