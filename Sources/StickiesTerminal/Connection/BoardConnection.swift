@@ -103,6 +103,6 @@ struct BoardConnection {
   /// Opens a text in another program; `done` receives the edited text or the failure. It is called again if the
   /// program saves more after `leaveEditor`.
   var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
-  /// Takes what the open program has saved so far, without waiting for it.
+  /// Takes the text that the open program has saved so far, without waiting for its end.
   var leaveEditor: () -> Void
 }
