@@ -3,7 +3,8 @@
 /// The objects that a principal can't see, in the graph as a transaction will leave it, and refusals and conflicts
 /// without them.
 extension AccessJudge {
-  /// The refusal of a change that would also change objects which the principal can't see. It names none of them.
+  /// The refusal of a change that would also change objects which the principal can't see. It names no invisible
+  /// object.
   public static let effectOnInvisible = Refusal(
     .notAllowed, "this would also change objects that you may not change: ask an owner")
 
@@ -88,7 +89,7 @@ extension AccessJudge {
 }
 
 extension AccessJudge {
-  /// The conflicts of an undo or a restore, without what the principal can't see.
+  /// The conflicts of an undo or a restore, without values that the principal can't see.
   public func withoutInvisible(_ conflicts: [Conflict], reader: any PlannerReader) throws -> [Conflict] {
     if seesEverything || conflicts.isEmpty { return conflicts }
     return try withoutInvisible(conflicts, in: DraftGraph(reader, revision: 0))

@@ -143,7 +143,7 @@ extension PastChange {
   }
 
   /// Whether a client made the change. The rules alone make other updates, when an object at the other end of a
-  /// relationship is added or removed; these conflict with nothing.
+  /// relationship is added or removed; these never conflict.
   public func isUserEdit(in model: Model) -> Bool {
     guard kind == .updated, !edits.isEmpty else { return true }
     return edits.contains { edit in

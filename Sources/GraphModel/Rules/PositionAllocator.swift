@@ -30,7 +30,7 @@ public enum PositionAllocator {
     }
   }
 
-  /// New positions that make space: those of the members around the gap, and of the new members.
+  /// New positions that make space: the positions of the members around the gap, and of the new members.
   public struct Renumbering: Equatable, Sendable {
     /// The new positions of the members before the gap, nearest first.
     public var before = [Int64]()

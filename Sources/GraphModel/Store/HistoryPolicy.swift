@@ -6,7 +6,7 @@ public struct HistoryPolicy: Hashable, Sendable {
   /// The age in microseconds up to which commits are kept; nil for no condition.
   public var age: Timestamp?
   /// The age in microseconds up to which commits are kept for replicas, regardless of the other conditions. A replica
-  /// that was active since then may still need them; one that was silent longer reloads.
+  /// that was active since then may still need them; a client that was silent longer reloads.
   public var minimumRetention: Timestamp = defaultMinimumRetention
 
   /// 30 days, in microseconds.

@@ -20,7 +20,7 @@ public struct PruningClock: Sendable {
     public var monotonic: Timestamp
     /// The newest revision; 0 for none.
     public var head: Revision
-    /// The time of its commit; nil for none. At the start, the one that the clock is compared with.
+    /// The time of its commit; nil for none. At the start, the clock is compared with it.
     public var newest: Timestamp?
 
     /// Creates a reading.
