@@ -3,7 +3,7 @@
 /// The times of a connection, in milliseconds of a monotonic clock. It says when to ping, when the server is silent,
 /// and when the connection counts as lost.
 ///
-/// An idle client sleeps between heartbeats: nothing here depends on more frequent ticks.
+/// An idle client sleeps between heartbeats: the timer needs no more frequent ticks.
 struct ConnectionTimer {
   /// The phase of the connection, which decides how long the server may be silent.
   enum Phase {
@@ -56,7 +56,7 @@ struct ConnectionTimer {
     }
   }
 
-  /// How many milliseconds the server may send nothing before the connection counts as lost.
+  /// The milliseconds without a message after which the connection counts as lost.
   func patience(in phase: Phase) -> Int64 {
     switch phase {
     case .handshaking: Self.welcomeMilliseconds

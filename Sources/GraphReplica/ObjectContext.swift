@@ -96,7 +96,7 @@ public final class ObjectContext {
 
   /// Called for each read of a value that is not loaded, here, in child contexts and in contexts of the past that are
   /// made later. Without a handler such a read is a programming error, and traps in debug builds. Otherwise it returns
-  /// what the context holds, or the model's default.
+  /// the value that the context holds, or the model's default.
   public var unloadedWasRead: ((UnloadedReadError) -> Void)? {
     get { handlers.unloadedWasRead }
     set { handlers.unloadedWasRead = newValue }

@@ -189,7 +189,7 @@ package struct Replica: Sendable {
       pending.removeAll { $0.id == save.id }
       switch save.kind {
       case .transaction(let transaction): actions.append(.outdated(transaction))
-      // A step or a revision of the other past may be something else here.
+      // In the present store, the step or the revision may be a different one.
       case .undo, .restore: actions.append(.saved(save.id, .failure(save.wasSent ? Self.forgotten : Self.otherPast)))
       }
     }
@@ -248,7 +248,7 @@ package struct Replica: Sendable {
     switch body {
     case .batch, .importGraph:
       unusedRows = nil
-      // It depends on the saves before it, which are sent when the queries have caught up.
+      // The request depends on the saves before it, which are sent when the queries have caught up.
       if case .resuming = state, !pending.isEmpty {
         heldRequests.append((request, body, pending.count))
       } else {

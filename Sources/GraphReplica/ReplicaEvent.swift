@@ -43,8 +43,8 @@ package enum ReplicaEvent: Sendable {
   /// Cancels a request of the owner, which receives nothing more about it, except for a batch or an import: it may be
   /// committed already, and is answered.
   case cancel(RequestID)
-  /// Gives a replica that is a copy a new, random id, in answer to `.copied`. Ids of transactions that the owner knows
-  /// stay valid for it.
+  /// Gives a replica that is a copy a new, random id, in answer to `.copied`. For the owner, the ids of earlier
+  /// transactions stay valid.
   case renew(UniqueID)
   /// Sets the presence that other sessions receive; dropped without a connection.
   case presence([UInt8])
@@ -72,7 +72,7 @@ package enum ReplicaAction: Sendable {
   case incomplete(QueryID, DamageNotice)
   /// A query's first result, or a new one after a reset, is complete.
   case loaded(QueryID, [ObjectImage], at: Token)
-  /// The rows of a window: its first, new ones after a reset, or those of a new place.
+  /// The rows of a window: the first rows, new rows after a reset, or the rows of a new place.
   case loadedWindow(QueryID, WindowRows, at: Token)
   /// The query resumed at this revision; its old result stays valid for now.
   case resumed(QueryID, since: Revision)

@@ -16,7 +16,7 @@ public struct SaveRequirement {
   /// Requires an object to be as it was read. It was read when its unsaved edits were begun, or at the save if it has
   /// none.
   /// - Parameters:
-  ///   - object: a saved object; for a new one nothing is required.
+  ///   - object: a saved object; a new object has no requirement.
   ///   - properties: the names of the properties that the save depends on, which the object stores itself; none for
   ///     all of them.
   public static func unchanged(_ object: ManagedObject, _ properties: String...) -> SaveRequirement {

@@ -20,7 +20,7 @@ public struct SaveForecast: Sendable {
 }
 
 extension ObjectContext {
-  /// The most objects with unsaved or unanswered changes for which a save is checked before it is sent.
+  /// The maximum number of objects with unsaved or unanswered changes for which a save is checked before it is sent.
   public static let maximumForeseen = 1_000
 
   /// Forecasts a save of everything unsaved, together with unanswered saves. It is as exact as the held objects
@@ -33,7 +33,7 @@ extension ObjectContext {
     forecast(policy, now, ContextGraphReader(self))
   }
 
-  /// The refusal that a save would meet regardless of other commits. Unsaved values violate a rule regardless of other
+  /// The refusal that a save would get regardless of other commits. Unsaved values violate a rule regardless of other
   /// objects. Without a server this is the only check. Texts are left out, since they merge, and so are policies under
   /// which the server's values may win.
   /// - Parameter policy: the save's merge policy.

@@ -101,7 +101,7 @@ extension ObjectContext {
     return false
   }
 
-  /// Records the members of an object that a save has inserted: exactly those that the save gave it.
+  /// Records the members of an object that a save has inserted: exactly the members that the save gave it.
   func recordMembers(ofInserted state: ObjectState, _ members: [PropertyNumber: [ObjectState]]) {
     for property in state.entity.relationships where property.relationship?.storage == .inverse {
       let retained = RetainedObjects()
@@ -153,7 +153,7 @@ extension ObjectContext {
 
   // MARK: - Paths
 
-  /// The object at the end of a path of to-ones in this context; nil if one of them leads to none.
+  /// The object at the end of a path of to-ones in this context; nil if one of them leads to no object.
   public func object<Object: ManagedObject, Destination: ManagedObject>(
     at path: (ObjectPath<Object, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>, from object: Object
   ) -> Destination? {
