@@ -73,7 +73,7 @@ final class FinishingThread: Sendable {
     return .groups(mailbox.groups)
   }
 
-  /// Finishes groups. The results of those that succeed one after the other are one event.
+  /// Finishes groups. The results of consecutive successful groups are one event.
   private static func events(of groups: [Group]) -> [HubEvent] {
     var events = [HubEvent]()
     var results = [(ticket: StoreRequestID, result: WriteResult)]()

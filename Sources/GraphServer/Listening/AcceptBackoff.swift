@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 
-/// Pauses accepting after an error, such as that of the descriptor limit.
+/// Pauses accepting after an error, such as a reached descriptor limit.
 ///
 /// A connection that cannot be accepted keeps its socket ready, so without a pause the event loop would spin.
 /// Meanwhile the connection waits in the kernel's backlog.

@@ -27,7 +27,7 @@ enum SocketFile {
     case missing
     /// A socket on which no program listens: only such a file may be removed.
     case stale
-    /// A program listens, even if it does not accept at the moment.
+    /// A program listens, even if it is not accepting now.
     case alive
     case noSocket
     /// A socket of this user id to which this user may not connect.

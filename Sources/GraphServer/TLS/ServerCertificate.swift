@@ -18,7 +18,7 @@ public final class ServerCertificate: Sendable {
     var contents: CertificateFiles.Contents
     /// The files as they were when they were last read, whether or not they could be served.
     var readStamp: CertificateFiles.Stamp
-    /// The files as the last check found them, if they differ from those that were read.
+    /// The files at the last check, if they differ from the files that were read.
     var changedStamp: CertificateFiles.Stamp?
   }
 
@@ -72,7 +72,7 @@ public final class ServerCertificate: Sendable {
     }
   }
 
-  /// Compares the files with those that were read, and reads them if they changed and have not changed since the last
+  /// Compares the files with the ones that were read, and reads them if they differ and are unchanged since the last
   /// check.
   func check(_ log: Logger) {
     let stamp = files.stamp
