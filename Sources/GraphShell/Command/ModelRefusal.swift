@@ -115,7 +115,7 @@ package struct ModelRefusal: ReportedError {
   }
 
   /// Describes the value that an undo or redo would set, and the change that prevents it; nil for a conflict with the
-  /// same words as that of a commit.
+  /// same words as for a commit.
   private func unreverted(_ conflict: Conflict, _ property: Property?, _ who: String) -> String? {
     let name = name(conflict.id)
     let (subject, verb) = (conflict.subject(in: model), operation.rawValue)

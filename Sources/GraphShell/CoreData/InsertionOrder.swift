@@ -1,6 +1,6 @@
 import CoreDataStore
 
-/// The order in which new rows are inserted: a row after those that it refers to, as far as there are no circles.
+/// The order in which new rows are inserted: a row after the rows that it refers to, unless they form a cycle.
 ///
 /// A row can't be inserted before one that it requires. Rows that require each other in a circle form a group, which
 /// one commit inserts.

@@ -16,7 +16,7 @@ struct InputResolver {
     try Self.edits(inputs, try await ids(of: inputs), of: nil)
   }
 
-  /// The name of an object among those of an entity. Objects of two entities can have the same name.
+  /// The name of an object of an entity. Objects of two entities can have the same name.
   struct NamedObject: Hashable {
     let name: ObjectSpecifier
     let entity: EntityNumber

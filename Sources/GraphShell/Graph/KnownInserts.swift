@@ -94,7 +94,7 @@ struct KnownInserts {
     // An existing object keeps the values that the daemon has assigned to it.
     if property.attribute?.assignment != nil { return true }
     guard property.slot != nil else { return false }
-    // Members are added to those that the object has.
+    // Members are added to the object's present members.
     if property.relationship?.isToMany == true {
       return Set(value.objectIDs).isSubset(of: Set(image[property].objectIDs))
     }
