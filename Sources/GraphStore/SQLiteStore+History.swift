@@ -219,8 +219,8 @@ extension SQLiteStore {
   // MARK: - Names
 
   /// Forgets the shown names of principals: history shows their ids instead, and its chain stays as it is. Only the
-  /// caller of `commit` may call it, between commits. Behind a commit log, a power failure may bring a name back, so a
-  /// server repeats it at its start.
+  /// caller of `commit` may call it, between commits. In a store with a commit log, a name may reappear after a power
+  /// failure, so a server repeats the erasure at its start.
   /// - Parameter principals: their ids; those without a name have no effect.
   public func forgetNames(of principals: [String]) throws {
     try turn.withLock { _ in

@@ -63,7 +63,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     var isOutcomeUnknown = false
     /// Whether this process may have lost a lock. Reopening then closes all connections first.
     var isLockLost = false
-    /// Whether the disk may have failed to write what SQLite counts as synced.
+    /// Whether the disk may have failed to write pages that SQLite counts as synced.
     var isDiskInDoubt = false
 
     /// Records a failure after which the store must be reopened.

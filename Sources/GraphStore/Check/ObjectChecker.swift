@@ -208,7 +208,7 @@ package struct ObjectChecker {
     }
   }
 
-  /// Compares the stored scope with that of the object to which the scope's to-one refers.
+  /// Compares the stored scope with the scope of the object to which the scope's to-one refers.
   private func checkScope(_ image: ObjectImage, _ place: StoreFinding.Place) throws {
     if case .stored(let number, let through)? = try entity(of: image).scope {
       try checkScope(image, model.ownProperty(number), model.ownProperty(through), place)

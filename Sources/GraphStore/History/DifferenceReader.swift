@@ -38,7 +38,7 @@ struct DifferenceReader {
   }
 
   /// Calls `body` with the differences by entity, then by id.
-  /// - Returns: the omitted objects. The reader's `damageFound` has the damage that it has met.
+  /// - Returns: the omitted objects. The reader's `damageFound` has the damage that was found.
   func forEach(_ body: (ObjectDifference) throws -> Void) throws -> [ObjectID] {
     var unknown = [ObjectID]()
     let root = try request.object.map { object in

@@ -103,7 +103,7 @@ final class AttachedLog: @unchecked Sendable {
     (nextAttempt, nextCheckpoint) = (.min, nil)
   }
 
-  /// Appends nothing more before the next `begin`: SQLite syncs each commit.
+  /// Stops appending until the next `begin`: SQLite syncs each commit.
   func rest() {
     (current, nextCheckpoint) = (nil, nil)
     bytes.store(0, ordering: .relaxed)

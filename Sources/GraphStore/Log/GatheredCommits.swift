@@ -5,8 +5,8 @@ import Synchronization
 
 /// The commits that are not yet committed in SQLite.
 ///
-/// A commit is acknowledged once its entry is in the log; `unsynced` has those that are not. The writer leaves its
-/// SQLite transaction open meanwhile, so that many commits share the work of one COMMIT, which needs no sync. It
+/// A commit is acknowledged once its entry is in the log; `unsynced` has the entries that are not. The writer leaves
+/// its SQLite transaction open meanwhile, so that many commits share the work of one COMMIT, which needs no sync. It
 /// commits the transaction when a read must see it, when enough commits have gathered, and before a large batch and a
 /// pruning. If the transaction is lost, the entries repeat it: those in memory while the process lives, those in the
 /// log after its end.

@@ -300,7 +300,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Reopens the store after a read has met a lock that was not released, which every later read would meet.
+  /// Reopens the store after a read has failed because of an unreleased lock: all later reads would fail, too.
   private func reopenAfterLostLock() throws {
     if !status.withLock({ $0.isLockLost }) { return }
     try turn.withLock { _ in

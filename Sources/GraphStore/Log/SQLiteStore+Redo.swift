@@ -35,7 +35,7 @@ extension SQLiteStore {
   /// Makes the commits that a start has found durable in SQLite.
   ///
   /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced
-  /// again, which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
+  /// again, which is not reliable if a sync of the killed process has failed; but a start can't wait for a backup.
   /// - Returns: whether everything is durable.
   private func makeDurableAtStart(_ writer: StoreWriter) throws -> Bool {
     try pool.writeWithoutTransaction { database in

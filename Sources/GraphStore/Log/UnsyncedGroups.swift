@@ -65,7 +65,7 @@ final class UnsyncedGroups: @unchecked Sendable {
       let records = groups.flatMap(\.records)
       if !records.isEmpty {
         try log.append(records)
-        // A log that the next start does not find holds nothing.
+        // If the next start does not find the log, its entries are lost.
         if verifies { try log.verify() }
       }
       acknowledge(groups.count)

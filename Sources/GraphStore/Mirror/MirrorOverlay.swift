@@ -88,7 +88,7 @@ package final class MirrorOverlay: @unchecked Sendable {
     }
   }
 
-  /// Plans the edits, unless the plans are those of the mirror's present state.
+  /// Plans the edits, unless the plans are already based on the mirror's present state.
   private func refresh(_ connection: Connection) throws {
     let objects = ObjectReader(connection, layout: layout)
     let history = HistoryReader(objects: objects)

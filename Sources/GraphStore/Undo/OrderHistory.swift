@@ -1,8 +1,8 @@
 // Tests: UndoOrderTests.swift, UndoOrderPastOthersTests.swift
 import GraphModel
 
-/// The changes of positions in one ordered relationship since a step began, newest first. It holds what a walk through
-/// the commits found, and reads nothing itself.
+/// The changes of positions in one ordered relationship since a step began, newest first. It has the results of a walk
+/// through the commits, and does not read history itself.
 ///
 /// They determine the positions to which members return. A member returns to the place directly after the nearest
 /// member that was before it at that time and has not moved since, or that returns as well. "Then" is the state before
@@ -128,11 +128,11 @@ struct OrderHistory {
         if rest[pair] == 0 { open[id, default: 0] -= 1 }
       }
       assert(open[id, default: 0] >= 0)
-      // A member stands at its place only while no other commit, and no half of a cancelled pair, has moved it since.
+      // A member is in place only if no other commit, and no half of a cancelled pair, has moved it since.
       guard here.contains(id), !isOther.contains(id), open[id, default: 0] == 0, let place = place(of: id) else {
         return
       }
-      // A member that returns stands only before the step.
+      // A member that returns is in place only before the step.
       if let begun = since[id], begun < event.revision { return }
       standing.insert(place)
     }

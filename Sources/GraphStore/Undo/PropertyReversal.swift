@@ -100,7 +100,7 @@ struct PropertyReversal {
     case .members(let added, let removed):
       var (members, locked) = ([ObjectID: Bool](), [ObjectID: Bool]())
       if case .members(let earlier, let theirs) = method { (members, locked) = (earlier, theirs) }
-      // The first edit of a member decides: it has the state before the step, or the one that another author left.
+      // The first edit of a member decides: it has the state before the step, or the state that another author left.
       for id in added where members[id] == nil { members[id] = false }
       for id in removed where members[id] == nil { members[id] = true }
       method = .members(members, locked: locked)

@@ -358,7 +358,7 @@ final class StoreWriter {
     return commit
   }
 
-  /// Writes the row of a commit, and what follows from it: new names, and whether the clock went back.
+  /// Writes the row of a commit, and its consequences: new names, and whether the clock went back.
   func insert(_ entry: LogEntry.Commit) throws {
     let (commit, fingerprint) = (entry.row, entry.fingerprint)
     let author = try interned.number(ofAuthor: commit.author, name: entry.authorName, names, connection)
