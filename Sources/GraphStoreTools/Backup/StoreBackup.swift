@@ -134,7 +134,7 @@ public enum StoreBackup {
       (present, folderIdentity) = (FileIdentity(of: file), FileIdentity(of: folder))
     }
 
-    /// Checks that the file and the folder are those that were checked at the beginning.
+    /// Checks that the file and the folder are the same as at the beginning.
     func verify() throws {
       try StoreCopy.refuseMoved(folder, folderIdentity)
       try StoreCopy.refuseMoved(file, present)

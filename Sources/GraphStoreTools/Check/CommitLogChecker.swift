@@ -53,7 +53,7 @@ struct CommitLogChecker {
     }
   }
 
-  /// The commits of the log are those of another store then, and are not counted.
+  /// The commits of the log then belong to another store, and are not counted.
   private func otherPast(_ cause: String) -> StoreFailure {
     StoreFailure(
       .corrupt, "the log \(folder) belongs to another past of the store", cause: cause,
