@@ -105,7 +105,7 @@ public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
   /// Whether the transport is encrypted.
   public var isEncrypted: Bool { if case .tls = self { true } else { false } }
 
-  /// Whether machines on the way can read and change what is sent.
+  /// Whether machines on the route can read and change the messages.
   public var isUnprotected: Bool { !isEncrypted && !isLoopback }
 
   /// The address without the encryption: a TLS connection is a TCP connection first.
