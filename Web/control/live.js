@@ -54,7 +54,7 @@ export class LiveBoard extends EventTarget {
   get canWrite() { return this.session.user.canWrite && !this.isGone; }
   /** The number of notes of the board, also of those that are not in memory. */
   get total() { return this.isPart ? this.#region.total : this.notes.size; }
-  /** Whether only the notes around what the user sees are in memory. */
+  /** Whether only the notes around the visible area are in memory. */
   get isPart() { return this.#region.isPart; }
   /** The other people on this board. */
   get presence() { return this.session.people.filter((each) => each.board === this.id); }
@@ -261,7 +261,7 @@ export class LiveBoard extends EventTarget {
         const made = fromBytes(exact, old.text);
         const [first, last] = [made[0], made[made.length - 1]];
         const grown = made.reduce((sum, each) => sum + each.insertion.length - each.length, 0);
-        // A cheap check that they start from what is visible.
+        // A cheap check that they start from the visible text.
         if (old.text.length + grown === note.text.length && note.text.startsWith(old.text.slice(0, first.offset))
           && note.text.endsWith(old.text.slice(last.offset + last.length))) found = made;
       } catch {

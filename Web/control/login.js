@@ -39,7 +39,7 @@ export class Login {
 
   get #key() { return ['account', this.#environment.root.href]; }
 
-  /** Finds the account: the one that the server names, or without the server the last one.
+  /** Finds the account: the account that the server names, or the last one without the server.
    * @param {Account | null} found the server's answer
    * @returns {Promise<Known | null>} null without one, and if the user has to log in */
   async find(found) {

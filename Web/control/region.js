@@ -131,7 +131,7 @@ export class Region {
   }
 }
 
-/** Whether a region contains what is seen, and a quarter of a screen around it.
+/** Whether a region contains the visible area and a quarter of a screen around it.
  * @param {Area | null} covered @param {Area} seen */
 function serves(covered, seen) {
   if (!covered) return false;

@@ -365,7 +365,7 @@ export class Queue {
     return actions;
   }
 
-  /** Removes a parked intent, and those that need an object which only it makes.
+  /** Removes a parked intent, and the intents that need an object which only it makes.
    * @param {number} number @returns {Action[]} */
   discard(number) {
     const intent = this.parked.get(number);

@@ -2,8 +2,8 @@
 // across reconnects, and publishes a revision only when all of it has arrived. It receives events and returns actions;
 // the owner provides the socket, the clock and the screen.
 //
-// It behaves like Sources/GraphReplica/Replica.swift: its tests replay recorded transcripts of that one. Its handling
-// of messages is in receiving.js, and that of queries in following.js.
+// It behaves like Sources/GraphReplica/Replica.swift: its tests replay recorded transcripts of that one. receiving.js
+// handles messages, and following.js handles queries.
 import { ConnectionTimer } from './timer.js';
 import { isSameID, OpenRequests, ReplicaIdentity, SubscriptionQueue } from './requests.js';
 import { ResumeValidation } from './resume.js';

@@ -28,7 +28,7 @@ export class ResumeValidation {
      */
     this.kind = 'confirmed';
     /**
-     * The newest state of which anything is held; of an inconsistent one, what this connection's store has sent.
+     * The newest state from which objects are held; of an inconsistent one, what this connection's store has sent.
      * @type {Token|undefined}
      */
     this.token = undefined;
@@ -45,7 +45,7 @@ export class ResumeValidation {
   get unconfirmedToken() { return this.kind === 'unconfirmed' ? this.token : undefined; }
 
   /**
-   * Records that something of this state is held.
+   * Records that objects of this state are held.
    * @param {Token} token
    */
   record(token) {

@@ -2,15 +2,11 @@
 //
 // A message is an object with a property for each field, in camel case. The fields of a received message are complete:
 // an absent number is 0, an absent list is empty; only an absent message, and a field that excludes others, is missing.
-// A message to send can omit what is zero. The forms of values:
-//   integer, date    Number, or BigInt where a Number would not be exact; so are times
-//   other integers   Number; a larger one is an error
-//   fixed64          16 hexadecimal digits (a fingerprint)
-//   enumerations     the name of the case: "storeTrump"
-//   ObjectID         {key, entity}; the key has the form that `stickies` prints, or is "temporary N"
-//   other ids        32 hexadecimal digits; '' for none
-//   decimals         text: "12.50" is read as "12.5"
-//   bytes            Uint8Array
+// A message to send can omit zeros. The forms of values: integer, date Number, or BigInt where a Number would not be
+// exact; so are times other integers Number; a larger one is an error fixed64 16 hexadecimal digits (a fingerprint)
+// enumerations the name of the case: "storeTrump" ObjectID {key, entity}; the key has the form that `stickies` prints,
+// or is "temporary N" other ids 32 hexadecimal digits; '' for none decimals text: "12.50" is read as "12.5" bytes
+// Uint8Array
 import { schema } from './schema.js';
 import { decimalBytes, decimalText, exact, fromHex, hex, idText, writeID } from './forms.js';
 
