@@ -43,7 +43,7 @@ package struct SourceRow: Sendable {
 
 /// Reads the rows of a store.
 package final class SourceReader {
-  /// Why a row has no counterpart.
+  /// The reason why a row has no counterpart.
   package struct UnreadableRow: Error {
     package let reason: String
   }
