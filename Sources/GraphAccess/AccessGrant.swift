@@ -7,7 +7,7 @@ public struct AccessGrant: Hashable, Sendable {
   public var scope: UniqueID?
   /// The role of the user in the scope.
   public var role: Role
-  /// When it was granted.
+  /// The time at which it was granted.
   public var created: Timestamp
 }
 
@@ -17,7 +17,7 @@ public struct AccessUser: Hashable, Sendable {
   public var id: String
   /// The shown name; unique among the users that were not removed. Empty if it was erased.
   public var name: String
-  /// When the account was made.
+  /// The time at which the account was made.
   public var created: Timestamp
   /// Whether the account was removed. Its id stays, because history has it.
   public var isRemoved: Bool

@@ -3,7 +3,7 @@ import GraphModel
 
 /// A line of the audit log.
 public struct AuditEntry: Hashable, Sendable {
-  /// When it happened.
+  /// The time of the event.
   public var time: Timestamp
   /// The kind of the event, such as `login`, `refused` or `grant`.
   public var event: String

@@ -13,13 +13,13 @@ public struct TokenRecord: Hashable, Sendable {
   public var label: String
   /// Whether a browser has the token as a cookie.
   public var isBrowser: Bool
-  /// When it was made.
+  /// The time at which it was made.
   public var created: Timestamp
   /// The time at which it expires; nil for never.
   public var expires: Timestamp?
   /// The time of its last use, to about a minute; nil for never.
   public var lastUsed: Timestamp?
-  /// When it was revoked; nil if it was not.
+  /// The time at which it was revoked; nil if it was not.
   public var revoked: Timestamp?
 
   /// The reason why a token can no longer be used; nil if it can.
