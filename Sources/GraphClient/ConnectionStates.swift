@@ -23,7 +23,7 @@ package final class ConnectionStates: Sendable {
   /// The number of streams that are read.
   var streamCount: Int { content.withLock { $0.streams.count } }
 
-  /// Why the client was closed by the server; nil while it was not.
+  /// The reason why the client was closed by the server; nil while it was not.
   package var ending: Refusal? { content.withLock { $0.ending } }
 
   /// The closing of the socket and of a server of this process; nil if it is open, or another caller waits for it.

@@ -7,7 +7,7 @@ import NIOCore
 /// The connection: made, lost, made again with growing pauses, and closed for good. Its clock ticks before messages are
 /// handled, after requests, and at the replica's deadline.
 extension GraphClient {
-  /// How the server was verified; nil for a connection without encryption, and before the first one.
+  /// The way in which the server was verified; nil for a connection without encryption, and before the first one.
   public var verification: ServerVerification? { reconnection.verification }
 
   /// The options for another client of the same server, with the same security and credentials.

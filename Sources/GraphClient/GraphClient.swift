@@ -24,7 +24,7 @@ public final class GraphClient {
     /// Whether the client reconnects after a lost connection. If not, it does so only to learn the outcome of a commit
     /// whose answer was lost, for `outcomeMilliseconds`.
     public var reconnects = true
-    /// How long a client that does not reconnect tries to learn the outcome of a commit; 0 for not at all.
+    /// The time for which a client that does not reconnect tries to learn the outcome of a commit; 0 to not try.
     public var outcomeMilliseconds: Int64 = 5_000
     /// The timeout of one connection attempt.
     public var connectTimeoutMilliseconds: Int64 = 5_000
@@ -33,7 +33,7 @@ public final class GraphClient {
     /// The longest pause.
     public var lastPauseMilliseconds: Int64 = 5_000
 
-    /// How servers are verified, and which connections are refused.
+    /// The settings for the verification of servers, and for refused connections.
     public var security = TransportSecurity()
     /// The token with which the client logs in.
     public var credentials = Credentials.none

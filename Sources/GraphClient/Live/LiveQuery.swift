@@ -10,7 +10,7 @@ import GraphReplica
 final class LiveQuery<Object: ManagedObject>: RunningQuery, ResultsControllerDelegate {
   /// Called after each change of the newest snapshot, and after a failure.
   var didChange: (() -> Void)?
-  /// Why there will be no further snapshot; nil while there may be.
+  /// The reason why there will be no further snapshot; nil while there may be.
   private(set) var failure: Refusal?
   /// The objects of the newest snapshot. They change with its rows: a snapshot that a reader keeps has its own copy.
   private(set) var objects = [ObjectID: Object]()

@@ -34,7 +34,7 @@ extension GraphReader {
     return (Int(clamping: try await lastChunk(of: stream).count), stream.damage)
   }
 
-  /// How the server executes a fetch. It executes the fetch, but returns no objects.
+  /// Returns the server's plan of a fetch. It executes the fetch, but returns no objects.
   public func explain(_ fetch: Fetch) async throws -> FetchExplanation {
     var fetch = fetch
     fetch.explain = true

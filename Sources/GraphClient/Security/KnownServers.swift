@@ -25,7 +25,7 @@ public struct KnownServers: Hashable, Sendable {
   /// The servers in a file, which need not exist yet.
   public init(path: String) { self.path = path }
 
-  /// How a server was verified at its last connection.
+  /// The way in which a server was verified at its last connection.
   enum Entry: Hashable {
     case authority
     case key(PublicKeyHash)

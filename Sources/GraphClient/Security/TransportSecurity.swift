@@ -1,7 +1,7 @@
 // Tests: EncryptedConnectionTests.swift
 import GraphWire
 
-/// How a client verifies servers, and which connections it refuses.
+/// The settings with which a client verifies servers and refuses connections.
 ///
 /// The first of these decides about a server at a `tls://` address:
 /// - the pinned key;
@@ -54,11 +54,11 @@ public struct UnknownServerKey: Hashable, Sendable {
   public let address: ServerAddress
   /// The hash of its public key. Compare it with the key that the server's operator has published.
   public let key: PublicKeyHash
-  /// Why its certificate alone is not enough.
+  /// The reason why its certificate alone is not enough.
   public let reason: String
 }
 
-/// How a server's identity was verified.
+/// The way in which a server's identity was verified.
 public enum ServerVerification: Hashable, Sendable, CustomStringConvertible {
   /// An authority signed its certificate for this host.
   case authority
