@@ -47,7 +47,7 @@ public enum WindowChange<Controller: WindowControlling> {
   case identified(Controller, ObjectID, was: ObjectID)
 }
 
-/// Why an object that is being edited on this client is no longer arranged.
+/// The reason why an object that is being edited on this client is no longer arranged.
 public struct WindowRemovalReason: Hashable, Sendable {
   /// The kind of a loss.
   public enum Kind: Hashable, Sendable {
