@@ -240,7 +240,7 @@ extension Hub {
       guard case .live = reader.state, reader.through < record.revision, queries.mayAffect(summary, to: number) else {
         continue
       }
-      // How many objects a class does not see must not be counted.
+      // The number of objects that a class does not see must not become known.
       let reason =
         session.visibility == nil
         ? "one commit changed \(summary.count) objects, too many to send one by one" : Self.visibilityUnknown

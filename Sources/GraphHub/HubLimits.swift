@@ -55,7 +55,7 @@ public struct HubLimits: Sendable {
   public var orderBytes = 512 << 20
   /// The number of orders without a window that are kept for clients that return.
   public var idleOrders = 8
-  /// How long an order without a window is kept.
+  /// The time for which an order without a window is kept.
   public var idleOrderMilliseconds: Int64 = 60_000
   /// Changes of commits applied to a newly read order in one event.
   public var carriedChanges = 256

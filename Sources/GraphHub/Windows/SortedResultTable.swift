@@ -44,7 +44,8 @@ struct SortedResultTable {
     var deferredCount = 0
     /// Its windows, by number.
     var windows = [UInt64: WindowKey]()
-    /// When its last window was removed, as a number that increases with each removal of any order's last window.
+    /// The time at which its last window was removed, as a number that increases with each removal of any order's last
+    /// window.
     var idleRank: UInt64 = 0
     /// The time at which its last window was removed, in milliseconds; 0 before.
     var idleSince: Int64 = 0
