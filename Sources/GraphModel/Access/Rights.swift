@@ -14,8 +14,8 @@ public struct Grant: Hashable, Sendable {
   }
 }
 
-/// The rights of one principal: the facts on which ``AccessJudge`` decides. Where there are no accounts, there are no
-/// rights either: a nil in place of this value allows everything.
+/// The rights of one principal: the facts on which ``AccessJudge`` decides. Without accounts there are no rights
+/// either: nil in place of this value allows everything.
 public struct Rights: Hashable, Sendable {
   /// The principal's id: the value of `$user` in rules, and of the attributes with `"assigned": "creator"`.
   public let user: String

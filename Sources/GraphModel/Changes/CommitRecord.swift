@@ -2,7 +2,7 @@
 public struct CommitRecord: Hashable, Sendable {
   /// The revision that the commit created.
   public var revision: Revision
-  /// When the server committed it; never earlier than the previous commit.
+  /// The time at which the server committed it; never earlier than the previous commit.
   public var time: Timestamp
   /// The shown name of the principal that made it.
   public var author: String
@@ -66,7 +66,7 @@ public struct CommitRecord: Hashable, Sendable {
 
 /// The number of changes of a commit and the entities of the changed objects.
 public struct ChangeSummary: Hashable, Sendable {
-  /// How many objects were inserted, updated and deleted.
+  /// The numbers of inserted, updated and deleted objects.
   public var count: Int
   /// Their concrete entities, ascending.
   public var entities: [EntityNumber]

@@ -294,7 +294,7 @@ public final class Attribute: Sendable {
     case text
   }
 
-  /// How the server assigns the value, at insert or at each change.
+  /// The rule by which the server assigns the value, at insert or at each change.
   public enum Assignment: String, Sendable, CaseIterable {
     /// A number 1, 2, 3 … at insert: rising, and never used twice.
     case sequence
@@ -327,7 +327,7 @@ public final class Attribute: Sendable {
   public let cases: [String]
   /// The name of the enumeration; nil for other kinds.
   public let enumeration: String?
-  /// How the server assigns the value; nil if clients set it.
+  /// The rule by which the server assigns the value; nil if clients set it.
   public let assignment: Assignment?
   /// Whether the store has an index on it, for predicates and orders.
   public let isIndexed: Bool
