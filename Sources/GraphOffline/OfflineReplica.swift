@@ -15,7 +15,7 @@ import Logging
 /// edits.
 /// `synchronize` sends them, and receives what others have committed.
 public struct OfflineReplica: Sendable {
-  /// Where the server's replicas are.
+  /// The folder of the server's replicas.
   package let folder: ReplicaFolder
   /// Returns the present time.
   let now: @Sendable () -> Timestamp
