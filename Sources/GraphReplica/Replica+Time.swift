@@ -7,8 +7,8 @@ extension Replica {
   /// The time without an answer or another message after which the owner is notified.
   package static let silenceMilliseconds: Int64 = 5_000
 
-  /// When the next tick is due, on the clock of the ticks. It serves to ping, to report silence, or to close the
-  /// connection.
+  /// The time at which the next tick is due, on the clock of the ticks. It serves to ping, to report silence, or to
+  /// close the connection.
   ///
   /// It equals the last tick's time if a tick is due at once because of a new request. Nil while there is no
   /// connection. Each event may change it, and an early tick is harmless.

@@ -6,7 +6,7 @@
 /// is restarted only if it would end too late, and postponed at most once before it fires. An early wake-up is
 /// harmless. The reply to a ping postpones the sleep to the next ping, so an idle client wakes only to ping.
 package struct TickTimer: Hashable, Sendable {
-  /// When the timer fires; nil if no sleep is active.
+  /// The time at which the timer fires; nil if no sleep is active.
   package private(set) var time: Int64?
   private var wasPostponed = false
 
