@@ -31,7 +31,7 @@ package struct Intent: Sendable, Equatable {
   package var model: IntentModel
   /// The shown name of the user.
   package var author: String
-  /// When the user made it, by the client's clock.
+  /// The time at which the user made it, by the client's clock.
   package var made: Timestamp
   package var policy: MergePolicy
   package var undo: UndoGroup?
@@ -107,7 +107,7 @@ package struct Intent: Sendable, Equatable {
     return rest
   }
 
-  /// When it left; nil if it has not.
+  /// The time at which it was sent; nil if it was not.
   package var leftTime: Timestamp? {
     switch state {
     case .queued: nil
@@ -155,14 +155,14 @@ package struct IntentModel: Sendable, Hashable {
   }
 }
 
-/// Why an intent waits for its user.
+/// The reason why an intent waits for its user.
 package struct Parking: Sendable, Equatable {
   /// The code of the server's refusal, or `model` or `waits`.
   package var code: String
   package var message: String
   /// By the client's clock.
   package var at: Timestamp
-  /// When it left, if it did.
+  /// The time at which it was sent; nil if it was not.
   package var left: Timestamp?
   package var conflicts = [Conflict]()
   package var violations = [Violation]()
