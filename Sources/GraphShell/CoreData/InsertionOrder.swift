@@ -34,7 +34,7 @@ struct InsertionOrder {
     for (place, row) in order.enumerated() { places[row] = place }
     func targets(_ place: Int) -> ArraySlice<Int> { required[order[place], default: []].compactMap { places[$0] }[...] }
     var groups = [[RowKey]]()
-    /// When a row was found, and the earliest row that it leads back to; -1 before.
+    /// The order in which a row was found, and the earliest row that it leads back to; -1 before.
     var found = [Int](repeating: -1, count: order.count)
     var earliest = found
     var isOpen = [Bool](repeating: false, count: order.count)
