@@ -23,7 +23,7 @@ struct ServerClock {
   private var pruningClock: PruningClock?
   /// The newest revision when the server started.
   private var startHead: Revision = 0
-  /// When each commit was recorded, by the monotonic clock.
+  /// The time at which each commit was recorded, by the monotonic clock.
   private var recorded = [Revision: Int64]()
   /// The clock of the day at each write since the last one whose commits were recorded.
   private var writeTimes = Set<Timestamp>()
