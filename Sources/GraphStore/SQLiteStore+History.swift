@@ -29,7 +29,7 @@ extension SQLiteStore {
       try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
       let changes = if let changes = request.changes { Int(clamping: changes) } else { Int.max }
-      // How many changes a class does not see must not be counted.
+      // The number of changes that a class does not see must not become known.
       let filter = try LogFilter(
         request.filter, after: request.after, through: through, changes: visibility == nil ? changes : .max,
         omitsDamage: true, names: names, history: history,

@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: everything but the atomics and `unsynced` is guarded by the store's turn.
 final class GatheredCommits: @unchecked Sendable {
-  /// When the gathered commits are committed in SQLite.
+  /// The limits at which the gathered commits are committed in SQLite.
   struct Limits: Hashable, Sendable {
     var commits = 64
     /// The size of the entries, in bytes.

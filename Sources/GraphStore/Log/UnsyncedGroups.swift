@@ -13,7 +13,7 @@ import GraphModel
 ///
 /// `@unchecked Sendable`: `condition` guards the state, and the outcome of each group.
 final class UnsyncedGroups: @unchecked Sendable {
-  /// How a group ended.
+  /// The outcome of a group.
   enum Outcome {
     case durable
     /// Neither the log nor SQLite can be written. The commits may still be restored later.

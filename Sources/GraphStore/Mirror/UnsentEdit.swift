@@ -8,7 +8,7 @@ package struct UnsentEdit: Sendable {
   /// The save. Objects that it inserts have temporary ids; those of earlier edits have provisional ones.
   package var transaction: Transaction
   package var author: String
-  /// When the edit was made, by the client's clock.
+  /// The time at which the edit was made, by the client's clock.
   package var time: Timestamp
   /// The provisional numbers that earlier edits have used up.
   package var usedNumbers: Int64
