@@ -16,7 +16,7 @@ public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
   /// The forms of an address, for messages and help.
   public static let forms = "tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH"
 
-  /// Why a text is not an address.
+  /// The reason why a text is not an address.
   public struct ParseError: Error, Hashable, CustomStringConvertible {
     public let description: String
   }
