@@ -42,7 +42,7 @@ struct PastContents {
   var color: PaperColor?
   var notes = [PastNote]()
   var links = [PastLink]()
-  /// Why there are no links, if they could not be read.
+  /// The reason why there are no links, if they could not be read.
   var linksAreMissing: Refusal?
   /// The commit of the revision; nil if it was pruned.
   var commit: PastCommit?
