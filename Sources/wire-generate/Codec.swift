@@ -141,7 +141,7 @@ extension Codec {
     return code
   }
 
-  /// How a single value of the field is written and read.
+  /// The code that writes and reads a single value of the field.
   private func value(of field: ProtoFile.Field, _ options: SwiftMapping.Field) throws(SourceError) -> FieldCode {
     var code = FieldCode(
       field: field, options: options, property: options.property ?? field.name.camelCased, swift: "", reads: "")
