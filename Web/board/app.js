@@ -618,7 +618,7 @@ export class App {
 
   // MARK: - Menus and messages
 
-  /** Where a menu opens that the keyboard requested. */
+  /** The place at which a menu opens that the keyboard requested. */
   menuPlace() {
     const view = this.focused === null ? undefined : this.surface.views.get(this.focused);
     return view && !this.listShown ? view.element : document.activeElement ?? document.body;

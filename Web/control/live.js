@@ -36,7 +36,7 @@ export class LiveBoard extends EventTarget {
   /** The authors of the last changes.
    * @type {Map<string, string>} */
   #authors = new Map();
-  /** Where the user has written last.
+  /** The place where the user has written last.
    * @type {{object: string, end: number} | null} */
   typed = null;
   #name = '';

@@ -12,7 +12,7 @@ export class Login {
    * @type {Known | null} */
   account = null;
   isSignedOut = false;
-  /** Why the server does not let this page in.
+  /** The reason why the server does not let this page in.
    * @type {'notAllowed' | 'outdated' | null} */
   refused = null;
   refusal = '';

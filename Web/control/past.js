@@ -92,7 +92,7 @@ export class Past {
    * @param {Date} date */
   async revisionAt(date) { return Number((await this.#connection.revisionAt(date.getTime() * 1000)).revision); }
 
-  /** Where the value of a property comes from.
+  /** The origin of a property's value.
    * @param {string} id @param {string} property */
   async why(id, property) {
     const origin = await this.#connection.valueOrigin({ id, entity: 'Note' }, property);

@@ -12,7 +12,7 @@ export class ConnectionTimer {
     /** The time of the last tick; 0 before the first. */
     this.now = 0;
     this.lastReceived = 0;
-    /** When the last request that the server answers was sent. */
+    /** The time at which the last request was sent that the server answers. */
     this.lastRequested = 0;
     this.heartbeat = 15_000;
     /**
