@@ -41,7 +41,7 @@ package final class CoreDataFile {
   private static let firstFrameworkEntity: Int64 = 16_001
 
   /// Opens a store.
-  /// - Parameter name: the path of its main file. The write-ahead log beside it is read with it.
+  /// - Parameter name: the path of its main file. The write-ahead log beside the file is read, too.
   /// - Throws: `Refusal`: `notFound`, `invalid` for anything but a Core Data store, `unavailable` for a disk error.
   package init(_ name: String) throws {
     let snapshot = try StoreSnapshot(of: name)
