@@ -88,7 +88,7 @@ public final class ResultsController {
     readers = []
   }
 
-  /// Ends a result because its source delivers no more changes, for example after a failed query: the rows stay, and
+  /// Ends a result because its source delivers no further changes, for example after a failed query: the rows stay, and
   /// `updates` throws the refusal.
   public func fail(_ refusal: Refusal) {
     source.stop()
