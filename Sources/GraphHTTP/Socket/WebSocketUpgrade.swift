@@ -62,7 +62,7 @@ struct WebSocketUpgrade: Sendable {
     }
   }
 
-  /// The answer. It is written as bytes, because the HTTP handlers have been removed by then.
+  /// The bytes of the answer. They do not pass through the HTTP handlers, which have been removed by then.
   var answer: ByteBuffer {
     let hash = Insecure.SHA1.hash(data: Data((key + Self.keySuffix).utf8))
     let lines = [
