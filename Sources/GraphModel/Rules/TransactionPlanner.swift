@@ -220,7 +220,7 @@ public struct TransactionPlanner {
 // MARK: - Access
 
 /// Objects that the requesting principal can't see do not exist for its edits, and each effect of the transaction must
-/// be permitted, on every path. Without rights, `judge` is nil, and all of this costs no more than a test.
+/// be permitted, on every path. Without rights, `judge` is nil, and all of this costs only a test.
 extension TransactionPlanner {
   /// Whether the principal may not see an object, present or deleted. Objects that the transaction inserts are its own.
   func isInvisible(_ id: ObjectID) throws -> Bool {
