@@ -3,7 +3,7 @@
 /// The times of a connection, in milliseconds of a monotonic clock. It says when to ping, when the server is silent,
 /// and when the connection counts as lost.
 ///
-/// An idle client sleeps between heartbeats: the timer needs no more frequent ticks.
+/// An idle client sleeps between heartbeats: more frequent ticks are not needed.
 struct ConnectionTimer {
   /// The phase of the connection, which decides how long the server may be silent.
   enum Phase {
