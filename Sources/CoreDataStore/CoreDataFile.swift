@@ -51,7 +51,7 @@ package final class CoreDataFile {
     let schema = try Self.schema(database)
     guard !schema.isEmpty else {
       throw Refusal(
-        .invalid, "\(name) has no tables: what an app saved last is in \(name)-wal; copy that file with the store")
+        .invalid, "\(name) has no tables: the newest data of an app are in \(name)-wal; copy that file with the store")
     }
     do {
       uuid = try Self.readUUID(database)

@@ -45,7 +45,7 @@ extension AccessFile {
   ) throws -> (link: AccessUser, token: AccessToken) {
     guard role < .owner else { throw Refusal(.invalid, "a share link can't make its holders owners") }
     guard !label.contains(AccessToken.prefix) else {
-      throw Refusal(.invalid, "a link's name can't contain \(AccessToken.prefix), as a token does, because it is shown")
+      throw Refusal(.invalid, "a link's name can't contain \(AccessToken.prefix), the prefix of tokens: it is shown")
     }
     let name = Self.linkPrefix + label
     let link = try addUser(name, role: nil, isLink: true, now: now, random: random)

@@ -42,7 +42,7 @@ extension AccessFile {
         .invalid, "the label has \(label.utf8.count) bytes; at most \(AccessUser.maximumNameSize) are allowed")
     }
     guard !label.contains(AccessToken.prefix) else {
-      throw Refusal(.invalid, "a label can't contain \(AccessToken.prefix), as a token does, because labels are shown")
+      throw Refusal(.invalid, "a label can't contain \(AccessToken.prefix), the prefix of tokens: labels are shown")
     }
     let token = AccessToken(random: random)
     try write { database in

@@ -30,7 +30,7 @@ extension AccessFile {
     _ name: String, role: Role? = .editor, now: Timestamp, random: () -> UInt64
   ) throws -> AccessUser {
     guard !name.hasPrefix(Self.linkPrefix) else {
-      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", as that of a share link does")
+      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", the prefix of share links")
     }
     return try addUser(name, role: role, isLink: false, now: now, random: random)
   }
@@ -56,7 +56,7 @@ extension AccessFile {
   public func renameUser(_ name: String, to newName: String, now: Timestamp) throws -> AccessUser {
     try AccessUser.check(name: newName)
     guard !newName.hasPrefix(Self.linkPrefix) else {
-      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", as that of a share link does")
+      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", the prefix of share links")
     }
     return try write { database in
       var user = try self.user(named: name, database)

@@ -60,7 +60,7 @@ public struct AccessUser: Hashable, Sendable {
       throw Refusal(.invalid, "a user's name has no space at its beginning or end")
     }
     guard !name.hasPrefix(AccessToken.prefix) else {
-      throw Refusal(.invalid, "a user's name can't begin with \(AccessToken.prefix), as a token does")
+      throw Refusal(.invalid, "a user's name can't begin with \(AccessToken.prefix), the prefix of tokens")
     }
     guard !Principal.isReserved(name) else {
       throw Refusal(

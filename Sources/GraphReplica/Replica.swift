@@ -209,7 +209,7 @@ package struct Replica: Sendable {
 
   private static let forgotten = Refusal(
     .unavailable,
-    "its answer was lost, and the store no longer knows what came before: whether it was done is in the log")
+    "its answer was lost, and the history of the store has changed: the log shows whether it was done")
 
   private mutating func submit(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
     let id = save.sentID ?? identity.wireID(save.id)

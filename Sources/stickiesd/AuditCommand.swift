@@ -8,7 +8,7 @@ import GraphModel
 /// `stickiesd audit`
 struct AuditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "audit", abstract: "Show who has logged in, what was refused, and which rights were changed.",
+    commandName: "audit", abstract: "Show logins, refusals, and changes of rights.",
     discussion: """
       A line for each event, the oldest first: logins of users with their addresses, refused credentials and requests, \
       and each change of users, tokens and grants. It contains no notes and no secrets. Programs of the daemon's own \

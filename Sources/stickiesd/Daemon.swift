@@ -64,7 +64,7 @@ struct Serve: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Cancel a fetch that finds nothing for this long, 1 to 86400; default: 60.", valueName: "seconds"))
+      "The seconds after which a fetch without a result is cancelled, 1 to 86400; default: 60.", valueName: "seconds"))
   var searchSeconds: Int?
 
   @OptionGroup var history: HistoryFlags

@@ -74,7 +74,7 @@ struct ObjectName {
     guard let entity = model.entity(named: entityName), entity.scope == .container else {
       throw Refusal(
         .notFound,
-        "\"\(entityName.excerpt)\" is no container of the model \(model.name); "
+        "\"\(entityName.excerpt)\" is not a container of the model \(model.name); "
           + (containers.isEmpty ? "it has none" : "there is \(containers.joined(separator: ", "))"))
     }
     let keys = entity.uniquenessConstraints.filter { $0.count == 1 }.compactMap { $0.first }

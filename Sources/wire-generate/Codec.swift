@@ -129,7 +129,7 @@ extension Codec {
       code.cardinality = .optional
     }
     guard field.choice != nil || code.initial != nil || message.start != nil else {
-      throw sourceError("what is \(field.name) if it is absent? Write zero and a value", at: options.line)
+      throw sourceError("the value of an absent \(field.name) is not defined; write zero and a value", at: options.line)
     }
     if case .payload? = code.role, field.choice == nil {
       throw sourceError("the type of \(field.name) is a payload, which only a oneof can have", at: options.line)
@@ -184,7 +184,8 @@ extension Codec {
       zero: options.zero, fields: [])
     for field in message.fields where field.choice == name { choice.fields.append(try code(of: field, in: mapped)) }
     guard choice.required != nil || choice.zero != nil else {
-      throw sourceError("what is \(name) if it is absent? Write required and an error, or zero", at: options.line)
+      throw sourceError(
+        "the value of an absent \(name) is not defined; write required and an error, or zero", at: options.line)
     }
     guard choice.isSelf || options.type != nil else {
       throw sourceError("the type of \(name) is missing; write type and a name, or = self", at: options.line)

@@ -63,7 +63,7 @@ const otherPast = {
 };
 const forgotten = {
   code: 'unavailable',
-  message: 'its answer was lost, and the store no longer knows what came before: whether it was done is in the log',
+  message: 'its answer was lost, and the history of the store has changed: the log shows whether it was done',
 };
 
 export class Replica {

@@ -28,7 +28,7 @@ package final class MirrorStore: @unchecked Sendable {
     package init() {}
 
     func refusal(_ what: String) -> Refusal {
-      Refusal(.limit, "what you may see \(what), which is the most that is kept for work without the server")
+      Refusal(.limit, "the graph that you may see \(what), the maximum of a copy for work without the server")
     }
   }
 

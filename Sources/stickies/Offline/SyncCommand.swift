@@ -54,7 +54,7 @@ struct SyncCommand: ParsableCommand {
 
   struct State: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "status", abstract: "Show whether sync is on, and what was not sent.")
+      commandName: "status", abstract: "Show whether sync is on, and the number of unsent edits.")
     @OptionGroup var options: CommonOptions
 
     @MainActor
