@@ -1,8 +1,8 @@
 // @ts-check
 /// <reference lib="webworker" />
 // The service worker that caches the application's files, so that the board can be loaded while the server can't be
-// reached. It caches only files of `app/BUILD/` and nothing of `v1`, so no data of the server passes through it or stays
-// in it. Without the worker, only a reload without the server fails.
+// reached. It caches only files of `app/BUILD/` and nothing of `v1`, so no data of the server passes through it or
+// stays in it. Without the worker, only a reload without the server fails.
 //
 // Each build has its own address and never changes, so a cached file is never stale. Pages are loaded from the network
 // first: a server with a newer build redirects to it, and the page of that build registers its own worker, which
@@ -55,12 +55,12 @@ async function keep(start) {
       if (seen.has(link) || folder(link) !== base || seen.size >= maximumFiles) continue;
       seen.add(link);
       const found = await fetch(link);
-      // The board works without an icon, but not without a module.
+      // Without an icon the board works, without a module it does not.
       if (found.ok) waiting.push([link, found]);
       else if (/\.(js|css)$/.test(link)) throw new Error(`${link} is missing`);
     }
   }
-  // After a redirection, the page is that of the newer build. The files of other builds are no longer needed.
+  // A page that was redirected belongs to the newer build; files of others are not needed any longer.
   for (const name of await caches.keys()) if (name.startsWith(`${root.href}app/`) && name !== base) await caches.delete(name);
 }
 

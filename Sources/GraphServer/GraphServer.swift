@@ -36,8 +36,8 @@ public struct GraphServer: Service {
     public var authenticator: (any Authenticating)?
     /// Logs browsers in; nil if no browser needs it.
     public var browserLogins: (any BrowserLogins)?
-    /// The maximum number of connections; further ones are closed without a message. The descriptor limit minus the
-    /// store's descriptors applies if it is lower.
+    /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
+    /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
     /// The certificate of the addresses that begin with `tls://`; required if there are any.
     public var certificate: ServerCertificate?

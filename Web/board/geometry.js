@@ -73,7 +73,8 @@ export function fit(rect, view, inset, limit = 1) {
   };
 }
 
-/** The distance by which a view must move along an axis to show the part from `a` to `b`. If the part is too long, its beginning is shown.
+/** The distance by which a view must move along an axis to show the part from `a` to `b`.
+ * If the part is too long, its beginning is shown.
  * @param {number} a @param {number} b @param {number} low @param {number} high */
 const along = (a, b, low, high) => a < low || b - a > high - low ? a - low : b > high ? b - high : 0;
 

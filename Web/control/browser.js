@@ -37,7 +37,8 @@ export function browser() {
   };
 }
 
-/** The undo stack of this tab, which a reload continues. The numbers of groups begin at the clock's time, so that they are greater than the numbers of earlier loads.
+/** The undo stack of this tab, which a reload continues.
+ * The numbers of groups begin at the clock's time, so that they are greater than the numbers of earlier loads.
  * @param {() => string} randomHex @returns {[string, number]} */
 function undoScope(randomHex) {
   let scope = idText(randomHex());

@@ -167,7 +167,7 @@ struct APIDescription {
     var members = [JSON.Member("operationId", .string(id)), .init("summary", .string(summary))]
     let list =
       parameters.map { name in
-        // A stream requires `entity`. It is the only operation with a `timeout`.
+        // Only a stream has the parameters of which one is required.
         parameter(
           name, "query", Self.schema(ofParameter: name, of: id),
           isRequired: name == "entity" && parameters.contains("timeout"))
@@ -302,7 +302,7 @@ struct APIDescription {
   }
 
   private static let anyObject = type("object")
-  /// An id of the server. Its last digit has only four bits, and its second half is a time and therefore not zero.
+  /// An id that the server gives: its last digit has four bits, and its second half is a time, which is not zero.
   private static let identifier = type(
     "string",
     [
