@@ -70,7 +70,7 @@ public final class GraphClient {
     case closed
   }
 
-  /// The address of the server. For an embedded graph, it represents the folder.
+  /// The address of the server. That of an embedded graph stands for its folder.
   public let address: ServerAddress
   /// The local graph, which keeps edits until `save`.
   public let context: ObjectContext

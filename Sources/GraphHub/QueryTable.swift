@@ -18,7 +18,7 @@ struct QueryTable {
     let lens: ModelLens?
     /// The objects that its readers see; nil for all.
     var visibility: Visibility?
-    /// For readers who do not see everything: the entry that matches the predicate; nil if the predicate has paths.
+    /// For readers who do not see everything: the entry that matches the predicate, nil if it has paths.
     var base: UInt64?
     /// The root entities to whose objects the results refer; empty for readers who see everything.
     var refersTo = Set<EntityNumber>()
@@ -28,9 +28,8 @@ struct QueryTable {
     let evaluator: PredicateEvaluator
     /// The estimated steps of evaluating an object before and after a change.
     let steps: Int
-    /// Whether the predicate reads objects other than the evaluated one. The writer computes the effect of a commit on
-    /// such a query. For readers who do not see everything, a reference counts, too: the stored value must not decide
-    /// if they can't see its object.
+    /// Whether the predicate reads other objects than the evaluated one. The writer computes a commit's effect on
+    /// such a query. For a class also a reference that it may not see, because the stored one must not decide.
     let isRelated: Bool
     /// The window that its readers see; nil when they see the complete result.
     var window: WindowKey?
@@ -70,7 +69,7 @@ struct QueryTable {
   private(set) var entries = [UInt64: Entry]()
   /// The queries of readers who do not see everything, by their visibility.
   var classes = [Visibility: Set<UInt64>]()
-  /// The queries in `classes` whose predicates have paths.
+  /// Those of them whose predicates have paths.
   var pathEntries = Set<UInt64>()
   /// The entries that match the predicates of these queries, and the queries of each.
   var bases = [LiveQuery: UInt64]()

@@ -95,7 +95,7 @@ extension OfflineReplica {
     public var number: Int64
     /// The user who made it.
     public var author: String
-    /// The time at which it was made, by the clock of that computer.
+    /// When it was made, by the clock of that computer.
     public var made: Timestamp
     /// The reason, for people.
     public var message: String

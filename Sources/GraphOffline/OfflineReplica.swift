@@ -149,8 +149,7 @@ public struct OfflineReplica: Sendable {
       try await synchronizer.settle()
       return synchronizer.report
     }
-    // Intents that were sent may be committed under the old id, so they are sent again under it. The others get a new
-    // id.
+    // Intents that have left may be committed under the old id, and are asked for under it. The others get a new one.
     try await synchronizer.send(onlyLeft: true)
     var generator = SystemRandomNumberGenerator()
     let fresh = UniqueID(high: generator.next() | 1, low: generator.next())
@@ -173,8 +172,8 @@ public struct OfflineReplica: Sendable {
     return report
   }
 
-  /// Completes a reset that was interrupted. A delete of everything is never sent again automatically. If the server
-  /// has committed it, the commit is received like any other.
+  /// Completes a reset that was interrupted. A delete of everything is never sent again without being asked for: if the
+  /// server has it, its commit is received like any other.
   private func completeInterrupted(
     _ replica: UnsentFile.Replica, _ unsent: UnsentFile, _ client: GraphClient, _ current: String
   ) async throws {

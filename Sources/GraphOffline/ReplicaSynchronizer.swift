@@ -9,9 +9,8 @@ import GraphWire
 /// One run that brings a replica and its server together: sends what was not sent, in order, and receives what others
 /// have committed.
 ///
-/// `SendingQueue` decides what to send, and this class carries it out. An intent stays in the file until the mirror has
-/// its commit, so that the user always sees the edit. If the run ends early, the next one sends the intent again under
-/// the same id.
+/// `SendingQueue` decides; this carries it out. An intent stays in the file until the mirror has its commit, so that
+/// the user's view never lacks it; an end at any point leaves an intent that is asked for again under its id.
 final class ReplicaSynchronizer {
   private let folder: String
   private let client: GraphClient
@@ -140,7 +139,7 @@ final class ReplicaSynchronizer {
   private static let appliedCommits = 256
 
   private func receive() async throws {
-    // Commits do not contain the objects that a change of the user's grants has shown or hidden.
+    // The commits do not say which objects a change of the user's grants has shown or hidden.
     if !report.isReloaded, client.welcome?.role != Role.owner.rawValue { return try await reload() }
     var waiting = [MirroredCommit]()
     do {
@@ -154,7 +153,7 @@ final class ReplicaSynchronizer {
       }
       try apply(waiting)
     } catch let refusal as Refusal where refusal.code == .notFound || refusal.code == .pruned {
-      // The server was restored from a backup, or it has pruned commits that the mirror lacks.
+      // The server was restored from a backup, or no longer has what the mirror lacks.
       try await reload()
     }
   }

@@ -18,7 +18,7 @@ enum ResumeState {
     if case .unconfirmed(let token, _) = self { token } else { nil }
   }
 
-  /// Records that objects of this state are held.
+  /// Records that something of this state is held.
   mutating func record(_ token: Token) {
     switch self {
     case .confirmed(let old): self = .confirmed(Self.newer(old, token))

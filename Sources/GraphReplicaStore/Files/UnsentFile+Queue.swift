@@ -101,8 +101,8 @@ extension UnsentFile {
 
   // MARK: - Sending
 
-  /// Marks intents as sent. They may be sent when this call has returned.
-  /// - Returns: the marked intents. The user has discarded the others.
+  /// Marks intents as sent. Their bytes may leave when this has returned.
+  /// - Returns: the marked ones; the user has discarded the others.
   package func markLeft(_ numbers: [Int64], at time: Timestamp, form: IntentForm) throws -> [Intent] {
     try write { database in
       var marked = [Intent]()
@@ -119,11 +119,11 @@ extension UnsentFile {
     }
   }
 
-  /// Removes a committed intent. In all other intents, the permanent ids of its objects replace the provisional ones.
+  /// Removes a committed intent; the ids of its objects take the place of the provisional ones in all others.
   /// - Parameters:
   ///   - ids: by provisional id.
   ///   - numbers: the numbers that the server has assigned, by the object's provisional id.
-  ///   - rest: the edits that the server has not applied, as a parked intent in the place of the committed one.
+  ///   - rest: what the server has not applied, parked; it stays in the intent's place.
   ///   - revision: the revision of the commit.
   package func finish(
     _ number: Int64, ids: [ObjectID: ObjectID], numbers: [ObjectID: Int64] = [:], rest: Intent? = nil,
@@ -157,7 +157,7 @@ extension UnsentFile {
     }
   }
 
-  /// Parks an intent, and the later ones that name an object which it inserts.
+  /// Parks an intent, and those behind it that name an object which only it would have made.
   package func park(_ number: Int64, _ parking: Parking, form: IntentForm) throws {
     try write { database in
       var parked = [number: parking]
@@ -177,8 +177,7 @@ extension UnsentFile {
     }
   }
 
-  /// Parks an intent that has no meaning in the present version of the model. Its form keeps the names of its own
-  /// version.
+  /// Parks an intent that has no meaning in the present version of the model. Its form stays in its own names.
   package func parkUnreadable(_ number: Int64, _ parking: Parking) throws {
     try write { database in
       let text = try String.fetchOne(database, sql: "SELECT form FROM intent WHERE number = ?", arguments: [number])
@@ -197,7 +196,7 @@ extension UnsentFile {
 
   // MARK: - Parked intents
 
-  /// Queues a parked intent again, under a new transaction id, with the intents that wait for it.
+  /// Queues a parked intent again, under a new transaction id, with those that wait for it.
   /// - Parameters:
   ///   - policy: nil for the intent's own.
   ///   - base: the server's revision that the user has seen now.
@@ -225,7 +224,7 @@ extension UnsentFile {
     }
   }
 
-  /// The intents that would be discarded with an intent: those that name an object which it inserts.
+  /// The intents that would be discarded with one: those that name an object which only it makes.
   package func dependents(of number: Int64, form: IntentForm) throws -> [Int64] {
     try read { database in try Self.dependents(of: number, database, form) }
   }
@@ -238,7 +237,7 @@ extension UnsentFile {
     return gone.sorted()
   }
 
-  /// Removes an intent, and those that name an object which it inserts. An intent that may have reached the server and
+  /// Removes an intent, and those that name an object which only it makes. One that may have reached the server and
   /// has no answer is not removed.
   /// - Returns: the removed intents' forms.
   package func discard(_ number: Int64, form: IntentForm) throws -> [String] {
@@ -320,7 +319,7 @@ extension UnsentFile {
 }
 
 extension Intent {
-  /// Gives the changes the present revision as their base, because the user has seen the server's values by now.
+  /// Bases what the user has seen of the server's values by now on the present revision.
   mutating func prepareRetry(_ policy: MergePolicy?, base: Revision) {
     if let policy { self.policy = policy }
     guard case .changes(var changes) = content else { return }

@@ -107,7 +107,7 @@ package struct Intent: Sendable, Equatable {
     return rest
   }
 
-  /// The time at which it was sent; nil if it was not.
+  /// When it left; nil if it has not.
   package var leftTime: Timestamp? {
     switch state {
     case .queued: nil

@@ -54,7 +54,7 @@ package struct SendingQueue: Sendable {
     case pause(Refusal)
   }
 
-  /// The maximum number of intents that are sent and not answered.
+  /// The most intents that are sent and not answered.
   package static let maximumInFlight = 64
 
   /// In the order of their numbers.

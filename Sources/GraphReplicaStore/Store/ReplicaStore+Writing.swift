@@ -71,7 +71,7 @@ extension ReplicaStore {
         return plan.provisionalNumbers(model)
       }
     } catch {
-      // The intent was not stored, for example because the disk is full or another process has a lock.
+      // The file does not have it: a full disk, or a lock that another process holds.
       if appended != nil { overlay.removeLast() }
       throw error
     }
@@ -211,7 +211,7 @@ extension TransactionPlan {
 }
 
 extension ObjectChange {
-  /// The change that reverts this one, in a commit of its own.
+  /// The change that takes this one back, as a commit of its own.
   fileprivate func reversed(in revision: Revision, _ model: Model) -> ObjectChange {
     let restored = before.map { ObjectImage(id: $0.id, revision: revision, values: $0.values) }
     switch kind {

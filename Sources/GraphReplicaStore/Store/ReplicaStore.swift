@@ -96,7 +96,7 @@ public final class ReplicaStore: GraphStoring {
     }
   }
 
-  /// The refusal of a request for data that the replica does not have.
+  /// The refusal of what the replica does not have.
   static func needsServer(_ what: String) -> Refusal {
     Refusal(.unavailable, "\(what) needs the server, which can't be reached")
   }

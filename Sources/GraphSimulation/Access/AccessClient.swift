@@ -35,7 +35,7 @@ final class AccessClient {
   var link = ClientLink()
   private(set) var queries = [Query]()
   private(set) var pending = [RequestID: Pending]()
-  /// Complete answers that were not checked yet.
+  /// Answers that are complete, to be checked.
   private var finished = [(request: AccessRequest, answer: AccessAnswer)]()
   /// The acknowledged commits, and the ids of their transactions for this client.
   private var acknowledged = [(id: TransactionID, revision: Revision)]()

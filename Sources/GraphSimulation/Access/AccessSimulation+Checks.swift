@@ -36,18 +36,18 @@ extension AccessSimulation {
     }
   }
 
-  /// Compares the queries that have changed with the graph at the revision that the client was last shown.
+  /// Compares the queries that have changed with the revision that the client was shown last.
   func checkShown(_ client: AccessClient, _ state: SessionState) throws {
     defer { client.touched = [] }
     if client.touched.isEmpty { return }
     guard let graph = graph(client.shownRevision, seenBy: state.access) else {
       return try check("client \(client.number) was shown revision \(client.shownRevision), which does not exist")
     }
-    // Until a query is loaded again, it shows the graph that the earlier rights made visible.
+    // Until a query is loaded again, it shows what was visible with the rights before.
     let earlier = state.earlier.compactMap { self.graph(client.shownRevision, seenBy: $0) }
     for query in client.queries where client.touched.contains(query.id) && query.window == nil {
       guard client.context.isLoaded(query.id) else { continue }
-      // The answer to the client's own commit may arrive before the deltas.
+      // The answer to the client's own commit may be ahead of the deltas.
       let held = client.context.storedResult(of: query.id).filter { $0.value.revision <= client.shownRevision }
       let ahead = Set(client.context.storedResult(of: query.id).keys).subtracting(held.keys)
       let differences = ([graph] + earlier).map { graph in

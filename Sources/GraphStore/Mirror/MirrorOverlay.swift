@@ -47,7 +47,7 @@ package final class MirrorOverlay: @unchecked Sendable {
   // MARK: - Edits
 
   /// Replaces the unsent edits.
-  /// - Returns: the effect of each edit on the graph.
+  /// - Returns: what each does to the graph.
   @discardableResult
   package func show(_ edits: [UnsentEdit]) throws -> [PlannedEdit] {
     queue.inDatabase { _ in
@@ -57,9 +57,9 @@ package final class MirrorOverlay: @unchecked Sendable {
     return try planned()
   }
 
-  /// Adds an edit after the others, unless the rules do not allow it.
+  /// Adds an edit behind the others, unless the rules do not allow it.
   /// - Parameter floor: a revision that was shown already; its objects have a higher one.
-  /// - Returns: the effect of the edit on the graph, or the reason why it was not added.
+  /// - Returns: what it does to the graph, or why it was not added.
   package func append(_ edit: UnsentEdit, above floor: Revision = 0) throws -> PlannedEdit {
     try inTransaction { connection in
       try refresh(connection)
@@ -88,7 +88,7 @@ package final class MirrorOverlay: @unchecked Sendable {
     }
   }
 
-  /// Plans the edits, unless the plans are already based on the mirror's present state.
+  /// Plans the edits, unless the plans are those of the mirror's present state.
   private func refresh(_ connection: Connection) throws {
     let objects = ObjectReader(connection, layout: layout)
     let history = HistoryReader(objects: objects)

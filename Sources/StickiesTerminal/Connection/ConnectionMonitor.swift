@@ -23,7 +23,7 @@ final class ConnectionMonitor: BoardPart {
   private(set) var state = ConnectionState.connected { didSet { if state != oldValue { stateDidChange() } } }
   /// Whether the server has not answered for a while.
   private(set) var isSilent = false { didSet { if isSilent != oldValue { application.setNeedsDisplay() } } }
-  /// Whether machines on the route can read and change the messages.
+  /// Whether machines on the way can read and change what is sent.
   var isUnprotected = false
   /// Called when the state has changed.
   var stateDidChange: () -> Void = {}
