@@ -5,7 +5,7 @@ import GraphStore
 import GraphWire
 
 extension MirroredCommit {
-  /// A commit of the server; nil if it does not contain its changes, so that the mirror must be loaded again: a batch
+  /// A commit of the server; nil if it does not say what has changed, so that the mirror must be loaded again: a batch
   /// with too many changes, or an object that the user no longer sees.
   init?(_ followed: GraphClient.FollowedCommit, now: Timestamp) {
     guard let entry = followed.commit else {
