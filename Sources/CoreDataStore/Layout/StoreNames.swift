@@ -2,9 +2,9 @@ import GraphModel
 
 /// The names that a store has for the entities and properties of a model.
 ///
-/// They are equal, except where a name of the app is not possible in a model. Then the caller gives the name in the
-/// store, or the model states the earlier name of the part, or the name is one that the conversion of a model makes:
-/// with an underscore after it or an `x` before it, without accents.
+/// The names are equal, except where a name of the app is not possible in a model. Then the caller gives the name in
+/// the store, or the model states the earlier name of the part, or the conversion has changed the name: it appends an
+/// underscore or prepends an `x`, and removes accents.
 struct StoreNames {
   private var entities = [String: Entity]()
   private var properties = [PropertyNumber: String]()
