@@ -72,7 +72,7 @@ package final class ConnectionStates: Sendable {
   private func remove(_ number: Int) { content.withLock { $0.streams[number] = nil } }
 }
 
-/// A client as code on other actors has it: its states, and a way to close it.
+/// The parts of a client that code on other actors may use: its states, and a way to close it.
 package struct ClientLink: Sendable {
   package let states: ConnectionStates
   let mailbox: Mailbox<GraphClient>
