@@ -12,7 +12,7 @@ public struct ArrangementCause: Hashable, Sendable {
   /// Whether this client's user committed it. New objects may then be echoes of the client's own inserts.
   public var isOwn: Bool
 
-  /// No commit: another filter, another order, an object that was created on this client.
+  /// The cause is not a commit, but another filter, another order, or an object that was created on this client.
   public static let here = ArrangementCause(revision: 0, author: "", deleted: [], isOwn: false)
 
   /// Creates the cause for a commit.
