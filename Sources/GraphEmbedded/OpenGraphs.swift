@@ -39,7 +39,7 @@ actor OpenGraphs {
     }
   }
 
-  /// Counts a client of an open graph no longer, and returns when the graph is closed if it was the last one.
+  /// Stops counting a client of an open graph. After the last client, the graph is closed before this returns.
   func release(_ folder: String) async {
     guard var entry = entries[folder] else { return assertionFailure("a graph that has a client is open") }
     assert(entry.leases > 0, "a client that is counted is released once")
