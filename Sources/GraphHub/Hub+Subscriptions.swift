@@ -70,7 +70,7 @@ extension Hub {
     _ query: UInt64, _ session: Session, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
     // The effect of old commits on key-path queries and windows is not recorded, and a state from before a change of
-    // grants may be one of other rights.
+    // grants may contain objects that the present rights do not show.
     if queries.hasUnrecordedEffects(query) || session.access.since > 0 && since <= session.access.since {
       return load(query, session, request, known: true, &actions)
     }

@@ -39,8 +39,8 @@ public enum ClientIdentity: Hashable, Sendable {
 public enum BrowserUser: Hashable, Sendable {
   /// The user of the token with this number.
   case token(UInt64)
-  /// The account of this name, which the machine's owner names. Empty for the owner itself. A server with accounts
-  /// refuses that, because the connection of a browser can't prove it.
+  /// The account of this name, which the owner of the machine has chosen. An empty name is the owner without an
+  /// account. A server with accounts refuses it, because a browser's connection can't prove that its user is the owner.
   case named(String)
 }
 
