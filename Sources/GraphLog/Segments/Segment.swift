@@ -16,7 +16,8 @@ struct Segment: Hashable, Sendable {
     return String(repeating: "0", count: max(0, 10 - digits.count)) + digits + ".segment"
   }
 
-  /// The number in the name of a segment file; nil for other files. It is so small that there is always a next one.
+  /// The number in the name of a segment file; nil for other files. It is at most `Int64.max`, so that the next number
+  /// exists.
   static func number(in name: String) -> UInt64? {
     guard let number = Int64(name.prefix { $0 != "." }), number > 0 else { return nil }
     return Self.name(UInt64(number)) == name ? UInt64(number) : nil
