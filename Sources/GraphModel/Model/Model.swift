@@ -375,7 +375,7 @@ public final class Relationship: Sendable {
     case cascade
     /// The delete is refused while any of them remain.
     case deny
-    /// They don't change; a delete that would leave a dangling reference is refused.
+    /// The objects at the other end don't change; a delete that would leave a dangling reference is refused.
     case noAction
   }
 
@@ -385,7 +385,7 @@ public final class Relationship: Sendable {
     case reference
     /// The side of a many-to-many that the model declares first: its row lists the members.
     case members
-    /// The other side of either: found through the inverse, never part of an image.
+    /// The other side of such a pair. Its objects are found through the inverse, and are never part of an image.
     case inverse
   }
 
