@@ -61,8 +61,8 @@ package enum ReplicaAction: Sendable {
   case disconnect(Refusal)
   /// The hello was answered; pending saves are sent once the queries have reached the server's head.
   case welcomed(Welcome)
-  /// Another instance of this replica has committed: it was copied, or restored to an earlier state. The owner answers
-  /// with `.renew`; edits that have not been sent wait for it, and for the connection after it.
+  /// Another instance of this replica has committed, because the replica was copied or restored to an earlier state.
+  /// The owner answers with `.renew`. Unsent edits wait for that answer, and for the next connection.
   case copied
   /// The server has rejected this client permanently.
   case rejected(Refusal)
@@ -97,8 +97,7 @@ package enum ReplicaAction: Sendable {
   case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
   /// The new roles of the principal. They replace the roles in the welcome.
   case rights([Welcome.GrantEntry])
-  /// An answer of the server has been due for some time and the server sends nothing, or it sends again. The connection
-  /// stays open.
+  /// True if an answer is overdue and the server sends nothing, false when it sends again. The connection stays open.
   case silence(Bool)
 }
 
