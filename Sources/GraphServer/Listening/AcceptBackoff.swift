@@ -64,8 +64,8 @@ enum DescriptorLimit {
     return max(1, min(maximum, number - reserve))
   }
 
-  /// The same for each of two kinds of connections that share the limit: connections to the server's own addresses, and
-  /// connections to its interfaces.
+  /// The number of connections that this limit allows for each of two kinds, at most `maximum`. Connections to the
+  /// server's own addresses and connections to its interfaces share the limit.
   static func sharedConnections(_ maximum: Int) -> Int {
     guard let number else { return maximum }
     return max(1, min(maximum, (number - reserve) / 2))
