@@ -81,8 +81,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var random: @Sendable () -> UInt64
     /// The creation time, written when the store is created.
     public var created: Timestamp = 0
-    /// The WAL size, in pages of 4 KiB, at which it is checkpointed. A smaller number makes one commit in that many
-    /// slow, a larger one makes every commit of a single client slower.
+    /// The size at which the WAL is checkpointed, in pages of 4 KiB. A small number makes checkpoints frequent, and
+    /// each slows down one commit. A large number makes every commit of a single client slower.
     public var checkpointPages = 4_000
     /// The maximum number of concurrent reads; further reads wait.
     public var maximumReaders = 5

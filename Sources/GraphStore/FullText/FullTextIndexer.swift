@@ -171,7 +171,7 @@ package final class FullTextIndexer {
       else { continue }
       let shape = try invariant(table.shape(of: image.id.entity), "an object that was read has columns in its table")
       for words in shape.fullTextTables {
-        // As values, which compare by bytes: canonically equivalent texts may have different words.
+        // Values are compared by bytes, because canonically equivalent texts may have different words.
         let (old, new) = (before.value(of: words.property), image[words.property])
         if old != new {
           put(old.stringValue, new.stringValue, RowKey(property: words.property.number, row: found.row), words)

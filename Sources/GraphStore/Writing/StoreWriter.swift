@@ -193,9 +193,9 @@ final class StoreWriter {
     var judge: AccessJudge?
     var undoes: Revision?
     var redoes: Revision?
-    /// Whether it restores a past state, which is no undo.
+    /// Whether the write restores a past state, which is not an undo.
     var isRestore = false
-    /// Whether it is a batch, selected by a predicate or given as rows; without changes it makes no commit.
+    /// Whether the write is a batch, selected by a predicate or given as rows. A batch without changes makes no commit.
     var isBatch = false
     /// The conflicts of an undo or a restore.
     var skipped = [Conflict]()
