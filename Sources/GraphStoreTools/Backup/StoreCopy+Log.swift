@@ -42,8 +42,8 @@ extension StoreCopy {
     throw try invariant(lastFailure, "an attempt without a result has failed")
   }
 
-  /// - Throws: `StoreFailure(.readOnly)` for a store that needs its log on a read-only file system: the next start,
-  ///   which syncs the newest commits, has not happened.
+  /// - Throws: `StoreFailure(.readOnly)` for a store on a read-only file system that needs its log. The next start
+  ///   syncs the newest commits, and can't write there.
   private func needsLog(_ database: Database) throws -> Bool {
     guard try LogMark.isSet(database) else { return false }
     guard ReadOnlyMedium.holds(source) else { return true }
