@@ -41,7 +41,7 @@ export class Graph {
      */
     this.results = new Map();
     /**
-     * The entities of ids that were referred to, but are not held.
+     * The entities of objects that are not held, but to which held objects refer.
      * @type {Map<string, number>}
      */
     this.entities = new Map();

@@ -1,4 +1,4 @@
-// What a session needs of the browser. Tests pass something else.
+// The services of the browser that a session uses. Tests pass substitutes.
 
 import { Connection } from '../net/connection.js';
 import { idText } from '../keep/intents.js';

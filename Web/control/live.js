@@ -1,5 +1,5 @@
-// The notes and links of a board as the user sees them: the server's objects with the unsent edits on top. Each published
-// revision and each edit changes the few that it touches, and is announced as one difference.
+// The notes and links of a board as the user sees them: the server's objects with the unsent edits on top. A published
+// revision or an edit changes only the notes and links that it touches; observers receive one difference for it.
 
 import { idOf, isTemporary } from '../keep/intents.js';
 import { differences, fromBytes, moved } from './splices.js';
@@ -19,7 +19,7 @@ export class LiveBoard extends EventTarget {
   notes = new Map();
   /** @type {Map<string, Link>} */
   links = new Map();
-  /** Whether all that is visible has arrived. Before, a copy from an earlier visit may be shown. */
+  /** Whether all visible notes have arrived. Until then, a copy from an earlier visit may be shown. */
   ready = false;
   isGone = false;
   session;

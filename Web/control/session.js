@@ -250,7 +250,7 @@ export class Session extends EventTarget {
 
   // ---- Objects
 
-  /** An object as the server has it, or had it when it was seen last.
+  /** An object in the server's newest known state.
    * @param {string} id */
   stored(id) { return this.graph.get(id) ?? this.objects.fetched.get(id) ?? this.copies.get(id); }
 

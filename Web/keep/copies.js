@@ -58,7 +58,8 @@ export class Copies {
     return { notes: this.#of(board, 'Note'), links: this.#of(board, 'Link') };
   }
 
-  /** Forgets the copies of a board in memory: the server's objects are there. An empty id means boards and tags.
+  /** Removes the copies of a board from memory, because the server's objects have arrived.
+   * An empty id means boards and tags.
    * @param {string} board */
   drop(board) {
     for (const id of this.#boards.get(board) ?? []) this.#objects.delete(id);

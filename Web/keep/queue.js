@@ -1,10 +1,10 @@
 // The queue of unsent edits, without storage, network or clock: each event returns the actions that follow from it.
 //
-// An intent is queued, is marked as having left before its first byte leaves, and disappears when the server's answer
-// has arrived and its effects are visible. A refused intent is parked: it stays until the user retries or discards it,
-// and blocks only intents that need an object which it makes. Intents leave in their order. An intent that touches an
-// object of an unanswered intent waits, and so do all later ones. Later edits of the same step are merged into a
-// waiting intent. Each note therefore has one write in flight and at most one that waits.
+// An intent is queued, is marked as sent (`left`) before its first byte is sent, and is removed when the server's
+// answer has arrived and its effects are visible. A refused intent is parked: it stays until the user retries or
+// discards it, and blocks only intents that need an object which it inserts. Intents are sent in their order. An intent
+// that touches an object of an unanswered intent waits, and so do all later ones. Later edits of the same step are
+// merged into a waiting intent. Each note therefore has one write in flight and at most one that waits.
 
 import { entityOf, idOf, isTemporary, merge, rename, subjects } from './intents.js';
 
@@ -123,7 +123,7 @@ export class Queue {
     return [{ do: 'store', intent }];
   }
 
-  /** An intent is durable in the version at the time of its action.
+  /** Records that an intent is durable, in the version that it had at its `store` action.
    * @param {number} number @returns {Action[]} */
   stored(number) {
     const version = this.#storing.get(number);
@@ -147,7 +147,7 @@ export class Queue {
 
   // ---- Sending
 
-  /** The intents that leave now, and the time at which to ask again.
+  /** The intents to send now, and the time at which to call this again.
    * @param {number} now in milliseconds @param {string} at the same as text
    * @param {(intent: Intent) => boolean} isReady whether the state that an intent refers to is known
    * @returns {{actions: Action[], wake: number}} */

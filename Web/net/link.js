@@ -255,7 +255,8 @@ export class Link {
   }
 
   /**
-   * Replaces the role of the welcome by the strongest of new ones; none means that the user may do everything.
+   * Replaces the role of the welcome by the strongest role of the new grants. Without grants, the user may do
+   * everything.
    * @param {{ role: string }[]} grants
    */
   changeRole(grants) {

@@ -80,7 +80,8 @@ export class Replica {
     this.credential = '';
     /**
      * `resuming`: the hello was accepted, and the queries have not reached the server's head of that time. Until then
-     * nothing is committed: saves refer to what the queries deliver, and a restored store is detected.
+     * no save is sent, because saves refer to the objects of the queries, and because a restored store must be detected
+     * first.
      * @type {'disconnected'|'handshaking'|'resuming'|'live'}
      */
     this.state = 'disconnected';
@@ -321,7 +322,7 @@ export class Replica {
   }
 
   /**
-   * The newest state of which a query has its result.
+   * The newest state that the result of a query shows.
    * @returns {Token|undefined}
    */
   get newestOfQueries() {
