@@ -17,7 +17,7 @@ import Testing
   /// A note, a link from it to itself, and a remark on the link.
   private func chain(on board: ObjectID?) throws -> (note: ObjectID, link: ObjectID, remark: ObjectID) {
     let (note, link, remark) = (graph.temporary("Note"), graph.temporary("Link"), graph.temporary("Remark"))
-    // The remark comes before what it depends on.
+    // The remark precedes the objects that it depends on.
     let changes = [
       Change(.insert, remark, edits: [Edit(graph.property("Remark", "link"), .set(.object(link)))]),
       Change(

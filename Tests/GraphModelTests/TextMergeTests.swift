@@ -62,7 +62,7 @@ import Testing
       return splices.map { splice in
         let first = starts.firstIndex { $0 >= splice.offset } ?? living.count
         let doomed = living.indices.filter { starts[$0] >= splice.offset && starts[$0] < splice.end }
-        // Directly behind the character in front of it, so that it moves with what was there when it was typed.
+        // Directly after the preceding character, so that it moves with the text in which it was typed.
         let place = first == 0 ? 0 : living[first - 1] + 1
         return Step(
           doomed: doomed.map { living[$0] }, place: place, insertion: Array(splice.insertion.unicodeScalars),

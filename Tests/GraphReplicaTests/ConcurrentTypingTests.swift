@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  /// Commits in the order in which they come, each moved over what was committed since its base.
+  /// Commits edits in the order of their arrival, each rebased over the commits since its base.
   private struct Server {
     var text: String
     var revision: Revision = 1

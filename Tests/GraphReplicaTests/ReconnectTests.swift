@@ -26,7 +26,7 @@ import Testing
       #expect(
         script.receive(.subscribed(query: number + 1, resumed: false), number + 2) == (isLast ? [] : ["> follow"]))
     }
-    // All of them are answered: what comes now is shown.
+    // All of them are answered, so the next result is shown.
     #expect(script.receive(script.last([], at: 1), 2) == [])
     #expect(script.receive(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 0 at 1"])
     #expect(script.handle(.disconnected) == [])

@@ -336,7 +336,7 @@ import Testing
   }
 
   @Test func queryResumedInRestoredStoreReloads() throws {
-    // The backup knows revision 2, and never came to 8: what was held of 8 may lie in the result of either query.
+    // The backup has revision 2 and never had revision 8. Objects of revision 8 may be in the results of both queries.
     let script = try Self.returning(2, 8)
     #expect(script.receive(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
     #expect(

@@ -36,7 +36,7 @@ import Testing
     #expect(script.handle(.tick(22_000)) == [])
   }
 
-  /// No tick comes while nothing is due: at a request, the last tick may be long ago.
+  /// There are no ticks while no time is due, so the last tick before a request may be long ago.
   @Test func silenceBeginsWithTickAfterRequest() throws {
     let script = try connected()
     try ask(script)

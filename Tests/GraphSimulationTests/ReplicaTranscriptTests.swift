@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// The models that a transcript can be of: those of a simulation, and that of the notes if it names none.
+  /// The model of a transcript: a model of the simulation, or the notes' model if the transcript names none.
   private func model(_ head: JSON) throws -> Model {
     let hash = try Bytes.hex(head, "model")
     if hash.isEmpty { return try Fixtures.stickies() }

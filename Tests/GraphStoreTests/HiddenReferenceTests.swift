@@ -116,7 +116,7 @@ import Testing
     #expect(try store.value(shown, "Note.text") == .string("ann"))
   }
 
-  /// For ann, the object was inserted with the move, so an edit of a state before it can't be one that ann has read.
+  /// For ann, the object was inserted with the move, so she can't have read an earlier state that she edits.
   @Test(arguments: MergePolicy.allCases) func editOfAStateBeforeAMoveReturnsNoEarlierValue(policy: MergePolicy) throws {
     let base = try store.store.head.revision
     try store.by("bob") {

@@ -170,7 +170,7 @@ import Testing
     try copy(Self.database, of: store.directory, to: killed)
     let failure = #expect(throws: StoreFailure.self) { try open(killed) }
     #expect("\(try #require(failure))".contains("log"), "\(String(describing: failure))")
-    // Without a log of its own, a store applies what the log holds, too.
+    // A store that is opened without a log also has to apply the entries of its folder's log.
     #expect(throws: StoreFailure.self) { try TestStore(store.model, directory: killed) }
   }
 

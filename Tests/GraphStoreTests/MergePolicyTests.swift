@@ -416,7 +416,7 @@ final class MergeFixture {
     case ("which only Ann changed", .refused), ("which only Ann changed", .mineWins): true
     case ("which only Bob changed", .refused), ("which only Bob changed", .storedStays): true
     case ("the text in which both typed", .refused), ("the to-many to which both added", .refused): true
-    // Edits of one list: the one that comes later is made on what the other has left.
+    // Both edit one list: the later edit applies to the result of the earlier one.
     case ("a picture that Bob took out and Ann moved", _), ("a picture that Bob moved and Ann took out", _): true
     default: false
     }
