@@ -34,7 +34,8 @@ import Testing
     #expect(again.count == 1 + most && again[1] == "> follow since 1")
   }
 
-  /// A result was on its way while another query went on: what it has missed belongs to revisions that have been shown.
+  /// A result was on its way while another query advanced: the deltas that the result missed are of revisions that were
+  /// shown.
   @Test func lateResultSkipsDeltasOfShownRevisions() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])

@@ -216,7 +216,7 @@ private final class TypingSimulation {
     }
   }
 
-  /// Lets everything arrive and saves what is left.
+  /// Delivers all messages, and saves the remaining edits.
   func settle() throws {
     var isQuiet = false
     while !isQuiet {

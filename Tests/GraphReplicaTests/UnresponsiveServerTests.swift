@@ -61,7 +61,7 @@ import Testing
     #expect(script.handle(.tick(14_000)) == [])
   }
 
-  /// A computer that slept has heard nothing, and says nothing of the server by that.
+  /// A computer that slept has received no messages, which does not mean that the server is silent.
   @Test func systemSleepIsNoSilence() throws {
     let script = try connected()
     try ask(script)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphSimulation
 
-/// Transcripts of replicas, which the browser's replica replays: they are what this replica does, too.
+/// Transcripts of replicas, which the browser's replica replays. This replica must produce them, too.
 @Suite struct ReplicaTranscriptTests {
   /// The trace of a run.
   private func trace(seed: UInt64, _ recorder: ReplicaRecorder?) throws -> [String] {

@@ -43,7 +43,7 @@ import Testing
       [Batch.Assignment(try store.property("Note.x").number, .value(.integer(5)))])
   }
 
-  /// As one transaction, and in slices.
+  /// The batch is one transaction, or is split into slices.
   @Test(arguments: [0, 7]) func batchDecidesByWhatTheUserSees(more: Int) throws {
     for _ in 0..<more {
       _ = try store.insert("Note", ["board": .object(boards[0]), "next": .object(hidden)])

@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// Other programs see what has gathered after a second without commits.
+  /// After a second without commits, other programs see the gathered commits.
   @Test func settledCommitsAreInSQLite() throws {
     let run = try FailingLog(gathered: 1_000)
     run.store.store.settle()

@@ -3,10 +3,10 @@ import GraphModel
 
 /// Decides which edits a replica sends next, without I/O: it receives events and returns actions.
 ///
-/// Intents are sent in the order of their numbers, several at a time, each after the file has marked it as sent. An
-/// intent that names an object which an earlier one inserts, or a text which an earlier one edits, waits for the answer
-/// to the earlier one. A refused intent is parked and delays only intents that name an object which it inserts. If an
-/// answer is lost, the queue sends the intent again under the same id.
+/// Intents leave in the order of their numbers, several at a time, each after the file has it as sent. One that names
+/// an object which an earlier one inserts, or a text which an earlier one edits, waits for the earlier one's answer. A
+/// refused intent is parked: it holds up only those that name an object which it would have made. An answer that was
+/// lost is asked for again, under the same id.
 package struct SendingQueue: Sendable {
   /// The facts about an intent that decide when it leaves.
   package struct Item: Sendable, Equatable {
@@ -59,9 +59,9 @@ package struct SendingQueue: Sendable {
 
   /// In the order of their numbers.
   private var waiting = [Item]()
-  /// The intents that the file is marking as sent.
+  /// Those that are being marked.
   private var marking = [Item]()
-  /// The intents that were sent on this connection.
+  /// Those that were sent on this connection.
   private var inFlight = [Item]()
   private var isConnected = false
 
@@ -137,9 +137,9 @@ package struct SendingQueue: Sendable {
     var open = Set((inFlight + marking).map(\.number))
     while let item = waiting.first, open.count < Self.maximumInFlight {
       let waitsForAnswer = item.followsText ? !open.isEmpty : !item.prerequisites.isDisjoint(with: open)
-      // A later intent must not overtake this one.
+      // One behind it must not overtake it.
       if waitsForAnswer { break }
-      // The actions below send resent intents before new ones, so a resent one must not follow a new one.
+      // One that has left goes first: the server may have it.
       if item.hasLeft, !new.isEmpty { break }
       waiting.removeFirst()
       open.insert(item.number)
