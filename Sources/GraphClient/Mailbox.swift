@@ -2,8 +2,8 @@
 import DequeModule
 import Synchronization
 
-/// The calls that other threads leave for an object that belongs to one actor: what a socket delivers, the end of a
-/// timer or of a task, the release of a handle.
+/// The calls that other threads post for an object that belongs to one actor: messages of a socket, the end of a timer
+/// or of a task, the release of a handle.
 ///
 /// The object is not `Sendable`; its mailbox is, and a call receives the object as its argument. One task on the actor
 /// makes the calls in the order in which they were posted (`run`). It ends when the mailbox is closed, so an actor that
@@ -16,7 +16,7 @@ final class Mailbox<Owner: AnyObject>: Sendable {
 
   deinit { close() }
 
-  /// Adds a call, on any thread. One that is posted after the end, or when the owner has been released, is not made.
+  /// Adds a call, on any thread. A call that is posted after the end, or after the owner was released, is dropped.
   func post(_ call: @escaping @Sendable (Owner) -> Void) { calls.add { owner, _ in call(owner) } }
 
   /// Adds a call that starts tasks on the actor.

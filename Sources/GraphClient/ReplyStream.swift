@@ -4,8 +4,8 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The parts of one answer, pulled. A part is requested when the previous one has been consumed, so that at most one
-/// waits here beyond those that the server sends ahead.
+/// The parts of one answer, pulled. A part is requested when the previous one has been consumed. In addition to the
+/// parts that the server sends ahead, at most one waits here.
 ///
 /// The server stops working on the request when its answer has no reader: when the stream is released before its end,
 /// and when the task of its last reader is cancelled. Readers of several tasks are served in the order of their calls,
@@ -61,7 +61,7 @@ public final class ReplyStream: AsyncSequence {
   /// are no further objects.
   public private(set) var next: FetchCursor?
   /// Whether the caller can do without damaged objects and commits. Otherwise the last chunk throws
-  /// `Refusal(.unavailable)` if the answer omits any, so that no caller takes them for deleted.
+  /// `Refusal(.unavailable)` if the answer omits objects, so that a caller does not consider them deleted.
   public var omitsDamage = false
   /// The damage that the answer omits; known when the last chunk has been consumed.
   public private(set) var damage = DamageNotice()

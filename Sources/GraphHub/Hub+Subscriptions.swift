@@ -21,7 +21,7 @@ extension Hub {
     }
     try session.user?.checkQuery(steps: steps)
     let window = try subscribe.window.map { try resolver.window($0, entity) }
-    // The old query is dropped only after nothing can fail.
+    // The old query is dropped only after the last step that can fail.
     if subscribe.replaces != 0 { drop(session.presentNumber(of: subscribe.replaces), session, &actions) }
     let number =
       if let window { register(query, window.range, window.sort, for: session, &actions) } else {
@@ -70,7 +70,7 @@ extension Hub {
     _ query: UInt64, _ session: Session, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
     // The effect of old commits on key-path queries and windows is not recorded, and a state from before a change of
-    // grants may be one of other rights.
+    // grants may contain objects that the present rights do not show.
     if queries.hasUnrecordedEffects(query) || session.access.since > 0 && since <= session.access.since {
       return load(query, session, request, known: true, &actions)
     }

@@ -125,7 +125,7 @@ struct RecordVisibility {
         assertionFailure("an effect on a query is that of a changed object")
         return nil
       }
-      // As far as the query goes: an object that did not match is not in its result.
+      // For the query, an object that did not match does not exist.
       var matching = change
       switch effect {
       case .inserted: (matching.before, matching.kind) = (nil, .inserted)

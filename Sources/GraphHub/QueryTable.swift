@@ -67,7 +67,7 @@ struct QueryTable {
   /// The steps of evaluating all queries for one commit.
   private let commitSteps: Int
   private(set) var entries = [UInt64: Entry]()
-  /// The queries of readers who do not see everything, by what they see.
+  /// The queries of readers who do not see everything, by their visibility.
   var classes = [Visibility: Set<UInt64>]()
   /// Those of them whose predicates have paths.
   var pathEntries = Set<UInt64>()

@@ -15,7 +15,7 @@ import Logging
 /// edits.
 /// `synchronize` sends them, and receives what others have committed.
 public struct OfflineReplica: Sendable {
-  /// Where the server's replicas are.
+  /// The folder of the server's replicas.
   package let folder: ReplicaFolder
   /// Returns the present time.
   let now: @Sendable () -> Timestamp
@@ -70,7 +70,7 @@ public struct OfflineReplica: Sendable {
 
   // MARK: - Keeping it
 
-  /// Makes a replica of what the user sees, or brings the one that there is up to date, and keeps it from now on.
+  /// Turns sync on: creates a replica of the objects that the user sees, or updates the existing one.
   package func turnOn(connect: Connect) async throws -> SyncReport {
     let client = try await connect(nil)
     do {

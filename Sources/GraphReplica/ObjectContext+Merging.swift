@@ -175,7 +175,7 @@ extension ObjectContext {
     replaceStored(of: state, by: image)
   }
 
-  /// Replaces the stored image. Unsaved texts are rebased over what other clients wrote, so that both stay.
+  /// Replaces the stored image. Unsaved texts are rebased over the edits of other clients, so that both stay.
   private func replaceStored(of state: ObjectState, by image: ObjectImage) {
     state.stored = image
     state.uncertainTexts = []

@@ -170,7 +170,7 @@ public struct GraphServer: Service {
   }
 
   /// Listens at all addresses. An optional address that fails is only logged.
-  /// - Parameter listeners: those that listen, also if a later one throws.
+  /// - Parameter listeners: the interfaces that listen, also if a later one throws.
   private func listen(
     _ group: MultiThreadedEventLoopGroup, _ runner: HubRunner, _ listeners: inout [Listener]
   ) async throws {

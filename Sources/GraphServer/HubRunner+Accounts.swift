@@ -33,7 +33,7 @@ extension HubRunner {
     internalReaders.enqueue { [self] in
       let result = authenticator.authenticate(credential)
       loop.execute { [self] in
-        // A client without a credential guesses nothing.
+        // A client without a credential is not guessing one.
         guard credential != nil, case .failure(let refusal) = result else {
           return process(.authenticated(result, session: id))
         }

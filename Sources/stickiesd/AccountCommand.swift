@@ -96,8 +96,8 @@ struct UserCommand: AsyncParsableCommand {
 
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give a user another name.",
-      discussion: "History shows it from the user's next change on, for earlier changes as well.")
+      abstract: "Rename a user.",
+      discussion: "From the user's next change on, history shows the new name, for earlier changes as well.")
 
     @OptionGroup var store: StoreFlags
     @Argument(help: "The present name.") var name: String

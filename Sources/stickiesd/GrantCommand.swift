@@ -17,7 +17,7 @@ struct GrantCommand: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give a user a role, in place of the former one on the same scope.")
+      abstract: "Give a user a role; it replaces the user's role on the same scope.")
 
     @OptionGroup var store: StoreFlags
     @OptionGroup var place: ScopeOption
@@ -62,7 +62,7 @@ struct GrantCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take a user's role away.",
+      abstract: "Remove a user's role.",
       discussion: "Without --on, the role on the complete store; roles on scopes stay.")
 
     @OptionGroup var store: StoreFlags

@@ -44,7 +44,7 @@ import Testing
     let unknown = try daemon.stickiesd("grant", "ann", "editor", "--on", "Board:plan: b")
     #expect(unknown.status == 1 && unknown.errors.contains("there is no Board called \"plan: b\""))
     let tag = try daemon.stickiesd("grant", "ann", "editor", "--on", "Tag:x")
-    #expect(tag.status == 1 && tag.errors.contains("\"Tag\" is no container of the model Stickies; there is Board"))
+    #expect(tag.status == 1 && tag.errors.contains("\"Tag\" is not a container of the model Stickies; there is Board"))
     for wrong in ["Board:", ":Plan", "Board"] {
       #expect(try daemon.stickiesd("grant", "ann", "editor", "--on", wrong).status == 64)
     }

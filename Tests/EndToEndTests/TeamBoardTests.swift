@@ -140,7 +140,7 @@ import Testing
     #expect(followed.output.contains("news of Shared") && !followed.output.contains("secret"), "\(followed.errors)")
   }
 
-  /// The program keeps its connection: what it sees changes like by commits.
+  /// The program keeps its connection: visible objects change as they do by commits.
   @Test func changedRolesReachRunningPrograms() throws {
     let watch = try UserWatch(daemon, "ann")
     watch.readUntil("\"snapshot\"")

@@ -102,7 +102,7 @@ import Testing
     let record = try file.authenticate(made.token, now: 400)
     #expect(record.user.principal == made.link.principal)
     #expect(throws: Refusal.self) { try file.authenticate(made.token, now: 500) }
-    // A name is taken once, and no user has that of a link.
+    // A name is used once, and no user can have the name of a link.
     #expect(throws: Refusal.self) {
       try file.createLink(to: other, role: .reader, label: "plan", expires: nil, now: 2, random: random)
     }

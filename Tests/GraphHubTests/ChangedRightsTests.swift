@@ -5,8 +5,8 @@ import Testing
 
 @testable import GraphHub
 
-/// Rights that change while sessions are open: what becomes of their queries, reads and presences. The notes of these
-/// tests have no scopes, so a role on one scope shows none of them.
+/// Rights that change while sessions are open, and the effects on their queries, reads and presences. The notes of
+/// these tests have no scopes, so a role on one scope shows none of them.
 @Suite struct ChangedRightsTests {
   private let ann = Principal(id: "user:a", name: "ann")
   private let bob = Principal(id: "user:b", name: "bob")
@@ -100,7 +100,7 @@ import Testing
     let lines = try change(&script, part(2))
     #expect(lines.contains("cancel #1") && lines.contains("1 < reset 1") && lines.contains("1 < query 3"))
     #expect(lines.contains("read #2 for 1"), "\(lines)")
-    // The answer of the former read comes late.
+    // The answer of the former read arrives late.
     #expect(try script.finishRead(1, at: 5) == [])
     #expect(try script.finishRead(2, at: 5) == ["1 < last chunk at 5", "1 < advance 5"])
   }

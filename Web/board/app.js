@@ -425,7 +425,7 @@ export class App {
     else if (event.key === 'Enter' && mod) event.preventDefault(), this.#next(id, event.shiftKey ? 'left' : 'right');
   }
 
-  /** Goes on with the note beside an edited one; to the right, a missing note is made.
+  /** Continues with the note beside an edited one; to the right, a missing note is created.
    * @param {string} id
    * @param {'left'|'right'} direction */
   #next(id, direction) {
@@ -618,7 +618,7 @@ export class App {
 
   // MARK: - Menus and messages
 
-  /** Where a menu opens that the keyboard requested. */
+  /** The place at which a menu opens that the keyboard requested. */
   menuPlace() {
     const view = this.focused === null ? undefined : this.surface.views.get(this.focused);
     return view && !this.listShown ? view.element : document.activeElement ?? document.body;

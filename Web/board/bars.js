@@ -92,7 +92,7 @@ export class Bars {
     }).filter((item, i) => item || !ids[i]), place);
   }
 
-  /** Shows what has changed in the application's state. */
+  /** Shows changes of the application's state. */
   refresh() {
     const { app } = this, { board, session } = app, { status } = session;
     this.name.textContent = board?.name ?? 'Stickies';

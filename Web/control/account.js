@@ -1,5 +1,5 @@
-// Who the user is, by HTTP: the server's answer to `v1/session`, logging in and out, and share links. The login is a
-// cookie that no script can read.
+// The user's identity, by HTTP: the server's answer to `v1/session`, logging in and out, and share links. The login is
+// a cookie that no script can read.
 
 /** @typedef {{name: string, version: number, hash: string}} ModelVersion */
 /** @typedef {{user: string | null, role: string, build: string, store: string, accounts: boolean, model?: ModelVersion}} Account */

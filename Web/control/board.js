@@ -1,4 +1,4 @@
-// What the user does on a board. Each call that edits is one step of undo, or a part of a gesture's.
+// The user's actions on a board. Each edit is one undo step, or part of the step of a gesture.
 
 import { change, idOf, isTemporary } from '../keep/intents.js';
 import { jsonLines, markdown } from './exports.js';
@@ -185,7 +185,7 @@ export class Board extends LiveBoard {
 
   // ---- Tags and links
 
-  /** Adds a tag to notes; it is made if there is none of that name.
+  /** Adds a tag to notes, and creates it if no tag has this name.
    * @param {Iterable<string>} ids @param {string} name @param {Gesture} [gesture] */
   tag(ids, name, gesture) {
     const wanted = name.trim();

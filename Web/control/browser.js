@@ -1,4 +1,4 @@
-// What a session needs of the browser. Tests pass something else.
+// The services of the browser that a session uses. Tests pass substitutes.
 
 import { Connection } from '../net/connection.js';
 import { idText } from '../keep/intents.js';
@@ -37,7 +37,8 @@ export function browser() {
   };
 }
 
-/** The undo stack of this tab, which a reload continues. Groups begin at the clock, above those of earlier loads.
+/** The undo stack of this tab, which a reload continues.
+ * The numbers of groups begin at the clock's time, so that they are greater than the numbers of earlier loads.
  * @param {() => string} randomHex @returns {[string, number]} */
 function undoScope(randomHex) {
   let scope = idText(randomHex());

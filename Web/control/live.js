@@ -1,5 +1,5 @@
-// The notes and links of a board as the user sees them: the server's objects with the unsent edits on top. Each published
-// revision and each edit changes the few that it touches, and is announced as one difference.
+// The notes and links of a board as the user sees them: the server's objects with the unsent edits on top. A published
+// revision or an edit changes only the notes and links that it touches; observers receive one difference for it.
 
 import { idOf, isTemporary } from '../keep/intents.js';
 import { differences, fromBytes, moved } from './splices.js';
@@ -19,7 +19,7 @@ export class LiveBoard extends EventTarget {
   notes = new Map();
   /** @type {Map<string, Link>} */
   links = new Map();
-  /** Whether all that is visible has arrived. Before, a copy from an earlier visit may be shown. */
+  /** Whether all visible notes have arrived. Until then, a copy from an earlier visit may be shown. */
   ready = false;
   isGone = false;
   session;
@@ -36,7 +36,7 @@ export class LiveBoard extends EventTarget {
   /** The authors of the last changes.
    * @type {Map<string, string>} */
   #authors = new Map();
-  /** Where the user has written last.
+  /** The place where the user has written last.
    * @type {{object: string, end: number} | null} */
   typed = null;
   #name = '';
@@ -54,7 +54,7 @@ export class LiveBoard extends EventTarget {
   get canWrite() { return this.session.user.canWrite && !this.isGone; }
   /** The number of notes of the board, also of those that are not in memory. */
   get total() { return this.isPart ? this.#region.total : this.notes.size; }
-  /** Whether only the notes around what the user sees are in memory. */
+  /** Whether only the notes around the visible area are in memory. */
   get isPart() { return this.#region.isPart; }
   /** The other people on this board. */
   get presence() { return this.session.people.filter((each) => each.board === this.id); }
@@ -261,7 +261,7 @@ export class LiveBoard extends EventTarget {
         const made = fromBytes(exact, old.text);
         const [first, last] = [made[0], made[made.length - 1]];
         const grown = made.reduce((sum, each) => sum + each.insertion.length - each.length, 0);
-        // A cheap check that they start from what is visible.
+        // A cheap check that they start from the visible text.
         if (old.text.length + grown === note.text.length && note.text.startsWith(old.text.slice(0, first.offset))
           && note.text.endsWith(old.text.slice(last.offset + last.length))) found = made;
       } catch {
@@ -278,7 +278,7 @@ export class LiveBoard extends EventTarget {
     this.typed.end = moved(this.typed.end, list, () => false);
   }
 
-  /** Remembers where the user has written last: what is typed there continues it.
+  /** Records where the user has written last, because text that is typed there continues that edit.
    * @param {string} object @param {number} end */
   remember(object, end) { this.typed = { object, end }; }
 

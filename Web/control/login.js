@@ -12,13 +12,13 @@ export class Login {
    * @type {Known | null} */
   account = null;
   isSignedOut = false;
-  /** Why the server does not let this page in.
+  /** The reason why the server does not let this page in.
    * @type {'notAllowed' | 'outdated' | null} */
   refused = null;
   refusal = '';
   /** Whether the server has a newer build of the page. */
   update = false;
-  /** Called when the login has ended, or the page can't go on. */
+  /** Called when the login has ended, or the page can't continue. */
   onend = () => {};
   /** Called when something else has changed. */
   onchange = () => {};
@@ -39,7 +39,7 @@ export class Login {
 
   get #key() { return ['account', this.#environment.root.href]; }
 
-  /** Finds the account: the one that the server names, or without the server the last one.
+  /** Finds the account: the account that the server names, or the last one without the server.
    * @param {Account | null} found the server's answer
    * @returns {Promise<Known | null>} null without one, and if the user has to log in */
   async find(found) {
@@ -60,8 +60,8 @@ export class Login {
 
   #keep() { this.storage.change({ put: [[this.#key, this.account]] }).catch(() => {}); }
 
-  /** Whether a connection is this account's, in the same store. If not, the page is loaded again: the cookie is another
-   * user's by now, and nothing of this page is for them.
+  /** Whether a connection is this account's, in the same store. If not, the page is loaded again: the cookie now
+   * belongs to another user, who must not see the objects of this page.
    * @param {any} welcome */
   verify(welcome) {
     const store = String(welcome.head?.store ?? '').replace(/-/g, '');

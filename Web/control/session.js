@@ -118,7 +118,7 @@ export class Session extends EventTarget {
     environment.onshow(() => { this.unsent?.follow(); });
     this.later(() => this.announce(), patience);
     await this.#enter(account);
-    // Behind what the user waits for.
+    // Runs after the parts that the user waits for.
     this.#reloadsOffline = await environment.keepShell();
     this.announce();
   }
@@ -200,7 +200,7 @@ export class Session extends EventTarget {
     this.user = { name, role: role || 'owner', canWrite: role !== 'reader' };
   }
 
-  /** Ends the connection: the login is over. */
+  /** Ends the connection, because the login has ended. */
   #end() {
     if (this.unsent) this.unsent.isLive = false;
     this.connection.stop();
@@ -250,7 +250,7 @@ export class Session extends EventTarget {
 
   // ---- Objects
 
-  /** An object as the server has it, or had it when it was seen last.
+  /** An object in the server's newest known state.
    * @param {string} id */
   stored(id) { return this.graph.get(id) ?? this.objects.fetched.get(id) ?? this.copies.get(id); }
 

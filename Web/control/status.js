@@ -1,5 +1,5 @@
-// The status that the user sees. It is always true: it is computed from what is known at the moment, and announced when
-// that changes.
+// The status that the user sees. It is always true: it is computed from the present state, and announced when that
+// changes.
 
 /** @typedef {'connecting' | 'live' | 'reconnecting' | 'offline' | 'readOnly' | 'notAllowed' | 'signedOut' | 'outdated'} Kind */
 /** @typedef {'durable' | 'evictable' | 'none'} Keeps  how the browser keeps unsent edits */

@@ -89,7 +89,7 @@ export class Steps {
     }
   }
 
-  /** Restores objects on the server, behind the edits made so far.
+  /** Restores objects on the server, after the edits made so far.
    * @param {{revision?: number, id: {id: string, entity: string}, contents?: boolean}} state */
   async restore(state) {
     const { unsent, connection } = this.#session;

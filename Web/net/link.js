@@ -20,11 +20,11 @@ import { decodeToClient, encodeToServer } from '../wire/codec.js';
 
 const firstPause = 200;
 const longestPause = 10_000;
-/** After a connection that was live for so long, the pauses begin with the shortest again. */
+/** After a connection that was live for this time, the pauses begin with the shortest again. */
 const stableMilliseconds = 5_000;
-/** How long a socket may take to open. */
+/** The time within which a socket must open. */
 const openingMilliseconds = 10_000;
-/** How long the server may take to answer after the page was hidden, or the network was gone. */
+/** The time within which the server must answer after the page was hidden or the network was down. */
 const probeMilliseconds = 4_000;
 
 /** @type {Clock} */
@@ -58,12 +58,12 @@ export class Link {
     this.isHandling = false;
     this.attempts = 0;
     /**
-     * Since when the connection is live.
+     * The time since which the connection is live.
      * @type {number|undefined}
      */
     this.liveSince = undefined;
     /**
-     * The next attempt to connect, or the end of one.
+     * The timer of the next attempt to connect, or of the timeout of the present one.
      * @type {any}
      */
     this.retryTimer = undefined;
@@ -139,7 +139,7 @@ export class Link {
       if (typeof data === 'string') throw new Error('it is text');
       message = decodeToClient(new Uint8Array(data));
     } catch (error) {
-      // The stream can no longer be trusted.
+      // After a malformed message, the rest of the stream is unreliable.
       this.lose(`the server's message is not understood: ${error instanceof Error ? error.message : error}`);
       return;
     }
@@ -173,7 +173,7 @@ export class Link {
     this.setState({ kind: 'reconnecting', message, retryAt: this.clock.now() + pause });
   }
 
-  /** Connects at once, because the page is visible again or the network is back, or asks whether the server answers. */
+  /** Called when the page is visible again or the network is back: connects at once, or probes an open connection. */
   reconnectNow() {
     if (!this.isStarted || this.page?.visibilityState === 'hidden') return;
     if (!this.socket) {
@@ -200,8 +200,8 @@ export class Link {
   // ---- The replica
 
   /**
-   * Passes events to the replica, and performs its actions. Events that a handler adds wait for the end of the current
-   * one: messages leave in the order of their numbers.
+   * Passes events to the replica, and performs its actions. Events that a handler adds wait until the current event is
+   * handled, so that messages are sent in the order of their numbers.
    * @param {ReplicaEvent[]} events
    */
   handle(...events) {
@@ -247,7 +247,7 @@ export class Link {
   send(message) {
     const bytes = encodeToServer(message);
     if (this.welcome && bytes.length > this.welcome.maximumFrame) {
-      // The server would end the connection, and again after each reconnect.
+      // The server would close the connection because of this message, and again after each reconnect.
       const text = `the change has ${bytes.length} bytes, and the server accepts ${this.welcome.maximumFrame}`;
       const body = { code: 'limit', message: text, conflicts: [], violations: [], outcomeUnknown: false };
       this.handle({ type: 'received', message: { request: message.request, kind: 'refused', body } });
@@ -255,7 +255,8 @@ export class Link {
   }
 
   /**
-   * Replaces the role of the welcome by the strongest of new ones; none means that the user may do everything.
+   * Replaces the role of the welcome by the strongest role of the new grants. Without grants, the user may do
+   * everything.
    * @param {{ role: string }[]} grants
    */
   changeRole(grants) {

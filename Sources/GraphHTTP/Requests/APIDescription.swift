@@ -2,10 +2,10 @@
 import GraphModel
 import GraphWire
 
-/// The OpenAPI 3.1 description of the interface, made from the model: each entity has paths and schemas of its own.
+/// Generates the OpenAPI 3.1 description of the interface from the model. Each entity has its own paths and schemas.
 struct APIDescription {
   let model: Model
-  /// The name of the cookie of browsers, without what is added for the host.
+  /// The name of the cookie of browsers, without the prefix or the port that is added for the host.
   var cookieName = "graph"
 
   var json: JSON {
@@ -128,7 +128,7 @@ struct APIDescription {
     ]
   }
 
-  /// The login of the web application. Its files are no part of the interface, and OpenAPI has no WebSockets.
+  /// The login of the web application. Its files are not described, and OpenAPI can't describe WebSockets.
   private var browserPaths: [JSON.Member] {
     let secret = JSON.object([
       .init("oneOf", .array(["code", "token"].map { Self.closed([.init($0, Self.secret)], required: [$0]) }))

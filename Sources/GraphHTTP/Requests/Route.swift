@@ -19,9 +19,9 @@ enum Route: Hashable {
   case logout
   /// The WebSocket.
   case socket
-  /// The entrance of browsers.
+  /// The address that a person enters in a browser.
   case root
-  /// A file of the web application: the parts of the path behind `/app`.
+  /// A file of the web application: the components of the path after `/app`.
   case app([String])
 
   /// The methods of the resource, apart from HEAD, which is allowed where GET is.
@@ -34,7 +34,7 @@ enum Route: Hashable {
     }
   }
 
-  /// Whether the query has no meaning, as in the address of a page, to which people and other sites may add one.
+  /// Whether the query is ignored, as for the address of a page: other sites may add parameters to links.
   var ignoresQuery: Bool {
     switch self {
     case .root, .app: true
@@ -98,7 +98,7 @@ enum Route: Hashable {
     .notFound("there is no resource \(String(path).excerpt); /openapi.json describes all resources")
   }
 
-  /// The methods of the resource of a model: an abstract entity has no objects of its own to insert.
+  /// The methods of the resource in a model. Objects of an abstract entity can't be inserted.
   private func methods(in model: Model) -> [HTTPRequest.Method] {
     guard case .objects(let name) = self,
       let entity = model.entities.first(where: { UTF8Comparison.equal($0.name, name) })

@@ -2,7 +2,7 @@
 import GraphModel
 import GraphWire
 
-/// Requests for windows, and what is sent to their readers.
+/// Requests for windows, and the messages to their readers.
 ///
 /// A window is a live query like any other: it has a number and readers, and its deltas are encoded once and kept in
 /// the ring. Only the source of its results is different. A delta is a commit's effect on the order, restricted to the

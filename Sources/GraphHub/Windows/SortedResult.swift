@@ -76,7 +76,7 @@ struct SortedResult {
     return index
   }
 
-  /// Inserts objects that are mostly sorted: each object behind all others costs one comparison and no search.
+  /// Inserts objects that are mostly sorted: each object after all others costs one comparison and no search.
   mutating func append(_ images: [ObjectImage]) {
     // The rows on the path from the root to the last row.
     var spine = [Int]()
@@ -107,7 +107,7 @@ struct SortedResult {
     finish(&self)
   }
 
-  /// Whether an object comes behind the last row; true without a row.
+  /// Whether an object comes after the last row; true without a row.
   private func isLast(_ key: [Value], _ id: ObjectID, behind last: Int?) -> Bool {
     guard let last else { return true }
     return order.precedes(nodes[last].key, nodes[last].image.id, key, id)

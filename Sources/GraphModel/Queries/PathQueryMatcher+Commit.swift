@@ -92,8 +92,8 @@ extension PathQueryMatcher {
     return found
   }
 
-  /// The queries that a changed object could match. `open` are those whose result it could join or leave, `unaffected`
-  /// those for which all that they read is unchanged.
+  /// The queries that a changed object could match. `open` are the queries whose result it could join or leave;
+  /// `unaffected` are the queries that read only unchanged values.
   /// - Parameter changed: the properties that changed in any object and are read through paths.
   private func candidates(
     _ change: ObjectChange, _ before: EvaluationContext?, _ after: EvaluationContext?, changed: Set<PropertyNumber>,

@@ -100,7 +100,7 @@ public protocol GraphStoring: Sendable {
   /// - Returns: whether there is more to remove.
   func prune(through target: Revision) throws -> Bool
 
-  /// Forgets the shown names of principals: history shows their ids instead. Only the caller of `commit` may call it,
+  /// Erases the shown names of principals. History shows their ids instead. Only the caller of `commit` may call it,
   /// between commits.
   func forgetNames(of principals: [String]) throws
 
@@ -146,7 +146,7 @@ public protocol GraphStoring: Sendable {
 
 /// A request to the writer.
 public indirect enum WriteRequest: Sendable {
-  /// A transaction of a principal. Without rights, here and below, everything is permitted.
+  /// A transaction of a principal. Without rights (also in the other cases), everything is permitted.
   case transaction(Transaction, author: Principal, rights: Rights? = nil)
   /// An undo or redo of a step of the principal.
   case undo(UndoRequest, author: Principal, rights: Rights? = nil)
@@ -327,7 +327,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     return failure
   }
 
-  /// The refusal of a request that met this failure.
+  /// The refusal of a request that failed because of this.
   public var refusal: Refusal { Refusal(.unavailable, description, isOutcomeUnknown: isOutcomeUnknown) }
 
   private static let unknownOutcome =

@@ -9,7 +9,7 @@ import GraphWire
 final class LoadScheduler {
   /// The most ids in one request.
   static let batchSize = 1_000
-  /// The most requests at a time: half of the reads that a server runs at once for a connection.
+  /// The maximum number of simultaneous requests: half of the reads that a server runs in parallel for a connection.
   static let maximumAtOnce = 8
   /// Far above the numbers of an owner's questions.
   static let firstRequest: RequestID = 1 << 48
@@ -90,7 +90,8 @@ final class LoadScheduler {
     startPrefetch(of: query, reloadsHeld: true, replacing: old)
   }
 
-  /// Prefetches what a resumed query misses: the requests in flight when a connection broke were refused.
+  /// Prefetches the objects that a resumed query misses, because the requests in flight were refused when the
+  /// connection broke.
   func prefetchMissing(of query: QueryID) {
     startPrefetch(of: query, reloadsHeld: false, replacing: nil)
   }

@@ -61,7 +61,7 @@ struct QueryPrefetch {
   var companions = RetainedObjects()
   /// The load for the first or a reloaded result; nil once it has ended.
   var first: LoadID?
-  /// Why the last load failed.
+  /// The reason why the last load failed.
   var failure: Refusal?
   /// Objects that joined the query, or changed, since the last check.
   var newcomers = [ObjectState]()

@@ -13,9 +13,9 @@ extension UnsentFile {
     package var form: String
     /// The intent; nil if it has no meaning in the present version of the model.
     package var intent: Intent?
-    /// Why it has none.
+    /// The reason why `intent` is nil.
     package var failure: Refusal?
-    /// The provisional numbers that earlier intents use.
+    /// The count of provisional numbers that earlier intents use.
     package var used: Int64
     /// Whether it waits for its user.
     package var isParked: Bool

@@ -15,7 +15,7 @@ import GraphStore
 /// The file `unsent.sqlite` of a replica: the user's own edits that the server has not answered, in order.
 ///
 /// Each call is one transaction that is on disk when the call returns. Several processes append; one at a time sends
-/// (`SenderLock`). Nothing here can be loaded again from the server, unlike the mirror in a file of its own.
+/// (`SenderLock`). Unlike the mirror, which has its own file, these edits can't be loaded from the server again.
 ///
 /// Thread-safe: the queue runs one call at a time.
 package final class UnsentFile: Sendable {
@@ -188,7 +188,7 @@ package struct FileIdentity: Sendable, Hashable {
   }
 }
 
-// Outside of the class, which has methods of the system calls' names.
+// Functions outside the class, whose methods would hide the system calls of the same names.
 
 private func createPrivate(_ path: String) -> Int32 {
   open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -15,7 +15,7 @@ package struct Intent: Sendable, Equatable {
     case undo(revision: Revision, redo: Bool)
   }
 
-  /// How far the intent has come. Answered ones are removed.
+  /// The progress of an intent. An intent with an answer is removed.
   package enum State: Sendable, Equatable {
     case queued
     /// It may have reached the server since this time.
@@ -31,12 +31,12 @@ package struct Intent: Sendable, Equatable {
   package var model: IntentModel
   /// The shown name of the user.
   package var author: String
-  /// When the user made it, by the client's clock.
+  /// The time at which the user made it, by the client's clock.
   package var made: Timestamp
   package var policy: MergePolicy
   package var undo: UndoGroup?
   package var content: Content
-  /// The texts to which splices refer that an earlier intent edits, too.
+  /// The texts that splices of this intent refer to and that an earlier intent also edits.
   package var texts = [ObjectID: [PropertyNumber: String]]()
   package var state = State.queued
 
@@ -155,14 +155,14 @@ package struct IntentModel: Sendable, Hashable {
   }
 }
 
-/// Why an intent waits for its user.
+/// The reason why an intent waits for its user.
 package struct Parking: Sendable, Equatable {
   /// The code of the server's refusal, or `model` or `waits`.
   package var code: String
   package var message: String
   /// By the client's clock.
   package var at: Timestamp
-  /// When it left, if it did.
+  /// The time at which it was sent; nil if it was not.
   package var left: Timestamp?
   package var conflicts = [Conflict]()
   package var violations = [Violation]()

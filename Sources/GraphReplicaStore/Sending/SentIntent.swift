@@ -5,8 +5,8 @@ import GraphStore
 extension Intent {
   /// The save as it is sent now.
   ///
-  /// Splices behind an earlier unsent edit are moved to the text that the mirror has, so it must have what was sent
-  /// before.
+  /// Splices that follow an earlier unsent edit of the text are moved to the mirror's text, so the mirror must have the
+  /// commits of all intents that were sent before.
   package func transaction(over mirror: MirrorStore) throws -> Transaction {
     let edit = try invariant(edit(usedNumbers: 0), "a save has changes")
     let head = try mirror.head.revision

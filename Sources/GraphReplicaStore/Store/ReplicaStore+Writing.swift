@@ -83,7 +83,7 @@ extension ReplicaStore {
     return (intent, planned)
   }
 
-  /// Takes an intent of another replica or of a file, under a number of its own.
+  /// Queues an intent of another replica or of a file, under a new number.
   /// - Parameter numbers: the numbers here of the file's intents in front of it.
   package func take(_ other: Intent, numbers: [Int64: Int64]) throws -> Int64 {
     guard case .changes = other.content else {

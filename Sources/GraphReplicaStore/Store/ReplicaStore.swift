@@ -5,11 +5,11 @@ import Synchronization
 
 import struct GraphModel.FetchRequest
 
-/// A replica as a store that a server in this process serves: the mirror with the unsent edits over it. A commit is
-/// planned by the rules, and is an unsent edit when it is acknowledged.
+/// A replica as a store for a server in this process: the mirror of the server's objects, with the unsent edits
+/// applied. A commit is checked against the rules of the model, appended to the unsent edits, and then acknowledged.
 ///
-/// Programs therefore work without the server as they do with it: fetches, live queries, pages, searches and conflicts
-/// take the same way through hub and client. Requests that need history are refused, with that reason.
+/// A program therefore works the same with and without the server: fetches, live queries, pages, searches and conflicts
+/// use the same hub and client. Requests that need history are refused with that reason.
 ///
 /// Its revisions are its own: the mirror's newest one, and one more for each unsent edit. A client of the replica never
 /// sends them to the server, because an intent has the mirror's.
@@ -17,7 +17,7 @@ public final class ReplicaStore: GraphStoring {
   public let model: Model
   /// The replica's folder.
   public let directory: String
-  /// Names the states of this instance: an edit that is sent or discarded ends them.
+  /// Identifies the states of this instance. They become invalid when an edit is sent or discarded.
   let storeID: UniqueID
   let mirror: MirrorStore
   let overlay: MirrorOverlay

@@ -4,14 +4,14 @@ import GraphWire
 
 /// A client of a run with accounts: the production context and replica of one user.
 ///
-/// It makes transactions without the context, also of objects that it does not see. The simulation compares its results
-/// with the graph that its user sees.
+/// It commits transactions without the context, also with objects that its user does not see. The simulation compares
+/// its results with the graph that its user sees.
 final class AccessClient {
   struct Query {
     let id: QueryID
     let entity: Entity
     let predicate: GraphPredicate
-    /// For a window.
+    /// The window of the query; nil for a query without one.
     var window: Window?
   }
 
@@ -21,7 +21,7 @@ final class AccessClient {
     var limit: Int
   }
 
-  /// A request that is not answered, with what has arrived of its answer.
+  /// A request and the part of its answer that has arrived.
   struct Pending {
     let request: AccessRequest
     var answer = AccessAnswer()
@@ -39,20 +39,21 @@ final class AccessClient {
   private var finished = [(request: AccessRequest, answer: AccessAnswer)]()
   /// The acknowledged commits, and the ids of their transactions for this client.
   private var acknowledged = [(id: TransactionID, revision: Revision)]()
-  /// The secret of its user, and the name under which history has its commits.
+  /// The secret of the user.
   private(set) var credential = ""
+  /// The author of the client's commits in history.
   private(set) var principalName = ""
   /// Queries with changes since they were last checked.
   var touched = Set<QueryID>()
-  /// The newest revision that the client was shown.
+  /// The newest revision that the context has shown.
   private(set) var shownRevision: Revision = 0
-  /// The revision of the newest commit that it was shown.
+  /// The revision of the newest commit that the context has shown.
   private var changedRevision: Revision = 0
-  /// Whether the server has rejected the client for good: its replica ends.
+  /// Whether the server has rejected the client permanently, so that its replica has ended.
   private(set) var isRejected = false
-  /// Whether the client ends its connection, to make another one.
+  /// Whether the client must reconnect.
   var wantsReconnect = false
-  /// Whether the replica has turned out to be a copy.
+  /// Whether the server has reported that the replica is a copy of another one.
   private var wasCopied = false
   private(set) var failure: String?
   private(set) var lastRefusal: Refusal?
@@ -159,7 +160,7 @@ final class AccessClient {
     perform()
   }
 
-  /// Commits changes; the context does not know them.
+  /// Commits changes without the context.
   func commit(_ changes: [Change], policy: MergePolicy) -> TransactionID {
     let id = context.newTransactionID()
     context.handle(.save(Transaction(id: id, policy: policy, changes: changes)))
@@ -187,7 +188,7 @@ final class AccessClient {
     return acknowledged
   }
 
-  /// Whether the replica has turned out to be a copy since the last call.
+  /// Whether the server has reported a copied replica since the last call.
   func takeCopied() -> Bool {
     defer { wasCopied = false }
     return wasCopied
@@ -215,7 +216,7 @@ final class AccessClient {
     perform()
   }
 
-  /// Receives messages, after the simulation has looked at them.
+  /// Receives messages that the simulation has already checked.
   func receive(_ message: ToClient) {
     context.handle(.received(message))
     perform()

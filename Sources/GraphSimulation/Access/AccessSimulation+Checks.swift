@@ -12,7 +12,7 @@ extension AccessSimulation {
   func checkAnswers(of client: AccessClient, _ state: SessionState) throws {
     for (request, answer) in client.removeFinished() {
       guard let access = state.access else { continue }
-      // An answer that was under way when the rights grew shows what was visible before.
+      // An answer that was in progress when the rights grew shows the graph that was visible before.
       let failures = ([access] + state.earlier).map {
         AccessAnswerCheck(access: $0, recorder: recorder, model: model).failure(of: request, answer)
       }
@@ -76,7 +76,7 @@ extension AccessSimulation {
     return "\(lost) lost, \(extra) too many, stale \(stale)"
   }
 
-  /// Checks what does not depend on a session, after each step.
+  /// Performs the checks that do not depend on a session, after each step.
   func checkClients() throws {
     for client in clients {
       try check(client.failure)
@@ -130,7 +130,7 @@ extension AccessSimulation {
         for thief in thieves { end(thief) }
         continue
       }
-      // The server notices what has changed since it last compared the grants.
+      // Lets the server notice the grants that have changed since its last comparison.
       guard let tokens = server?.hub.tokensInUse else { preconditionFailure("the server runs at rest") }
       let isCurrent = accounts.ended(among: tokens).isEmpty && accounts.changed(among: tokens).isEmpty
       if isCurrent, !clients.contains(where: { $0.wantsReconnect || $0.link.closing }) { return }

@@ -4,7 +4,7 @@ import GraphReplica
 import GraphStore
 import GraphWire
 
-/// The server's work for a run with accounts: the hub's actions, its threads and the links.
+/// The server of a run with accounts: the actions of the hub, its threads and the links.
 extension AccessSimulation {
   func perform(_ action: HubAction, _ node: inout ServerNode) {
     switch action {
@@ -45,7 +45,7 @@ extension AccessSimulation {
     }
   }
 
-  /// The client that is connected as a session; nil for one that was lost, and for a thief.
+  /// The client of a session; nil if the client has lost the connection, and for a thief.
   func client(of session: SessionID) -> AccessClient? {
     guard let number = sessions[session]?.client, clients.indices.contains(number),
       clients[number].link.session == session
@@ -109,7 +109,7 @@ extension AccessSimulation {
     try checkShown(client, state)
   }
 
-  /// The session has other rights from this message on.
+  /// Gives the session the rights that the server uses from this message on.
   private func giveRights(_ grants: [Welcome.GrantEntry], _ state: inout SessionState) {
     guard let former = state.access else { preconditionFailure("the machine's owner keeps its rights") }
     var roles = [UniqueID?: Role]()
@@ -148,7 +148,7 @@ extension AccessSimulation {
     handle(output?.event)
   }
 
-  /// Looks one thing up in the accounts or among the replicas.
+  /// Performs the next job of the reader: a lookup in the accounts or among the replicas.
   /// - Returns: whether there was something to do.
   func runAccountJob() throws -> Bool {
     guard !accountJobs.isEmpty, let store = server?.store else { return false }
@@ -187,8 +187,7 @@ extension AccessSimulation {
 
   // MARK: - Planted bugs
 
-  /// The planted bug of a judgement that does not look at the folder to which an item moves: the user is an editor
-  /// there.
+  /// The planted bug: the access check ignores the folder to which an item moves, as if the user were an editor there.
   private func withForeignFolders(_ request: WriteRequest) -> WriteRequest {
     guard case .transaction(let transaction, let author, let rights?) = request else { return request }
     let folder = model.property("Item", "folder").number
@@ -201,7 +200,7 @@ extension AccessSimulation {
     return .transaction(transaction, author: author, rights: Rights(user: rights.user, grants: grants))
   }
 
-  /// The planted bug of a refusal that names the object which has the key.
+  /// The planted bug: the refusal of a duplicate key names the object that has the key.
   func nameHolders() {
     guard var node = server, let graph = recorder.state(recorder.revision) else {
       preconditionFailure("the server has written, and its state is recorded")
@@ -224,7 +223,7 @@ extension AccessSimulation {
     server = node
   }
 
-  /// The planted bug of a delta for a class that sees everything.
+  /// The planted bug: deltas are encoded for a visibility class that sees everything.
   private func withWholeDeltas(_ frame: [UInt8]) -> [UInt8] {
     guard let messages = try? Self.messages(in: frame) else { return frame }
     return messages.flatMap { message -> [UInt8] in

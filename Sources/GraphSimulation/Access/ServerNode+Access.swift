@@ -3,7 +3,7 @@ import GraphModel
 import GraphStore
 import GraphWire
 
-/// Reads of a server with accounts: each of the graph reduced to what the session sees, as `StoreReadRunner` reads it.
+/// Reads of a server with accounts. Like `StoreReadRunner`, they read the part of the graph that the session sees.
 extension ServerNode {
   func read(_ request: ReadRequest, _ session: SessionID, _ number: UInt64, _ bug: AccessBug?) -> Stream {
     var (request, visibility) = (request, Visibility?.none)
@@ -49,7 +49,7 @@ extension ServerNode {
     return Stream(session: session, frames: frames, at: end.at)
   }
 
-  /// The answer that is one message, and the state that was read.
+  /// The answer to a request with one message, and the revision at which it was read.
   private func answer(
     _ message: ToServer.Body, of author: Principal, _ visibility: Visibility?, _ bug: AccessBug?
   ) throws -> (body: ToClient.Body, at: Token) {
@@ -80,7 +80,7 @@ extension ServerNode {
     }
   }
 
-  /// The planted bug: all changes of the objects that the class sees now.
+  /// The planted bug: history has all changes of objects that the visibility class sees now.
   private func onlyVisibleNow(_ entries: [CommitEntry], _ visibility: Visibility?) throws -> [CommitEntry] {
     var visible = Set<ObjectID>()
     for entity in store.model.entities where entity.parent == nil {

@@ -28,7 +28,7 @@ package final class MirrorStore: @unchecked Sendable {
     package init() {}
 
     func refusal(_ what: String) -> Refusal {
-      Refusal(.limit, "what you may see \(what), which is the most that is kept for work without the server")
+      Refusal(.limit, "the graph that you may see \(what), the maximum of a copy for work without the server")
     }
   }
 
@@ -96,7 +96,7 @@ package final class MirrorStore: @unchecked Sendable {
     try inQueue { try ObjectReader(Connection($0), layout: layout).readImage(of: id) }
   }
 
-  /// Writes commits in one SQLite transaction; those that the mirror has already, from another process, are skipped.
+  /// Writes commits in one SQLite transaction; commits that the mirror already has, from another process, are skipped.
   /// - Returns: the objects that changed.
   package func apply(_ commits: [MirroredCommit]) throws -> Set<ObjectID> {
     try inQueue { database in

@@ -16,7 +16,7 @@ struct GrantedRoles {
 
   private let lines: [Line]
 
-  /// The number of containers whose names are read, which is that of the lines of text.
+  /// The maximum number of containers whose names are read, and of lines of text.
   private static let maximumLines = 100
 
   /// Reads the names of the containers; nothing for a user who may do everything.

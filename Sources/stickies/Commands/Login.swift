@@ -96,7 +96,7 @@ struct Login: AsyncParsableCommand {
     }
     let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count == 1, let word = words.first, word.utf8.count <= ProtocolLimits.maximumCredentialSize else {
-      throw Refusal(.invalid, "the input is no token, which is one word that begins with stk_")
+      throw Refusal(.invalid, "the input is not a token; a token is one word that begins with stk_")
     }
     return String(word)
   }
