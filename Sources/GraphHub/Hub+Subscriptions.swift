@@ -27,6 +27,7 @@ extension Hub {
       if let window { register(query, window.range, window.sort, for: session, &actions) } else {
         queries.register(query, through: session.lens, seenBy: session.visibility, for: session.id)
       }
+    session.access.assign(number)
     session.user?.follow(number, of: session.id, steps: steps)
     sendWatches(&actions)
     guard let since = subscribe.since else { return load(number, session, request, &actions) }

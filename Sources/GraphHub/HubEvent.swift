@@ -169,7 +169,7 @@ public enum HubAction: Sendable {
   /// Read commits from history for a session that lags behind the ring.
   case history(StoreRequestID, after: Revision, through: Revision)
   /// From the next batch on, include the effects on this key-path query in the commit records.
-  case watch(LiveQuery, number: UInt64)
+  case watch(LiveQuery, number: UInt64, seenBy: Visibility?)
   /// Stop including the effects on the query with this number.
   case unwatch(UInt64)
   /// Whether commit records contain the objects to which the changed ones refer, from the next batch on.

@@ -71,6 +71,10 @@ final class Session {
       for (former, present) in renumbered where present == query { renumbered[former] = number }
       renumbered[query] = number
     }
+
+    /// Records that a number is given to a query of the client. It may have been that of an earlier one, before the
+    /// rights changed.
+    mutating func assign(_ number: UInt64) { renumbered[number] = nil }
   }
 
   let id: SessionID

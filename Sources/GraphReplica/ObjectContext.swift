@@ -213,9 +213,9 @@ public final class ObjectContext {
     // Observers may send further requests, and the server requires ascending request numbers: queue these first.
     actions += produced.filter(\.isForTheConnection)
     depth += 1
-    for action in produced where !action.isForTheConnection && !loads.handleAnswer(action) {
+    for action in produced where !loads.handleAnswer(action) {
       merge(action)
-      actions.append(action)
+      if !action.isForTheConnection { actions.append(action) }
     }
     depth -= 1
   }

@@ -279,7 +279,8 @@ final class HubRunner: @unchecked Sendable {
       internalReaders.enqueue { [self] in
         submit(.history(ticket, reads.history(after: after, through: through, limits: limits)))
       }
-    case .watch(let query, let number): reads.store.watch(query, number: number)
+    case .watch(let query, let number, let visibility):
+      reads.store.watch(query, number: number, seenBy: visibility)
     case .unwatch(let number): reads.store.unwatch(number)
     case .recordReferences(let isWanted): reads.store.recordReferences(isWanted)
     case .authenticate(let credential, let id): authenticate(credential, id)

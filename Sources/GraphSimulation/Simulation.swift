@@ -414,7 +414,8 @@ public final class Simulation {
       node.release(ticket)
     case .cancelRead(let ticket): node.streams[ticket] = nil
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
-    case .watch(let query, let number): node.store.watch(query, number: number)
+    case .watch(let query, let number, let visibility):
+      node.store.watch(query, number: number, seenBy: visibility)
     case .unwatch(let number): node.store.unwatch(number)
     case .recordReferences, .recordAccess: preconditionFailure("the simulation's clients have no accounts")
     case .makeBrowserCode: preconditionFailure("the simulation's clients are no browsers")

@@ -215,7 +215,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
 
   /// Includes effects on this query in commit records from the next batch on. `number` is the hub's number for the
   /// query.
-  public func watch(_ query: LiveQuery, number: UInt64) { watches.insert(query, number: number) }
+  public func watch(_ query: LiveQuery, number: UInt64, seenBy visibility: Visibility?) {
+    watches.insert(query, number: number, seenBy: visibility)
+  }
 
   /// Stops including effects on the query.
   public func unwatch(_ number: UInt64) { watches.remove(number) }

@@ -77,10 +77,7 @@ struct ObjectName {
         "\"\(entityName.excerpt)\" is not a container of the model \(model.name); "
           + (containers.isEmpty ? "it has none" : "there is \(containers.joined(separator: ", "))"))
     }
-    let keys = entity.uniquenessConstraints.filter { $0.count == 1 }.compactMap { $0.first }
-    guard
-      let property = keys.compactMap({ model.property($0) }).first(where: { $0.attribute?.kind == .string })
-    else {
+    guard let property = entity.scopeName(in: model) else {
       throw Refusal(.notFound, "\(entity.name) has no unique name: give the complete id of the object")
     }
     return property

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GraphModel
 import GraphTesting
+import Synchronization
 import Testing
 
 @testable import GraphAccess
@@ -53,6 +54,31 @@ import Testing
     let last = try file.user(named: "ann").generation
     _ = try file.grant(.reader, to: "bob", now: 6)
     #expect(try file.renameUser("ann", to: "anna", now: 7).generation == last)
+  }
+
+  /// Each of a thousand changes is made, and has a generation of its own.
+  @Test func twoAdministratorsChangeRolesAtOnce() throws {
+    let names = ["ann", "bob"]
+    for name in names { _ = try file.addUser(name, role: nil, now: 1, random: random) }
+    let before = try file.changes().count
+    let (path, board) = (directory.path, board)
+    let results = Mutex([Result<[Int64], any Error>]())
+    DispatchQueue.concurrentPerform(iterations: 2) { admin in
+      let result = Result {
+        let file = try AccessFile.create(directory: path)
+        return try (0..<500).map { number in
+          let role = Role.allCases[(number + admin) % Role.allCases.count]
+          return try file.grant(role, to: names[number % 2], on: board, now: Timestamp(number)).generation
+        }
+      }
+      results.withLock { $0.append(result) }
+    }
+    let generations = try results.withLock { try $0.flatMap { try $0.get() } }
+    #expect(Set(generations).count == 1_000)
+    #expect(try file.changes().count == before + 1_000)
+    let users = try names.map { try file.user(named: $0) }
+    #expect(users.map(\.generation).max() == generations.max())
+    for user in users { #expect(user.grants.count == 1 && generations.contains(user.generation)) }
   }
 
   @Test func stateOfATokenShowsGrantsOfAnotherProcess() throws {

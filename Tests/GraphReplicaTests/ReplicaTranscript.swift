@@ -48,11 +48,11 @@ final class ReplicaTranscript {
 
   /// Connects, and returns the lines after the welcome.
   /// - Parameter sequence: the highest one of this replica that the server knows.
-  func connect(head: Revision = 0, sequence: UInt64 = 0) -> [String] {
+  func connect(head: Revision = 0, sequence: UInt64 = 0, rights: Rights? = nil) -> [String] {
     #expect(handle(.connected) == ["> hello"])
     let welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-      heartbeatMilliseconds: 15_000, lastSequence: sequence, principal: "ann", role: .editor)
+      heartbeatMilliseconds: 15_000, lastSequence: sequence, principal: "ann", role: .editor, rights: rights)
     return receive(.welcome(welcome), 1)
   }
 

@@ -51,6 +51,7 @@ extension Hub {
     let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects, lens: old.lens)
     let number = queries.register(window, of: entry.query, for: session.id)
     orders.add(window, number: number)
+    session.access.assign(number)
     session.user?.follow(number, of: session.id, steps: entry.query.predicate.evaluationSteps)
     drop(query, session, &actions)
     // A difference is enough for a client that is up to date and holds the rows of the old window.

@@ -112,7 +112,8 @@ public protocol GraphStoring: Sendable {
 
   /// Includes effects on this query, which has paths through relationships, in commit records from the next batch on.
   /// May be called from any thread; numbers must rise.
-  func watch(_ query: LiveQuery, number: UInt64)
+  /// - Parameter visibility: the objects that the readers of the query see; nil for all.
+  func watch(_ query: LiveQuery, number: UInt64, seenBy visibility: Visibility?)
 
   /// Removes the query from the effects in commit records.
   func unwatch(_ number: UInt64)

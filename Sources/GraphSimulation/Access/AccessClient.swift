@@ -35,6 +35,12 @@ final class AccessClient {
   var link = ClientLink()
   private(set) var queries = [Query]()
   private(set) var pending = [RequestID: Pending]()
+  /// The objects of its fetches, which the program keeps.
+  private(set) var held = [ObjectID: ManagedObject]()
+  /// The number of changes of its roles on this connection.
+  private var rightsChanges = 0
+  /// The number of these changes before the shown result of a query was loaded, or resumed.
+  private(set) var loadedAfter = [QueryID: Int]()
   /// Answers that are complete, to be checked.
   private var finished = [(request: AccessRequest, answer: AccessAnswer)]()
   /// The acknowledged commits, and the ids of their transactions for this client.
@@ -89,7 +95,7 @@ final class AccessClient {
   func restart(credential: String, name: String, as replica: UniqueID? = nil, _ random: inout SeededRandom) {
     context = Self.context(replica ?? newID(), number, model)
     (self.credential, principalName) = (credential, name)
-    (queries, pending, finished, acknowledged, touched) = ([], [:], [], [], [])
+    (queries, pending, finished, acknowledged, touched, held) = ([], [:], [], [], [], [:])
     (shownRevision, changedRevision) = (0, 0)
     (isRejected, wantsReconnect) = (false, false)
     context.handle(.credential(credential))
@@ -203,7 +209,7 @@ final class AccessClient {
 
   func connect(as session: UInt64) {
     link.connect(as: session)
-    wantsReconnect = false
+    (wantsReconnect, rightsChanges, loadedAfter) = (false, 0, [:])
     context.handle(.connected)
     perform()
   }
@@ -237,7 +243,11 @@ final class AccessClient {
       }
     case .saved(let id, .success(let saved)): acknowledged.append((id, saved.committed.revision))
     case .saved(_, .failure(let refusal)): lastRefusal = refusal
-    case .loaded(let query, _, let at), .loadedWindow(let query, _, let at): show(at.revision, [query])
+    case .loaded(let query, _, let at), .loadedWindow(let query, _, let at):
+      loadedAfter[query] = rightsChanges
+      show(at.revision, [query])
+    case .resumed(let query, _): loadedAfter[query] = rightsChanges
+    case .rights: rightsChanges += 1
     case .changed(let update):
       if update.revision < changedRevision {
         fail("was shown revision \(update.revision) after \(changedRevision)")
@@ -264,10 +274,19 @@ final class AccessClient {
     guard var request = pending.removeValue(forKey: id) else { return fail("has an answer to no request: \(body)") }
     request.answer.add(body)
     if isLast {
+      hold(request)
       finished.append((request.request, request.answer))
     } else {
       pending[id] = request
       if body.awaitsMore { context.handle(.more(id)) }
+    }
+  }
+
+  /// Keeps the objects of a fetch of the present.
+  private func hold(_ request: Pending) {
+    if case .fetch(let fetch) = request.request.body, fetch.at == nil, let at = request.answer.at {
+      let batch = FetchBatch(readAt: at.revision)
+      for object in context.register(request.answer.objects, in: batch) { held[object.id] = object }
     }
   }
 }

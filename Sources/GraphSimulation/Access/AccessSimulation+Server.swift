@@ -26,7 +26,8 @@ extension AccessSimulation {
       node.release(ticket)
     case .cancelRead(let ticket): node.streams[ticket] = nil
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
-    case .watch(let query, let number): node.store.watch(query, number: number)
+    case .watch(let query, let number, let visibility):
+      node.store.watch(query, number: number, seenBy: visibility)
     case .unwatch(let number): node.store.unwatch(number)
     case .recordReferences(let isWanted): node.store.recordReferences(isWanted)
     case .recordAccess(let principal, let generation, let revision):
