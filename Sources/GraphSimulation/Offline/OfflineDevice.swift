@@ -13,6 +13,8 @@ final class OfflineDevice {
   }
 
   let number: Int
+  /// The device of which it is a copy, or its own number.
+  let lineage: Int
   /// The number of the user.
   let user: Int
   let folder: String
@@ -27,8 +29,8 @@ final class OfflineDevice {
   /// A reader of the list of unsent edits; nil before the first load and while files are replaced.
   var file: UnsentFile?
 
-  init(number: Int, user: Int, folder: String, version: Int) {
-    (self.number, self.user, self.folder, self.version) = (number, user, folder, version)
+  init(number: Int, lineage: Int, user: Int, folder: String, version: Int) {
+    (self.number, self.lineage, self.user, self.folder, self.version) = (number, lineage, user, folder, version)
     processes = (0..<2).map { OfflineProcess(number: $0) }
   }
 

@@ -12,6 +12,8 @@ struct OfflineHistory {
     enum Kind { case insert, update, delete, several }
 
     let device: Int
+    /// The device of which its replica is a copy, or its own.
+    let lineage: Int
     let kind: Kind
     /// The first object; nil for one of an unsent edit.
     let target: ObjectID?
@@ -154,10 +156,18 @@ struct OfflineHistory {
       // The rules remove a reference to what is deleted, and a user does not see one to what is hidden.
       if property.relationship != nil, value == .null || edit.saw == .null { continue }
       let writer = present.writers[Place(object: change.id.key, property: place.name)]
-      if writer == edit.device { continue }
+      if writer == edit.device || wasSeen(value, by: edit, at: place.name) { continue }
       return "the value \(value) of \(place.name) was replaced by \(edit.mine); the user had seen \(edit.saw)"
     }
     return nil
+  }
+
+  /// Whether a user of the replica has replaced a value before, or set it: the earlier edit may be parked now.
+  private func wasSeen(_ value: Value, by edit: Edit, at property: String) -> Bool {
+    edits.values.contains { other in
+      other.lineage == edit.lineage && other.target == edit.target && other.property?.name == property
+        && (other.saw == value || other.mine == value)
+    }
   }
 
   /// Takes back what was committed after a backup.

@@ -7,7 +7,7 @@ struct OfflineModel {
   let versions: [Model]
 
   /// From this value of `x` on an item is hidden.
-  static let hiddenFrom: Int64 = 8
+  static let hiddenFrom: Int64 = 1_000
 
   /// In half of the runs a rule hides items from everybody but the machine's owner. In the others an owner sees all.
   init(seed: UInt64) throws {

@@ -11,7 +11,8 @@ extension OfflineSimulation {
   /// Adds a device of a user, and makes its replica.
   func addDevice(user: Int) throws {
     let device = OfflineDevice(
-      number: devices.count, user: user, folder: directory + "/device-\(devices.count)", version: version)
+      number: devices.count, lineage: devices.count, user: user, folder: directory + "/device-\(devices.count)",
+      version: version)
     try StoreFiles.prepare(directory: device.folder)
     guard let store = try server?.store.head.store else { preconditionFailure("the server runs") }
     let principal = accounts.users[user].principal
@@ -27,8 +28,8 @@ extension OfflineSimulation {
     guard devices.count < Self.maximumDevices else { return }
     let original = random.element(of: devices)
     let clone = OfflineDevice(
-      number: devices.count, user: original.user, folder: directory + "/device-\(devices.count)",
-      version: original.version)
+      number: devices.count, lineage: original.lineage, user: original.user,
+      folder: directory + "/device-\(devices.count)", version: original.version)
     try OfflineDevice.copyFiles(from: original.folder, to: clone.folder)
     try clone.openFile()
     (clone.open, clone.generation) = (original.open, original.generation)

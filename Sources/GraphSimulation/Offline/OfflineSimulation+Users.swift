@@ -46,7 +46,7 @@ extension OfflineSimulation {
       !isAlone ? .several : change.kind == .insert ? .insert : change.kind == .delete ? .delete : .update
     let isNew = change.kind == .insert || ProvisionalID.parts(of: change.id) != nil
     var edit = OfflineHistory.Edit(
-      device: device.number, kind: kind, target: isNew ? nil : change.id, policy: policy,
+      device: device.number, lineage: device.lineage, kind: kind, target: isNew ? nil : change.id, policy: policy,
       generation: process.generation)
     if isAlone, !isNew, let property, case .set(let value)? = change.edits.first?.action,
       let known = model.known(property.entity, property.name), let image = process.view[change.id]
@@ -102,7 +102,7 @@ extension OfflineSimulation {
     }
     let (items, folders) = (images("Item"), images("Folder"))
     switch random.below(20) {
-    case 0...1: return (insertion("Folder", ["rank": .integer(Int64(random.below(10)))], model), nil)
+    case 0...1: return (insertion("Folder", ["rank": number()], model), nil)
     case 2...4: return (insertItem(items, folders, images("Tag"), model), nil)
     case 5: return (insertion("Tag", ["name": .string("t\(random.below(8))")], model), nil)
     case 6...11:
@@ -112,11 +112,17 @@ extension OfflineSimulation {
     case 16: return random.pick(items).map { (members($0, images("Tag"), model), nil) }
     case 17:
       guard let folder = random.pick(folders) else { return nil }
-      return set(folder, "Folder", "rank", .integer(Int64(random.below(10))), model)
+      return set(folder, "Folder", "rank", number(), model)
     default:
       guard let image = random.pick(random.chance(85) ? items : folders) else { return nil }
       return (Change(.delete, image.id, base: max(1, image.revision)), nil)
     }
+  }
+
+  /// A number that probably no other edit has set.
+  private func number(canHide: Bool = false) -> Value {
+    let hides = canHide && random.chance(10)
+    return .integer(Int64(random.below(900)) + (hides ? OfflineModel.hiddenFrom : 0))
   }
 
   private func insertion(_ entity: String, _ values: [String: Value], _ model: Model) -> Change {
@@ -131,7 +137,7 @@ extension OfflineSimulation {
     _ items: [ObjectImage], _ folders: [ObjectImage], _ tags: [ObjectImage], _ model: Model
   ) -> Change {
     lastWord += 1
-    var values: [String: Value] = ["x": .integer(Int64(random.below(8))), "text": .string("w\(lastWord)")]
+    var values: [String: Value] = ["x": number(), "text": .string("w\(lastWord)")]
     if let folder = random.pick(folders), random.chance(90) { values["folder"] = .object(folder.id) }
     if let next = random.pick(items), random.chance(30) { values["next"] = .object(next.id) }
     if let tag = random.pick(tags), random.chance(30) { values["tags"] = .objects([tag.id]) }
@@ -154,7 +160,7 @@ extension OfflineSimulation {
   ) -> (Change, (entity: String, name: String)?)? {
     switch random.below(10) {
     case 0...3:
-      let value = Value.integer(Int64(random.below(random.chance(20) ? 10 : 8)))
+      let value = number(canHide: true)
       guard let (first, place) = set(item, "Item", "x", value, model) else { return nil }
       var change = first
       // A policy may decide one property by a conflict about another one.
