@@ -141,6 +141,9 @@ extension OfflineSimulation {
 
   func recordCommits() throws {
     guard let store = server?.store else { preconditionFailure("the server has started") }
+    let head = try store.head.revision
+    try check(head < history.present.revision ? "the server has lost revision \(history.present.revision)" : nil)
+    if head == history.present.revision { return }
     for record in try store.commits(after: history.present.revision, through: nil, maximumChanges: .max) {
       trace("revision \(record.revision) by \(record.author), edit \(record.undo?.group ?? 0)")
       try check(history.record(record, served))

@@ -85,7 +85,7 @@ public final class OfflineSimulation {
     try startServer()
     accounts.setRole(.owner, of: 0, on: nil)
     accounts.setRole(random.chance(50) ? .editor : .owner, of: 1, on: nil)
-    for _ in 0..<8 { try editAsOther() }
+    for _ in 0..<20 { try editAsOther() }
     for user in 0..<2 { try addDevice(user: user) }
   }
 
