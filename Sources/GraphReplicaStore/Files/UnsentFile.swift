@@ -30,13 +30,15 @@ package final class UnsentFile: Sendable {
   private static let lockSeconds = 5.0
 
   /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
-  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects.
+  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects, and `name`
+  /// the revisions at which it has made them.
   private static let creation = """
     CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
       principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL);
     CREATE TABLE intent (number INTEGER PRIMARY KEY, state TEXT NOT NULL, used INTEGER NOT NULL, form TEXT NOT NULL);
-    CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL,
+      revision INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
     CREATE TABLE assigned (provisional INTEGER PRIMARY KEY, object BLOB NOT NULL, number INTEGER);
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);
@@ -99,7 +101,11 @@ package final class UnsentFile: Sendable {
             .notDurable, "\(path) can't be written durably",
             advice: "Use a data directory on a local file system that SQLite's WAL works on.")
         }
-        return try Int32.fetchOne(database, sql: "PRAGMA user_version")
+        let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
+        if version == Self.version, try !database.columns(in: "name").contains(where: { $0.name == "revision" }) {
+          try database.execute(sql: "ALTER TABLE name ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
+        }
+        return version
       }
       guard version == Self.version else {
         throw StoreFailure(

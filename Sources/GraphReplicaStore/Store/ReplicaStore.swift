@@ -29,8 +29,12 @@ public final class ReplicaStore: GraphStoring {
   struct State {
     /// The newest state that clients of this store were shown.
     var head: Revision
-    /// The mirror's newest revision when this store was opened: the base of what its clients see.
+    /// The mirror's newest revision when the queue was planned.
     var base: Revision
+    /// The objects that the server has made of unsent ones, which clients may still name by their provisional ids.
+    var made = UnsentFile.MadeObjects()
+    /// The version of the file of unsent edits that the queue is of.
+    var version: Int64 = 0
     /// The queue, oldest first, with the plans of this instance.
     var queue = [Intent]()
     var plans = [Int64: PlannedEdit]()
@@ -66,14 +70,15 @@ public final class ReplicaStore: GraphStoring {
 
   /// Reads the queue and plans it again.
   func reload(_ state: inout State) throws {
+    state.version = try unsent.version
     let entries = try unsent.entries(form)
-    let names = try unsent.permanentIDs(model)
+    state.made = try unsent.madeObjects(model)
     state.queue = []
     state.texts = [:]
     var edits = [UnsentEdit]()
     for entry in entries {
       guard var intent = entry.intent, !intent.isParked else { continue }
-      intent.rename(names)
+      intent.rename(state.made.ids, madeAt: state.made.revisions)
       state.queue.append(intent)
       note(intent, &state)
       if let edit = intent.edit(usedNumbers: entry.used) { edits.append(edit) }
@@ -82,6 +87,11 @@ public final class ReplicaStore: GraphStoring {
     state.plans = Dictionary(planned.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
     state.base = try mirror.head.revision
     state.head = planned.reduce(max(state.head, state.base)) { max($0, $1.revision) }
+  }
+
+  /// Reads the queue again if another process has changed it.
+  func refresh(_ state: inout State) throws {
+    if try unsent.version != state.version { try reload(&state) }
   }
 
   /// Records the texts that an intent changes.

@@ -12,37 +12,18 @@ extension AccessSimulation {
     case .broadcast(let frame, let ids): for id in ids { deliver(frame, to: id) }
     case .commit(let ticket, let request):
       promises.record(request)
-      node.commits.append((ticket, bug == .judgedByOldScope ? withForeignFolders(request) : request))
-    case .keepRows(let ticket, let rows, let request): node.keepRows(rows, ticket, request)
-    case .dropRows(let ticket): node.keptRows[ticket] = nil
-    case .assignRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
-    case .cancelBatch(let ticket): node.cancelled.insert(ticket)
-    case .read(let ticket, let request, let session, let number):
-      node.jobs.append(.read(ticket, request, session, number))
-    case .collect(let ticket, let fetch, let visibility, _): node.jobs.append(.collect(ticket, fetch, visibility))
-    case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
-    case .continueRead(let ticket):
-      node.streams.modifyIfPresent(ticket) { $0.credit += 1 }
-      node.release(ticket)
-    case .cancelRead(let ticket): node.streams[ticket] = nil
-    case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
-    case .watch(let query, let number, let visibility):
-      node.store.watch(query, number: number, seenBy: visibility)
-    case .unwatch(let number): node.store.unwatch(number)
-    case .recordReferences(let isWanted): node.store.recordReferences(isWanted)
+      _ = node.perform(.commit(ticket, bug == .judgedByOldScope ? withForeignFolders(request) : request))
     case .recordAccess(let principal, let generation, let revision):
       accountJobs.append(.recordAccess(principal, generation, revision))
     case .authenticate(let credential, let session): accountJobs.append(.authenticate(credential, session))
     case .findReplica(let replica, let session): accountJobs.append(.findReplica(replica, session))
-    case .recognize(let ticket, let token): node.jobs.append(.recognize(ticket, token))
-    case .statistics(let ticket): node.jobs.append(.statistics(ticket))
-    case .pauseReading(let id): node.paused.insert(id)
-    case .resumeReading(let id): node.paused.remove(id)
     case .close(let id):
       if let client = client(of: id) { client.link.closing = true }
     case .report(let failure, _): preconditionFailure("\(failure)")
     case .makeBrowserCode: preconditionFailure("the simulation's clients are no browsers")
-    case .discard, .audit, .finished: break
+    default:
+      let isKnown = node.perform(action)
+      precondition(isKnown, "an action of the hub is performed: \(action)")
     }
   }
 
