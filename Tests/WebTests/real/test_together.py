@@ -1,48 +1,88 @@
-"""Two browsers on the board of a daemon. STICKIES_WEB_URL names it."""
+"""Two browsers and the shell on one board: each shows what the others do, also across `kill -9` of the daemon."""
+import re
+import string
+
 import pytest
 from playwright.sync_api import expect
 
-import conftest
-from conftest import Board
-
-pytestmark = pytest.mark.skipif(not conftest.REAL, reason="needs a daemon")
+pytestmark = pytest.mark.core
 
 
 @pytest.fixture
-def pair(browser, address):
-    boards = [Board(browser, address), Board(browser, address)]
-    yield boards
-    for board in boards:
-        board.close()
+def pair(room):
+    return [room.open(outage=True), room.open(outage=True)]
 
 
-def test_all_letters_of_two_writers_arrive(pair):
+def letters(text, alphabet):
+    """The letters of an alphabet that a text has, in their order there."""
+    return "".join(each for each in text if each in alphabet)
+
+
+def edit_both(pair, text):
+    """Lets both write in one note: the first at its end, the second at its beginning."""
+    for page in pair:
+        expect(page.note(text)).to_be_visible()
+        page.edit(text)
+    pair[1].key("Control+Home")
+
+
+def expect_both(pair, room, written):
+    """Expects all letters of both, each once and in order, in both fields and in the shell."""
     one, two = pair
-    one.key("n")
-    one.type("shared ")
-    one.key("Escape")
-    expect(two.note("shared")).to_be_visible()
-    one.note("shared").dblclick()
-    two.note("shared").dblclick()
-    two.key("Control+Home")
-    for a, b in zip("abcdefghijklmnopqrst", "ABCDEFGHIJKLMNOPQRST"):
+    for page in pair:
+        page.until(f"document.querySelector('textarea')?.value.length === {len(written) + 52}")
+        expect(page.page.locator("textarea")).to_be_focused()
+        page.settle()
+    text = one.field()
+    assert text == two.field()
+    assert letters(text, string.ascii_uppercase) == string.ascii_uppercase
+    assert letters(text.replace(written, ""), string.ascii_lowercase) == string.ascii_lowercase
+    assert room.texts() == [text]
+
+
+def test_written_note_is_in_the_shell_and_on_the_other_page(room, pair):
+    one, two = pair
+    one.write("Buy milk\nand bread")
+    one.settle()
+    assert room.texts() == ["Buy milk\nand bread"]
+    expect(two.note("Buy milk")).to_be_visible()
+    room.add("from the shell")
+    for page in pair:
+        expect(page.note("from the shell")).to_be_visible()
+    two.note("Buy milk").click()
+    two.key("Delete")
+    expect(one.note("Buy milk")).to_have_count(0)
+    two.settle()
+    assert room.texts() == ["from the shell"]
+
+
+def test_all_letters_of_two_writers_arrive(room, pair):
+    one, two = pair
+    one.write("12345 ")
+    edit_both(pair, "12345")
+    for a, b in zip(string.ascii_lowercase, string.ascii_uppercase):
         one.type(a)
         two.type(b)
-    same = "document.querySelector('textarea').value"
-    for board in pair:
-        board.until(f"{same}.length === 7 + 40")
-        expect(board.page.locator("textarea")).to_be_focused()
-    text = one.page.evaluate(same)
-    assert text == two.page.evaluate(same)
-    assert "".join(c for c in text if c.islower()) == "shared" + "abcdefghijklmnopqrst"
-    assert "".join(c for c in text if c.isupper()) == "ABCDEFGHIJKLMNOPQRST"
+    expect_both(pair, room, "12345 ")
 
 
-def test_a_drag_is_seen_and_undone_by_its_author_only(pair):
+def test_kill_while_two_write_loses_nothing(room, pair, daemon):
     one, two = pair
-    one.key("n")
-    one.type("dragged")
-    one.key("Escape")
+    one.write("12345 ")
+    edit_both(pair, "12345")
+    for turn, (a, b) in enumerate(zip(string.ascii_lowercase, string.ascii_uppercase)):
+        one.type(a)
+        two.type(b)
+        if turn == 8:
+            daemon.kill()
+        if turn == 17:
+            daemon.start()
+    expect_both(pair, room, "12345 ")
+
+
+def test_drag_is_seen_and_undone_by_its_author_only(pair):
+    one, two = pair
+    one.write("dragged")
     note = two.note("dragged")
     expect(note).to_be_visible()
     place = "n => n.style.transform"
@@ -54,14 +94,11 @@ def test_a_drag_is_seen_and_undone_by_its_author_only(pair):
     one.page.mouse.up()
     expect(note).not_to_have_css("transform", before)
     moved = one.note("dragged").evaluate(place)
-    expect(note).to_have_attribute("style", moved_style(moved))
+    expect(note).to_have_attribute("style", re.compile(re.escape(moved)))
+    two.key("u")
+    expect(two.page.locator("#toast")).to_contain_text("nothing to undo")
     one.key("u")
-    expect(note).to_have_attribute("style", moved_style(before))
-
-
-def moved_style(transform):
-    import re
-    return re.compile(re.escape(transform))
+    expect(note).to_have_attribute("style", re.compile(re.escape(before)))
 
 
 def test_people_see_each_other(pair):
