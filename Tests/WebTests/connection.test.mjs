@@ -88,6 +88,28 @@ test('pauses grow to ten seconds, and begin anew after a connection that lasted'
   assert.equal(states.at(-1).retryAt - clock.time, 200);
 });
 
+test('an unanswered commit is not sent again in the session of another user', async () => {
+  const { server, clock, connection, states } = connected();
+  server.welcome();
+  const changes = [{ kind: 'insert', id: 'temporary 1', entity: 'Note', values: { text: 'mine' } }];
+  const commit = connection.commit({ changes }).then(() => assert.fail('it is committed'), (error) => error);
+  assert.equal(server.received('commit').length, 1);
+  server.lose();
+  clock.pass(200);
+  const users = [];
+  connection.accepts = (welcome) => { users.push(welcome.author); return false; };
+  server.welcome();
+  assert.deepEqual(users, ['ann']);
+  assert.equal(server.received('commit').length, 0);
+  assert.equal(states.at(-1).kind, 'closed');
+  assert.equal((await commit).code, 'unavailable');
+  // The owner sends it again, once the user is back.
+  connection.accepts = () => true;
+  connection.start();
+  server.welcome();
+  assert.equal(server.received('commit').length, 1);
+});
+
 test('a visible page and a network that is back connect at once', () => {
   const { server, clock, page } = connected();
   for (let attempt = 0; attempt < 8; attempt++) {

@@ -1,6 +1,6 @@
 """Fixtures of the tests of pages that a daemon serves. All tests share one browser, and those of a module one daemon."""
+import itertools
 import os
-import re
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -9,6 +9,7 @@ from stickies import Daemon, Room
 
 # The proxies' name, and their certificate that no authority has signed.
 ARGUMENTS = ["--no-sandbox", "--ignore-certificate-errors", "--host-resolver-rules=MAP notes.example.org 127.0.0.1"]
+numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -29,9 +30,9 @@ def daemon(request):
 
 
 @pytest.fixture
-def room(browser, daemon, request):
-    """A board that is named like the test."""
-    room = Room(browser, daemon, re.sub(r"\W", "-", request.node.name))
+def room(browser, daemon):
+    """A board for the test alone."""
+    room = Room(browser, daemon, f"Board {next(numbers)}")
     yield room
     room.close()
 

@@ -1,6 +1,7 @@
 """A daemon of notes with its web board, and pages that show it."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -45,6 +46,12 @@ class Daemon(Stage):
             capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def freeze(self):
+        """Stops the daemon: it reads and answers nothing until `kill`."""
+        self.daemon.send_signal(signal.SIGSTOP)
+        # Its threads continue until the first of them has received the signal.
+        os.waitid(os.P_PID, self.daemon.pid, os.WSTOPPED)
 
     def link(self, user=None):
         """The link that logs a browser in."""

@@ -12,7 +12,7 @@ HOSTILE = [
 # The states of a page in turn, and the keys that lead from one to the next.
 STATES = {
     "board": [], "editing": ["n"], "list": ["Escape", "v"], "boards": ["v", "b"], "history": ["Escape", "h"],
-    "now": ["Escape"], "selected": [], "details": ["i"], "help": ["Escape", "?"], "away": ["Escape"],
+    "now": ["Escape"], "selected": [], "details": ["i"], "help": ["Escape", "?"], "closed": ["Escape"], "away": [],
 }
 
 

@@ -78,9 +78,11 @@ def test_two_users_in_one_browser_stay_apart(room, daemon):
     other.settle()
     ben.write("by ben too")
     ben.settle()
-    daemon.kill()
+    # The edit has left for the daemon, which ends without reading it.
+    daemon.freeze()
     ben.write("unsent by ben")
     expect(ben.status).to_have_text(re.compile("unsent"))
+    daemon.kill()
     daemon.start()
     expect(ben.note("unsent by ann")).to_be_visible(timeout=20_000)
     expect(ben.note("unsent by ben")).to_have_count(0, timeout=20_000)
