@@ -43,22 +43,28 @@ async function keep(start) {
   const page = await fetch(start, { cache: 'reload' });
   const base = folder(page.url);
   if (!page.ok || !base) throw new Error('the server has no application here');
-  const cache = await caches.open(base);
   const seen = new Set([base]);
   /** @type {[string, Response][]} */
-  const waiting = [[base, page]];
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const [address, response] = next;
+  const files = [[base, page]];
+  for (let index = 0; index < files.length; index += 1) {
+    const [address, response] = files[index];
     const text = await response.clone().text();
-    await cache.put(address, clean(response));
     for (const link of links(text, response.url || address, response.headers.get('Content-Type') ?? '')) {
       if (seen.has(link) || folder(link) !== base || seen.size >= maximumFiles) continue;
       seen.add(link);
       const found = await fetch(link);
       // Without an icon the board works, without a module it does not.
-      if (found.ok) waiting.push([link, found]);
+      if (found.ok) files.push([link, found]);
       else if (/\.(js|css)$/.test(link)) throw new Error(`${link} is missing`);
     }
+  }
+  const cache = await caches.open(base);
+  try {
+    for (const [address, response] of files) await cache.put(address, clean(response));
+  } catch (error) {
+    // The disk is full. A page that lacks modules would be worse than none.
+    await caches.delete(base);
+    throw error;
   }
   // A page that was redirected belongs to the newer build; files of others are not needed any longer.
   for (const name of await caches.keys()) if (name.startsWith(`${root.href}app/`) && name !== base) await caches.delete(name);

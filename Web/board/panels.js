@@ -250,7 +250,7 @@ export class Panels {
     const { app } = this, { status, user } = app.session;
     const keeps = { durable: 'This browser keeps them until they are sent.', evictable: 'This browser may delete them if its storage fills up.', none: 'This browser cannot keep them: leave the page open.' }[status.keeps] ?? '';
     const unsent = status.unsent ? `${status.unsent} ${status.unsent === 1 ? 'edit is' : 'edits are'} not sent yet. ${keeps}` : 'All your edits are on the server.';
-    dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
+    dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent), status.reloadsOffline === false && !isSecureContext && h('p', null, 'The page cannot be loaded while the server is away: that needs HTTPS, or a server on this machine.'), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
       h('div', { class: 'actions' },
         status.unsent > 0 && h('button', { type: 'button', onclick: () => app.attempt(async () => save('unsent-edits.jsonl', await app.session.exportUnsent())) }, 'Export unsent edits'),
         (status.update || status.kind === 'outdated') && h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Reload'),

@@ -46,7 +46,7 @@ export interface Conflict {
   author: string; when: Date; reason: string;
 }
 export interface Session extends EventTarget {
-  status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean };
+  status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean; reloadsOffline?: boolean };
   user: { name: string; role?: string; canWrite: boolean } | null;
   boards: { id: string; name: string; notes: number }[];
   boardID?: string | null;

@@ -69,7 +69,7 @@ function reload() {
 }
 
 /** Registers the worker that keeps the application's files, and removes workers of older builds.
- * @param {URL} page @returns {Promise<boolean>} whether the browser has workers: over plain HTTP it has none */
+ * @param {URL} page @returns {Promise<boolean>} whether the worker has the files: over plain HTTP a browser has no workers */
 async function keepShell(page) {
   const { serviceWorker } = navigator;
   if (!serviceWorker) return false;
@@ -83,9 +83,19 @@ async function keepShell(page) {
         return url;
       },
     });
-    await serviceWorker.register(policy ? policy.createScriptURL(script) : script, { scope: new URL('../../', page).pathname });
-    return true;
+    const registration = await serviceWorker.register(policy ? policy.createScriptURL(script) : script, { scope: new URL('../../', page).pathname });
+    return await isActive(registration);
   } catch {
     return false;
   }
+}
+
+/** Whether the newest worker of a registration has all files; a full disk prevents it.
+ * @param {ServiceWorkerRegistration} registration */
+async function isActive({ installing, waiting, active }) {
+  const worker = installing ?? waiting ?? active;
+  while (worker && worker.state !== 'activated' && worker.state !== 'redundant') {
+    await new Promise((resolve) => worker.addEventListener('statechange', resolve, { once: true }));
+  }
+  return worker?.state === 'activated';
 }

@@ -97,7 +97,10 @@ export class Session extends EventTarget {
     const { connect, root, program } = this.#environment;
     const url = new URL('v1/socket', root);
     url.protocol = url.protocol.replace('http', 'ws');
-    return connect({ url: url.href, identity: { replica, lastSequence, author, program } });
+    const connection = connect({ url: url.href, identity: { replica, lastSequence, author, program } });
+    // Before unanswered edits are sent again: the cookie may be another user's by now.
+    connection.accepts = (/** @type {any} */ welcome) => this.#login.verify(welcome);
+    return connection;
   }
 
   // ---- Start

@@ -43,7 +43,7 @@ function message(kind, { unsent, keeps, refusal, update }) {
     case 'offline': return `the server can’t be reached${waiting}`;
     case 'readOnly': return 'you can read this board, but not change it';
     case 'notAllowed': return refusal || 'you are not allowed to see this';
-    case 'signedOut': return unsent > 0 ? `signed out; ${edits} ${unsent === 1 ? 'stays' : 'stay'} here until you sign in again` : 'signed out';
+    case 'signedOut': return `signed out; sign in with the link that “stickies login --browser” prints${waiting}`;
     case 'outdated': return 'this page is older than the server; reload it';
     default: return kind;
   }

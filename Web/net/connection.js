@@ -170,8 +170,9 @@ export class Connection extends Link {
   /** @param {State} state */
   end(state) {
     super.end(state);
-    const { code = 'unavailable', message = 'the connection was closed' } = state;
-    for (const { reject } of this.commits.values()) reject(new Refusal({ code, message }, this.model));
+    const { message = 'the connection was closed' } = state;
+    // A refused session says nothing about the commits: its code is not theirs.
+    for (const { reject } of this.commits.values()) reject(new Refusal({ code: 'unavailable', message }, this.model));
     this.commits.clear();
   }
 

@@ -76,6 +76,11 @@ export class Link {
     this.state = { kind: 'closed' };
     /** @type {(state: State) => void} */
     this.onstate = () => {};
+    /**
+     * Whether a session is that of the owner's user; in another one nothing is sent, and the connection ends.
+     * @type {(welcome: any) => boolean}
+     */
+    this.accepts = () => true;
     this.wake = () => this.reconnectNow();
   }
 
@@ -141,6 +146,11 @@ export class Link {
     } catch (error) {
       // After a malformed message, the rest of the stream is unreliable.
       this.lose(`the server's message is not understood: ${error instanceof Error ? error.message : error}`);
+      return;
+    }
+    if (message.kind === 'welcome' && !this.accepts(message.body)) {
+      // The commits without an answer are the owner's to keep.
+      this.end({ kind: 'closed', message: 'the server names another user' });
       return;
     }
     this.handle({ type: 'tick', milliseconds: this.now }, { type: 'received', message });

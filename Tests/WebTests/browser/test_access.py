@@ -3,7 +3,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from conftest import Board
+from board_page import Board
 
 pytestmark = pytest.mark.fake
 AXE = Axe()
