@@ -55,7 +55,8 @@ struct ShareCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       try await AccountCommand.run(store, json: json) { file in
-        let tokens = try file.tokens(now: AccountCommand.now).filter(\.user.isLink)
+        // A browser that has opened a link has a token of its own.
+        let tokens = try file.tokens(now: AccountCommand.now).filter { $0.user.isLink && !$0.isBrowser }
         if json { return Console.print(JSON.array(tokens.map(Self.json)).text) }
         for token in tokens {
           for grant in token.user.grants {

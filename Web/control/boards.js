@@ -3,7 +3,8 @@
 
 import { idHex, idOf } from '../keep/intents.js';
 
-/** @typedef {{id: string, name: string, color: string, notes: number | null}} Entry  `notes` is null while it is unknown */
+/** @typedef {{id: string, name: string, color: string, notes: number | null, canRename: boolean, canDelete: boolean, canShare: boolean}} Entry
+ *  `notes` is null while it is unknown */
 
 /** The least time between two counts, in milliseconds. */
 const pause = 1000;
@@ -27,7 +28,12 @@ export class Boards {
       const values = this.#session.overlay.values(`Board/${id}`);
       if (!values) return [];
       const known = this.#isCounted ? this.#counts.get(id) ?? 0 : null;
-      return [{ id, name: String(values.name), color: values.color ?? 'gray', notes: live.get(id) ?? known }];
+      const { rights } = this.#session;
+      return [{
+        id, name: String(values.name), color: values.color ?? 'gray', notes: live.get(id) ?? known,
+        canRename: !rights.refusalOfBoard('update', id, values.creator), canDelete: !rights.refusalOfBoard('delete', id, values.creator),
+        canShare: rights.role(id) === 'owner',
+      }];
     });
     return list.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }) || (a.id < b.id ? -1 : 1));
   }
@@ -59,7 +65,9 @@ export class Boards {
   async #commit(change, step) {
     const { unsent, steps, connection } = this.#session;
     if (!unsent || !this.#session.isLive) throw new Error('boards need the server; try again when it is back');
-    if (!this.#session.user.canWrite) throw new Error('you can read the boards, but not change them');
+    const creator = change.kind === 'insert' ? null : this.#session.overlay.values(`Board/${change.id}`)?.creator;
+    const refusal = this.#session.rights.refusalOfBoard(change.kind, change.kind === 'insert' ? '' : change.id, creator);
+    if (refusal) throw new Error(refusal);
     const { group, name } = steps.gesture(step);
     const undo = { scope: idHex(steps.scope), group, name };
     // Behind the edits made so far, so that undo takes the steps in their order.

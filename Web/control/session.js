@@ -15,8 +15,9 @@ import { retry } from './conflicts.js';
 import { Login } from './login.js';
 import { Objects } from './objects.js';
 import { Overlay } from './overlay.js';
-import { Presence } from './people.js';
+import { isID, Presence } from './people.js';
 import { patience, statusOf } from './status.js';
+import { Rights } from './rights.js';
 import { Steps } from './steps.js';
 
 /** @typedef {import('../net/connection.js').Connection} Connection */
@@ -29,6 +30,7 @@ const [copyDelay, copyPatience] = [5000, 1500];
 
 export class Session extends EventTarget {
   user = { name: '', role: '', canWrite: false };
+  rights = new Rights('', [{ role: 'reader' }]);
   /** The board that the address asks for.
    * @type {string | null} */
   boardID = null;
@@ -110,8 +112,7 @@ export class Session extends EventTarget {
     if (secret) {
       // The secret does not stay in the address, nor in the browser's history.
       environment.replaceFragment(board ? `#board=${encodeURIComponent(board)}` : '');
-      const failure = await this.#server.login(secret);
-      if (failure) this.notice(failure);
+      await this.#useSecret(secret, board);
     }
     const [account] = await Promise.all([this.#server.account(), this.#openStorage()]);
     environment.onhide(() => { this.#saveCopies(); });
@@ -121,6 +122,16 @@ export class Session extends EventTarget {
     // Behind what the user waits for.
     this.#reloadsOffline = await environment.keepShell();
     this.announce();
+  }
+
+  /** Logs in with the secret of the address. A share link replaces no login that sees its board already.
+   * @param {{code: string} | {token: string}} secret @param {string | null} board */
+  async #useSecret(secret, board) {
+    const known = 'token' in secret && board && isID(board) ? await this.#server.account() : null;
+    if (board && known?.user && await this.#server.sees(board)) return;
+    const failure = await this.#server.login(secret);
+    if (failure) this.notice(failure);
+    else if (known?.user) this.notice(`the link has replaced the login of ${known.user}; stickies login --browser signs you in again`);
   }
 
   async #openStorage() {
@@ -145,7 +156,7 @@ export class Session extends EventTarget {
    * @param {boolean} isReachable whether the server has just answered: then its objects come sooner than the copies */
   async #openAccount(account, isReachable) {
     const environment = this.#environment;
-    this.#setUser(account.user, account.role);
+    this.#setUser(account.user, account.principal ?? '', rolesOf(account));
     const owner = { store: account.store, user: account.user };
     const connection = this.#makeConnection(this.connection.identity.replica, 0, account.user);
     this.connection = connection;
@@ -167,6 +178,7 @@ export class Session extends EventTarget {
     unsent.isVisible = (intent) => this.objects.isVisible(intent);
     connection.onchange = (change) => this.#publish(change);
     connection.onstate = (state) => this.#connectionDidChange(state);
+    connection.onrights = () => this.#readRights();
     connection.onpresence = (list) => this.#receivePresence(list);
     connection.ondiverged = () => this.notice('the server was restored to an earlier state');
     const [boards, tags] = [connection.subscribe({ entity: 'Board' }), connection.subscribe({ entity: 'Tag' })];
@@ -194,10 +206,22 @@ export class Session extends EventTarget {
     this.#emit('boards');
   }
 
-  /** @param {string} name @param {string} role */
-  #setUser(name, role) {
-    // A role is missing without accounts, and then the user is the machine's owner.
-    this.user = { name, role: role || 'owner', canWrite: role !== 'reader' };
+  /** @param {string} name @param {string} principal @param {import('./rights.js').Grant[]} grants */
+  #setUser(name, principal, grants) {
+    this.rights = new Rights(principal, grants);
+    this.user = { name, role: this.rights.strongest ?? '', canWrite: this.rights.canWrite };
+  }
+
+  /** Takes over the roles of the connection, which may have changed. */
+  #readRights() {
+    const { author, principal = '', grants = [], role = '' } = this.connection.welcome;
+    const before = this.rights;
+    this.#setUser(author, principal, grants.length > 0 ? grants : grantsOf(role));
+    if (JSON.stringify([before.user, before.grants]) === JSON.stringify([this.rights.user, this.rights.grants])) return;
+    this.#login.remember(this.rights);
+    for (const board of this.#open) board.rightsDidChange(before, this.#wasLive);
+    this.#emit('boards');
+    this.announce();
   }
 
   /** Ends the connection: the login is over. */
@@ -226,8 +250,8 @@ export class Session extends EventTarget {
       if (unsent) unsent.isLive = false;
       if (!this.#login.verify(welcome)) return;
       this.#isVerified = true;
+      this.#readRights();
       this.#wasLive = true;
-      this.#setUser(welcome.author, state.role ?? '');
       this.#connect();
       if (unsent) {
         unsent.isLive = true;
@@ -332,14 +356,22 @@ export class Session extends EventTarget {
     if (await this.#boards.count(this.#environment.clock.now())) this.#emit('boards');
   }
 
+  /** Why the user can't make boards; '' if nothing speaks against it. */
+  get refusalOfNewBoard() { return this.rights.refusalOfBoard('insert'); }
   /** @param {string} name @returns {Promise<string>} the id of the new board */
   createBoard(name) { return this.#boards.create(name); }
   /** @param {string} id @param {string} name */
   renameBoard(id, name) { return this.#boards.rename(id, name); }
   /** @param {string} id */
   deleteBoard(id) { return this.#boards.delete(id); }
-  /** @param {string} id @returns {Promise<string>} the address of a page that shows the board to everyone who has it */
-  shareLink(id) { return this.#server.share(id, this.#environment.page); }
+  /** @param {string} id @param {number | null} [days] until its end; null for never
+   * @returns {Promise<string>} the address of a page that shows the board to everyone who has it */
+  shareLink(id, days = 30) { return this.#server.share(id, days, this.#environment.page); }
+  /** The share links to a board, without their secrets.
+   * @param {string} id */
+  shareLinks(id) { return this.#server.shares(id); }
+  /** @param {string} id of the link */
+  removeShareLink(id) { return this.#server.unshare(id); }
 
   // ---- Conflicts
 
@@ -409,7 +441,7 @@ export class Session extends EventTarget {
 
   /** Announces the status if it has changed. */
   announce() {
-    const text = JSON.stringify([this.status, this.user, this.steps?.canUndo, this.steps?.canRedo]);
+    const text = JSON.stringify([this.status, this.user, this.rights.grants, this.steps?.canUndo, this.steps?.canRedo]);
     if (text === this.#lastStatus) return;
     this.#lastStatus = text;
     this.#emit('status');
@@ -422,3 +454,13 @@ export class Session extends EventTarget {
   /** @param {string} name */
   #emit(name) { this.dispatchEvent(new CustomEvent(name)); }
 }
+
+/** The roles with which a page starts: those of the last connection, unless the server names another role now.
+ * @param {import('./login.js').Known} account */
+function rolesOf({ grants, role }) {
+  return grants && (new Rights('', grants).strongest ?? '') === (role || 'owner') ? grants : grantsOf(role);
+}
+
+/** The roles of a user of whom only the strongest one is known. Without accounts there is none, and the user may do everything.
+ * @param {string} role */
+function grantsOf(role) { return role && role !== 'owner' ? [{ role }] : []; }
