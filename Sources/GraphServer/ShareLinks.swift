@@ -1,5 +1,4 @@
 // Tests: ShareTests.swift
-import GraphHub
 import GraphModel
 import NIOCore
 

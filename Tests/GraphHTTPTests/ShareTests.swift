@@ -56,7 +56,7 @@ import Testing
       (#"{"object":"B","role":"reader","days":0}"#, "/days"), (#"{"object":"B","role":"reader","days":1.5}"#, "/days"),
       (#"{"object":"B","role":"reader","days":3651}"#, "/days"),
       (#"{"object":"B","role":"reader","label":1}"#, "/label"), (#"{"object":"B","role":"reader","x":1}"#, "/x"),
-    ])
+    ] as [(String, String)])
   func malformedWishIsRefused(body: String, pointer: String) async throws {
     try await serve { (served, board) async throws in
       let answer = try await served.post("/v1/share", body.replacing("\"B\"", with: "\"\(board)\""))

@@ -78,8 +78,8 @@ extension RequestHandler {
       case ("days", .null): days = nil
       case ("days", let value):
         guard let number = value.wholeValue, (1...maximumDays).contains(number) else {
-          throw .malformed("days must be a number from 1 to \(maximumDays), or null for a link without an end",
-            pointer: pointer)
+          throw .malformed(
+            "days must be a number from 1 to \(maximumDays), or null for a link without an end", pointer: pointer)
         }
         days = number
       case ("object", _), ("role", _), ("label", _): throw .malformed("\(member.name) must be a text", pointer: pointer)
@@ -93,7 +93,7 @@ extension RequestHandler {
   }
 
   private static func json(_ link: ShareLink, _ scope: UniqueID) -> JSON {
-    func time(_ time: Timestamp?) -> JSON { time.map { .string(RFC3339.text($0)) } ?? .null }
+    func time(_ time: Timestamp?) -> JSON { if let time { .string(RFC3339.text(time)) } else { .null } }
     var members: [JSON.Member] = [
       .init("id", .string(link.id)), .init("name", .string(link.name)), .init("object", .string(scope.description)),
       .init("role", .string(link.role.rawValue)), .init("created", time(link.created)),
