@@ -113,6 +113,9 @@ export class List {
     this.#paint(), this.focus();
   }
 
+  /** The note whose field is open; '' for none. */
+  get edited() { return this.#edited; }
+
   /** Focuses the current row. */
   focus() { /** @type {HTMLElement|null} */ (this.spacer.querySelector('li[tabindex="0"]'))?.focus({ preventScroll: true }); }
 
@@ -120,7 +123,7 @@ export class List {
    * @param {string} id */
   edit(id) {
     const { app } = this, note = app.surface.notes.get(id), i = this.#notes.findIndex((n) => n.id === id);
-    if (!note || i < 0 || !app.board || !app.canWrite) return;
+    if (!note || i < 0 || !app.board || !app.may('update', [id])) return;
     this.endEditing(), this.#go(i);
     this.#edited = id;
     this.#editor = new Editor(app.board, note, {

@@ -1,4 +1,4 @@
-// The panels: boards, filter, details, conflicts, history, sharing, export, status and the keyboard map.
+// The panels: boards, filter, details, conflicts, history, export, status and the keyboard map.
 
 import { ago, announce, ask, confirmed, dialog, h, icon, iconButton, menu, save } from './dom.js';
 import { shownKey } from './commands.js';
@@ -218,17 +218,7 @@ export class Panels {
     this.app.showNow();
   }
 
-  // MARK: - Sharing, export, status, help
-
-  /** Shows a link with which others read the board. */
-  async share() {
-    const { app } = this, { board } = app;
-    if (!board) return;
-    const field = h('input', { readOnly: true, value: 'Making the link …', 'aria-label': 'Link' });
-    const copy = h('button', { type: 'button', class: 'primary', disabled: true, onclick: () => app.attempt(async () => { await navigator.clipboard.writeText(field.value), (copy.textContent = 'Copied'); }) }, 'Copy link');
-    dialog('Share', { class: 'small' }, h('p', null, 'People with this link can read “', h('bdi', null, board.name), '”. They cannot change it.'), h('div', { class: 'actions' }, field, copy));
-    try { field.value = await app.session.shareLink(board.id), (copy.disabled = false), field.select(); } catch (error) { field.value = reason(error); }
-  }
+  // MARK: - Export, status, help
 
   /** Exports the board as a file. */
   exports() {

@@ -18,9 +18,13 @@ export interface Peer {
   note: string | null; caret: number | null; view: { x: number; y: number; width: number; height: number } | null;
 }
 export interface Entry { revision: number; at: Date; author: string; summary: string; notes: string[] }
+export type Operation = 'insert' | 'update' | 'delete';
+export interface ShareLink { id: string; name: string; role: string; created: Date; expires: Date | null; used: Date | null }
 export type Gesture = unknown;
 export interface Board extends EventTarget {
-  id: string; name: string; ready: boolean | Promise<unknown>; canWrite: boolean;
+  id: string; name: string; ready: boolean | Promise<unknown>; canWrite: boolean; role: string | null;
+  /** Why the user can't do something with these notes; '' if nothing speaks against it. */
+  refusal(operation: Operation, ids?: Iterable<string>): string; refusalOfLink(link: string): string;
   notes: Map<string, Note>; presence: Peer[]; canUndo: boolean; canRedo: boolean;
   insert(values: Values, gesture?: Gesture): string;
   insertMany(values: Values[], gesture?: Gesture): string[];
@@ -48,7 +52,8 @@ export interface Conflict {
 export interface Session extends EventTarget {
   status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean };
   user: { name: string; role?: string; canWrite: boolean } | null;
-  boards: { id: string; name: string; notes: number }[];
+  boards: { id: string; name: string; notes: number; canRename: boolean; canDelete: boolean; canShare: boolean }[];
+  refusalOfNewBoard: string; refusalOfSharing(board: string): string;
   boardID?: string | null;
   conflicts: Conflict[];
   start(): void;
@@ -56,6 +61,7 @@ export interface Session extends EventTarget {
   createBoard(name: string): Promise<string | { id: string } | void>;
   renameBoard(id: string, name: string): Promise<unknown>; deleteBoard(id: string): Promise<unknown>;
   retry(key: string): unknown; discard(key: string): unknown;
-  exportUnsent(): Blob | Promise<Blob>; shareLink(board: string): Promise<string>;
+  exportUnsent(): Blob | Promise<Blob>; shareLink(board: string, days: number | null): Promise<string>;
+  shareLinks(board: string): Promise<ShareLink[]>; removeShareLink(link: string): Promise<unknown>;
   signOut?(): Promise<unknown>; refreshBoards?(): unknown;
 }

@@ -364,6 +364,15 @@ export class Session extends EventTarget {
   renameBoard(id, name) { return this.#boards.rename(id, name); }
   /** @param {string} id */
   deleteBoard(id) { return this.#boards.delete(id); }
+  /** Why the user can't make share links to a board; '' if nothing speaks against it.
+   * @param {string} id */
+  refusalOfSharing(id) {
+    if (!this.#login.account?.accounts) {
+      return 'this server has no accounts, and a share link is one: make one for yourself first, with stickiesd user add NAME --role owner';
+    }
+    const role = this.rights.role(id);
+    return role === 'owner' ? '' : `only an owner can share a board: your role here is ${role ?? 'none'}`;
+  }
   /** @param {string} id @param {number | null} [days] until its end; null for never
    * @returns {Promise<string>} the address of a page that shows the board to everyone who has it */
   shareLink(id, days = 30) { return this.#server.share(id, days, this.#environment.page); }

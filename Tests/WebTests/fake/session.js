@@ -13,7 +13,7 @@ let serial = 0, revision = 100;
 const newID = () => `id${(++serial).toString(36).padStart(6, '0')}`;
 
 class FakeBoard extends EventTarget {
-  notes = new Map(); canWrite = query.get('role') !== 'reader'; ready = true; presence = []; steps = []; undone = []; entries = []; listeners = 0;
+  notes = new Map(); role = query.get('role') ?? 'owner'; ready = true; presence = []; steps = []; undone = []; entries = []; listeners = 0;
   mine = null;
 
   constructor(name, rows) {
@@ -45,6 +45,24 @@ class FakeBoard extends EventTarget {
       }
     });
     if (all.length) this.entries.push({ revision: ++revision, at: new Date(start + all.length * 300_000), author: 'You', summary: 'tidied up the board', notes: all.slice(0, 3).map((n) => n.id), state: new Map(this.notes) });
+  }
+
+  get canWrite() { return this.refusal('insert') === ''; }
+
+  /** As Web/control/rights.js judges. */
+  refusal(operation, ids = []) {
+    if (this.role === 'reader') return 'you can read this board, but not change it: your role here is reader';
+    if (this.role !== 'commenter' || operation === 'insert') return '';
+    const other = [...ids].map((id) => this.notes.get(id)).find((note) => note && note.author !== 'You');
+    return other ? `note ${other.number} is someone else’s: your role here is commenter, which changes only your own` : '';
+  }
+
+  refusalOfLink() { return this.refusal('insert'); }
+
+  /** The role changes while the board is open. */
+  setRole(role) {
+    this.role = role;
+    this.dispatchEvent(new CustomEvent('rights', { detail: { message: `your role on this board is ${role} now` } }));
   }
 
   #emit(detail) { this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [], updated: [], removed: [], mine: true, ...detail } })); }
@@ -172,7 +190,9 @@ class FakeBoard extends EventTarget {
 
 export class Session extends EventTarget {
   status = { kind: 'connecting', unsent: 0, parked: 0, message: 'Connecting to the server.', keeps: 'durable' };
-  user = { name: 'you', role: query.get('role') ?? 'editor', canWrite: query.get('role') !== 'reader' };
+  user = { name: 'you', role: query.get('role') ?? 'owner', canWrite: query.get('role') !== 'reader' };
+  refusalOfNewBoard = query.get('role') === 'reader' ? 'you can’t make boards' : '';
+  links = [{ id: 'aa', name: 'garden club', role: 'reader', created: new Date(Date.now() - 864e5), expires: new Date(Date.now() + 2e9), used: new Date(Date.now() - 36e5) }];
   boardID = null; conflicts = []; list = [];
 
   start() {
@@ -191,15 +211,22 @@ export class Session extends EventTarget {
     if (query.has('people')) this.list[0].setPeople(Number(query.get('people')));
   }
 
-  get boards() { return this.list.map((b) => ({ id: b.id, name: b.name, notes: b.notes.size })).sort((a, b) => a.name.localeCompare(b.name)); }
+  get boards() { return this.list.map((b) => ({ id: b.id, name: b.name, notes: b.notes.size, canRename: b.canWrite, canDelete: b.canWrite, canShare: b.role === 'owner' })).sort((a, b) => a.name.localeCompare(b.name)); }
   openBoard(id) { return this.list.find((b) => b.id === id); }
   async createBoard(name) { const b = new FakeBoard(name, []); this.list.push(b), this.dispatchEvent(new Event('boards')); return b.id; }
   async renameBoard(id, name) { this.openBoard(id).name = name, this.dispatchEvent(new Event('boards')); }
-  async deleteBoard(id) { const b = this.openBoard(id); this.list = this.list.filter((o) => o !== b), b.dispatchEvent(new Event('gone')), this.dispatchEvent(new Event('boards')); }
+  async deleteBoard(id) { const b = this.openBoard(id); this.list = this.list.filter((o) => o !== b), b.dispatchEvent(new CustomEvent('gone', { detail: { message: `the board “${b.name}” was deleted` } })), this.dispatchEvent(new Event('boards')); }
   retry(key) { this.discard(key); }
   discard(key) { this.conflicts = this.conflicts.filter((c) => c.key !== key), this.dispatchEvent(new Event('conflicts')); }
   exportUnsent() { return new Blob(['{}\n']); }
-  async shareLink(id) { return `${location.origin}/#share=stk_example&board=${id}`; }
+  refusalOfSharing(id) { const { role } = this.openBoard(id); return role === 'owner' ? '' : `only an owner can share a board: your role here is ${role}`; }
+  async shareLink(id, days) {
+    this.links.unshift({ id: newID(), name: `link ${this.links.length}`, role: 'reader', created: new Date(), expires: days && new Date(Date.now() + days * 864e5), used: null });
+    return `${location.origin}/#share=stk_example&board=${id}`;
+  }
+
+  async shareLinks() { return this.links; }
+  async removeShareLink(id) { this.links = this.links.filter((link) => link.id !== id); }
   async signOut() { this.status = { ...this.status, kind: 'signedOut' }, this.dispatchEvent(new Event('status')); }
   setStatus(kind, unsent = 0) { this.status = { ...this.status, kind, unsent }, this.dispatchEvent(new Event('status')); }
 }
