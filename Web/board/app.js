@@ -45,7 +45,7 @@ export class App {
   filter = { colors: /** @type {Set<string>} */ (new Set()), tags: /** @type {Set<string>} */ (new Set()) };
   listShown = false; handTool = false;
   #cameras = /** @type {Map<string, import('./geometry.js').Camera>} */ (new Map()); #needsFit = false;
-  #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #color = 'yellow'; #listeners = new AbortController();
+  #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #step = /** @type {import('./types').Gesture} */ (null); #color = 'yellow'; #listeners = new AbortController();
   #refresh;
 
   /** @param {import('./types').Session} session */
@@ -62,7 +62,7 @@ export class App {
     surface.held = () => /** @type {string[]} */ ([...[...this.selection].slice(0, 400), this.focused, this.editing, ...surface.dragged.keys()].filter(Boolean));
     surface.isShown = (note) => this.#passes(note);
     surface.onpaint = () => { this.bars.paint(), this.placeFrame(), this.people.send({}); };
-    surface.onviews = () => { this.board?.look?.(surface.visible()); this.bars.mark(), this.#markStates(); };
+    surface.onviews = () => { this.board?.look?.(surface.visible()); this.bars.mark(), this.#markStates(), this.people.refreshCarets(); };
     surface.ontick = (id, at, done) => this.#tick(id, at, done);
     byID('overlay').append(this.#frame);
     for (const edges of ['n', 'e', 's', 'w', 'ne', 'se', 'sw', 'nw', 'link']) this.#frame.append(h('div', { class: 'handle ' + edges, 'data-edges': edges }));
@@ -188,6 +188,7 @@ export class App {
     for (const { from, to } of change.renamed ?? []) this.#rename(from, to);
     const isLost = this.editing !== null && change.removed.includes(this.editing);
     if (isLost) this.editing = null;
+    if (!change.mine) surface.arrive(change.inserted);
     surface.apply(change);
     for (const u of change.updated) if (u.id === this.editing) surface.views.get(u.id)?.editor?.receive(u.splices);
     this.list.receive(change.updated);
@@ -196,7 +197,6 @@ export class App {
     if (this.focused && change.removed.includes(this.focused)) this.#setRoving();
     const others = change.inserted.length + change.updated.length + change.removed.length;
     if (!change.mine) {
-      for (const id of change.inserted) surface.views.get(id)?.element.classList.add('arrived');
       if (others) announce(`Others changed ${others} ${others === 1 ? 'note' : 'notes'}`);
     }
     this.#refresh();
@@ -433,8 +433,9 @@ export class App {
     if (!board || !this.may('insert')) return null;
     this.endEditing();
     const place = at ? { x: Math.round(at.x), y: Math.round(at.y) } : this.#place();
-    const id = board.insert({ text: '', color: this.#color, ...newSize, ...place, z: this.#top() + 1, ...values });
-    this.#fresh = id;
+    const step = board.gesture('New note'), id = board.insert({ text: '', color: this.#color, ...newSize, ...place, z: this.#top() + 1, ...values }, step);
+    if (!id) return null;
+    this.#fresh = id, this.#step = step;
     surface.apply({ inserted: [id], updated: [], removed: [] });
     surface.viewOf(id)?.element.classList.add('born');
     if (this.listShown) this.list.refresh(), this.select([id]), this.list.edit(id);
@@ -446,7 +447,7 @@ export class App {
   /** @param {string} from @param {import('./geometry.js').Point} at */
   createLinked(from, at) {
     const color = this.surface.notes.get(from)?.color, id = this.create({ x: at.x, y: at.y - newSize.height / 2 }, { color });
-    if (id) this.board?.link(from, id);
+    if (id) this.board?.link(from, id, '', this.#step);
   }
 
   /** Begins to edit the text of a note.
@@ -465,10 +466,18 @@ export class App {
     if (surface.camera.scale < 0.5) surface.fit([id]);
     view.edit(board, {
       oncaret: (caret) => this.people.send({ note: view.id, caret }), oninput: () => this.#grow(view.id),
-      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, view.id),
+      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, view.id), onundo: () => this.#undoNew(view.element),
     });
     this.people.send({ note: id, caret: note.text.length });
-    this.placeFrame(), this.bars.refresh();
+    this.placeFrame(), this.bars.refresh(), this.people.refreshCarets();
+  }
+
+  /** Undo in a new note in which nothing was written: the note goes.
+   * @param {HTMLElement} element */
+  #undoNew(element) {
+    if (!element.classList.contains('born')) return false;
+    this.endEditing(), this.#setRoving(), this.focusSurface();
+    return true;
   }
 
   /** @param {KeyboardEvent} event @param {string} id */
@@ -501,8 +510,8 @@ export class App {
     this.surface.views.get(id)?.endEditing();
     const note = this.board?.notes.get(id);
     // A new note that stayed empty was never wanted.
-    if (note && !note.text && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.delete([id]);
-    this.people.send({ note: null, caret: null });
+    if (note && !note.text && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.withdraw(id, this.#step);
+    this.people.send({ note: null, caret: null }), this.people.refreshCarets();
     this.placeFrame(), this.bars.refresh(), this.#showHint();
   }
 

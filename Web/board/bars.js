@@ -102,9 +102,11 @@ export class Bars {
     this.filterButton.hidden = !app.isFiltered;
     const kind = status.kind === 'live' && board && !board.canWrite ? 'readOnly' : status.kind;
     const unsent = status.unsent && kind !== 'readOnly' ? `${status.unsent} unsent` : '';
-    const text = kind === 'live' && unsent ? unsent : [statusNames[kind] ?? kind, unsent].filter(Boolean).join(' · ');
+    const parked = status.parked ? `${status.parked} to repair` : '';
+    const text = [kind === 'live' && unsent ? '' : statusNames[kind] ?? kind, unsent, parked].filter(Boolean).join(' · ');
     this.statusText.textContent = text, (this.status.dataset.kind = kind);
     this.status.title = status.message, this.status.setAttribute('aria-label', `Status: ${text}`);
+    this.status.dataset.parked = String(status.parked > 0);
     if (kind !== this.#spoken && this.#spoken) announce(`${text}. ${status.message}`);
     this.#spoken = kind;
     const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('[data-command]'));

@@ -122,24 +122,40 @@ export class Panels {
 
   // MARK: - Conflicts
 
-  /** Shows refused and lost edits with both values. */
+  /** Shows refused and lost edits with both values, and takes a third one for texts. */
   conflicts() {
     const { app } = this, { session } = app, cards = h('ul', { class: 'conflicts' });
+    /** @type {Map<string, HTMLLIElement>} */
+    const shown = new Map();
     const fill = () => {
-      cards.replaceChildren(...session.conflicts.map((c) => h('li', null,
-        h('p', null, h('b', null, `Note ${c.number}, ${c.property}`), ` · ${c.author}, ${ago(c.when)}`), h('p', { class: 'summary' }, c.reason),
-        h('div', { class: 'both' }, this.#value('Yours', c.mine), this.#value('Theirs', c.theirs)),
-        h('div', { class: 'actions' },
-          h('button', { type: 'button', onclick: () => { node.close(), app.select([c.note]), app.surface.reveal(c.note); } }, 'Show note'),
-          h('button', { type: 'button', onclick: () => app.attempt(() => navigator.clipboard.writeText(shownValue(c.mine))) }, 'Copy yours'),
-          h('button', { type: 'button', onclick: () => app.attempt(async () => session.discard(c.key)) }, 'Keep theirs'),
-          h('button', { type: 'button', class: 'primary', onclick: () => app.attempt(async () => session.retry(c.key)) }, 'Use yours')))));
-      if (!session.conflicts.length) cards.replaceChildren(h('li', { class: 'none' }, 'There are no conflicts: all your edits have been accepted.'));
+      const keys = new Set(session.conflicts.map((c) => c.key));
+      for (const [key, card] of shown) if (!keys.has(key)) card.remove(), shown.delete(key);
+      // A card that is shown stays: the user may be writing in it.
+      for (const c of session.conflicts) if (!shown.has(c.key)) shown.set(c.key, this.#card(c, () => node.close())), cards.append(shown.get(c.key) ?? '');
+      cards.querySelector('.none')?.remove();
+      if (!keys.size) cards.append(h('li', { class: 'none' }, 'There are no conflicts: all your edits have been accepted.'));
     };
     session.addEventListener('conflicts', fill);
     const node = dialog('Conflicts', { class: 'wide' }, cards);
     node.addEventListener('close', () => session.removeEventListener('conflicts', fill));
     fill();
+  }
+
+  /** @param {import('./types').Conflict} c @param {() => void} close */
+  #card(c, close) {
+    const { app } = this, { session } = app, name = `Note ${c.number}, ${c.property}`;
+    /** @param {string} label @param {() => unknown} run @param {string} [look] */
+    const button = (label, run, look = '') => h('button', { type: 'button', class: look, onclick: () => app.attempt(async () => run()) }, label);
+    const field = c.merged === null ? null : h('textarea', { value: c.merged, dir: 'auto', rows: 3, spellcheck: true, 'aria-label': `${name}: merged` });
+    const merge = field && h('div', { class: 'merge' }, h('h3', null, 'Merged'), field,
+      h('div', { class: 'actions' }, button('Use merged', () => session.resolve(c.key, field.value), 'primary')));
+    return h('li', null,
+      h('p', null, h('b', null, name), [c.author, ago(c.when)].filter(Boolean).map((text) => ` · ${text}`).join('')), h('p', { class: 'summary' }, c.reason),
+      h('div', { class: 'both' }, this.#value('Yours', c.mine), this.#value('Theirs', c.theirs)),
+      h('div', { class: 'actions' },
+        button('Show note', () => { close(), app.select([c.note]), app.surface.reveal(c.note); }),
+        button('Copy yours', () => navigator.clipboard.writeText(shownValue(c.mine))),
+        button('Keep theirs', () => session.discard(c.key)), button('Use yours', () => session.retry(c.key), field ? '' : 'primary')), merge);
   }
 
   /** @param {string} label @param {unknown} value */
@@ -240,9 +256,10 @@ export class Panels {
     const { app } = this, { status, user } = app.session;
     const keeps = { durable: 'This browser keeps them until they are sent.', evictable: 'This browser may delete them if its storage fills up.', none: 'This browser cannot keep them: leave the page open.' }[status.keeps] ?? '';
     const unsent = status.unsent ? `${status.unsent} ${status.unsent === 1 ? 'edit is' : 'edits are'} not sent yet. ${keeps}` : 'All your edits are on the server.';
-    dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
+    const node = dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
       h('div', { class: 'actions' },
         status.unsent > 0 && h('button', { type: 'button', onclick: () => app.attempt(async () => save('unsent-edits.jsonl', await app.session.exportUnsent())) }, 'Export unsent edits'),
+        status.parked > 0 && h('button', { type: 'button', class: 'primary', onclick: () => { node.close(), this.conflicts(); } }, `Repair ${status.parked}`),
         (status.update || status.kind === 'outdated') && h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Reload'),
         app.session.signOut && h('button', { type: 'button', onclick: () => app.attempt(async () => app.session.signOut?.()) }, 'Sign out')));
   }

@@ -31,7 +31,9 @@ export interface Board extends EventTarget {
   update(ids: string[], values: Values | Map<string, Values>, gesture?: Gesture): void;
   edit(id: string, splice: { start: number; end: number; text: string }, gesture?: Gesture): void;
   delete(ids: string[]): void;
-  link(from: string, to: string): void; unlink(link: string): void; label(link: string, text: string): void;
+  /** Removes a new note within the step that made it, so that undo does not bring it back. */
+  withdraw(id: string, gesture: Gesture): void;
+  link(from: string, to: string, label?: string, gesture?: Gesture): void; unlink(link: string): void; label(link: string, text: string): void;
   tag(ids: string[], name: string, gesture?: Gesture): void; untag(ids: string[], name: string, gesture?: Gesture): void;
   gesture(name: string): Gesture; end(gesture: Gesture): void;
   undo(): Promise<string>; redo(): Promise<string>;
@@ -48,6 +50,8 @@ export interface Board extends EventTarget {
 export interface Conflict {
   key: string; note: string; number: number | string; property: string; mine: unknown; theirs: unknown;
   author: string; when: Date; reason: string;
+  /** Of a text, the one with both edits, from which a merged one is written; else null. */
+  merged: string | null;
 }
 export interface Session extends EventTarget {
   status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean };
@@ -60,7 +64,7 @@ export interface Session extends EventTarget {
   openBoard(id: string): Board;
   createBoard(name: string): Promise<string | { id: string } | void>;
   renameBoard(id: string, name: string): Promise<unknown>; deleteBoard(id: string): Promise<unknown>;
-  retry(key: string): unknown; discard(key: string): unknown;
+  retry(key: string): unknown; resolve(key: string, value: string): unknown; discard(key: string): unknown;
   exportUnsent(): Blob | Promise<Blob>; shareLink(board: string, days: number | null): Promise<string>;
   shareLinks(board: string): Promise<ShareLink[]>; removeShareLink(link: string): Promise<unknown>;
   signOut?(): Promise<unknown>; refreshBoards?(): unknown;

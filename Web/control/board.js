@@ -169,6 +169,13 @@ export class Board extends LiveBoard {
     this.refresh(new Set(), new Set(links.map((link) => link.id)), { mine: true });
   }
 
+  /** Removes a new note in which nothing was written, in the step that made it: neither undo nor redo shows it again.
+   * @param {string} id @param {Gesture} gesture of its insert */
+  withdraw(id, gesture) {
+    this.delete([id], gesture);
+    this.session.steps.ignore(gesture);
+  }
+
   /** Raises notes above all others.
    * @param {Iterable<string>} ids @param {Gesture} [gesture] */
   raise(ids, gesture) { this.#pile(ids, true, gesture); }

@@ -11,7 +11,7 @@ import { parseFragment, Server } from './account.js';
 import { Board } from './board.js';
 import { Boards } from './boards.js';
 import { browser } from './browser.js';
-import { retry } from './conflicts.js';
+import { resolve, retry, withMerge } from './conflicts.js';
 import { Login } from './login.js';
 import { Objects } from './objects.js';
 import { Overlay } from './overlay.js';
@@ -386,12 +386,17 @@ export class Session extends EventTarget {
 
   /** The edits that the server has refused or that lost to others, with both values. */
   get conflicts() {
-    return this.unsent?.conflicts((object) => this.overlay.values(object)?.number ?? this.objects.provisionalNumber(object)) ?? [];
+    const all = this.unsent?.conflicts((object) => this.overlay.values(object)?.number ?? this.objects.provisionalNumber(object)) ?? [];
+    return all.map(({ edit, ...each }) => withMerge(this, each, edit));
   }
 
   /** Makes an edit again: the user's value wins.
    * @param {string} key */
   retry(key) { retry(this, key, [...this.#open][0]); }
+
+  /** Sets a value that the user has written with both in view.
+   * @param {string} key @param {string} value */
+  resolve(key, value) { resolve(this, key, value); }
 
   /** Gives the own value up.
    * @param {string} key */

@@ -117,7 +117,13 @@ class FakeBoard extends EventTarget {
     this.#emit({ removed: ids });
   }
 
-  link(from, to) { this.#write([from], () => ({ links: [...this.notes.get(from).links, { id: newID(), to, label: '' }] }), null, 'a link'); }
+  withdraw(id) {
+    this.steps = this.steps.filter((step) => !step.before.has(id));
+    this.notes.delete(id);
+    this.#emit({ removed: [id] });
+  }
+
+  link(from, to, label = '', gesture = null) { this.#write([from], () => ({ links: [...this.notes.get(from).links, { id: newID(), to, label }] }), gesture, 'a link'); }
   unlink(link) { for (const n of this.notes.values()) if (n.links.some((l) => l.id === link)) this.#write([n.id], () => ({ links: n.links.filter((l) => l.id !== link) }), null, 'removing a link'); }
   label(link, label) { for (const n of this.notes.values()) if (n.links.some((l) => l.id === link)) this.#write([n.id], () => ({ links: n.links.map((l) => l.id === link ? { ...l, label } : l) }), null, 'a label'); }
   tag(ids, name, gesture) { this.#write(ids, (id) => ({ tags: [...this.notes.get(id).tags.filter((t) => t.name !== name), { id: 'tag-' + name, name }] }), gesture ?? null, 'a tag'); }
@@ -203,8 +209,9 @@ export class Session extends EventTarget {
     if (query.has('conflicts')) {
       const [, a, b] = this.list[0].notes.values();
       this.conflicts = [
-        { key: '1', note: a.id, number: a.number, property: 'text', mine: 'Beans\nsow on the south side', theirs: a.text, author: people[0], when: new Date(Date.now() - 240_000), reason: 'Both of you changed the same line.' },
-        { key: '2', note: b.id, number: b.number, property: 'color', mine: 'pink', theirs: 'red', author: people[1], when: new Date(Date.now() - 900_000), reason: 'The color was changed after your edit.' }];
+        { key: '1', note: a.id, number: a.number, property: 'text', mine: 'Beans\nsow on the south side', theirs: a.text, author: people[0], when: new Date(Date.now() - 240_000), reason: 'Both of you changed the same line.', merged: `${a.text}\nsow on the south side` },
+        { key: '2', note: b.id, number: b.number, property: 'color', mine: 'pink', theirs: 'red', author: people[1], when: new Date(Date.now() - 900_000), reason: 'The color was changed after your edit.', merged: null }];
+      this.status = { ...this.status, parked: 2 };
     }
     globalThis.fake = this;
     this.dispatchEvent(new Event('boards')), this.dispatchEvent(new Event('status')), this.dispatchEvent(new Event('conflicts'));
@@ -217,7 +224,11 @@ export class Session extends EventTarget {
   async renameBoard(id, name) { this.openBoard(id).name = name, this.dispatchEvent(new Event('boards')); }
   async deleteBoard(id) { const b = this.openBoard(id); this.list = this.list.filter((o) => o !== b), b.dispatchEvent(new CustomEvent('gone', { detail: { message: `the board “${b.name}” was deleted` } })), this.dispatchEvent(new Event('boards')); }
   retry(key) { this.discard(key); }
-  discard(key) { this.conflicts = this.conflicts.filter((c) => c.key !== key), this.dispatchEvent(new Event('conflicts')); }
+  resolve(key, value) { this.list[0].update([this.conflicts.find((c) => c.key === key).note], { text: value }), this.discard(key); }
+  discard(key) {
+    this.conflicts = this.conflicts.filter((c) => c.key !== key), this.status = { ...this.status, parked: this.conflicts.length };
+    this.dispatchEvent(new Event('conflicts')), this.dispatchEvent(new Event('status'));
+  }
   exportUnsent() { return new Blob(['{}\n']); }
   refusalOfSharing(id) { const { role } = this.openBoard(id); return role === 'owner' ? '' : `only an owner can share a board: your role here is ${role}`; }
   async shareLink(id, days) {
