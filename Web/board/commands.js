@@ -1,5 +1,6 @@
 // Every command with its name, its keys and its condition. The keyboard, the menus and the help read this table.
 
+import { chooseBoard, showBoards } from './boards.js';
 import { ask, confirmed, menu } from './dom.js';
 import { align, distribute, neighbor, readingOrder, tidy } from './geometry.js';
 import { colors, frameOf } from './note.js';
@@ -12,6 +13,9 @@ import { share } from './sharing.js';
  *   danger?: boolean}} Command  `when`: whether it has a meaning now; `needs`: the right to do this with the selected notes */
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** The boards that a menu lists; a dialog finds one of more. */
+const mostInMenu = 15;
 
 /** The steps of arrow keys, in points. */
 const moveStep = 20, fineStep = 1, panStep = 120;
@@ -74,7 +78,7 @@ export function allCommands(app) {
 
     { id: 'undo', group: 'Board', name: 'Undo', keys: ['u', 'Mod+z'], icon: 'undo', needs: 'insert', run: () => app.undo() },
     { id: 'redo', group: 'Board', name: 'Redo', keys: ['U', 'Mod+Shift+z', 'Mod+y'], icon: 'redo', needs: 'insert', run: () => app.undo(true) },
-    { id: 'boards', group: 'Board', name: 'Boards …', keys: ['b'], icon: 'menu', run: () => app.panels.boards() },
+    { id: 'boards', group: 'Board', name: 'Boards …', keys: ['b'], icon: 'menu', run: () => showBoards(app) },
     { id: 'previousBoard', group: 'Board', name: 'Previous board', keys: ['[', 'PageUp'], icon: 'left', when: () => app.session.boards.length > 1, run: () => app.page(-1) },
     { id: 'nextBoard', group: 'Board', name: 'Next board', keys: [']', 'PageDown'], icon: 'right', when: () => app.session.boards.length > 1, run: () => app.page(1) },
     { id: 'search', group: 'Board', name: 'Search', keys: ['/', 'Mod+f'], icon: 'search', run: () => app.bars.openSearch() },
@@ -167,9 +171,10 @@ function untagNotes(app) {
 /** @param {App} app @param {Event} [event] */
 function moveToBoard(app, event) {
   const ids = [...app.selection], place = event?.currentTarget instanceof Element ? event.currentTarget : app.menuPlace();
-  menu('Move to a board', app.session.boards.filter((b) => b.id !== app.board?.id).slice(0, 30).map((b) => ({
-    name: b.name, icon: 'board', run: () => { app.board?.update(ids, { board: b.id }), app.report(`Moved to ${b.name}`); },
-  })), place);
+  const others = app.session.boards.filter((b) => b.id !== app.board?.id);
+  const move = (/** @type {{id: string, name: string}} */ b) => { app.board?.update(ids, { board: b.id }), app.report(`Moved to ${b.name}`, 'Undo', () => app.undo()); };
+  if (others.length > mostInMenu) return chooseBoard(app, 'Move to a board', move);
+  menu('Move to a board', others.map((b) => ({ name: b.name, icon: 'board', run: () => move(b) })), place);
 }
 
 /** Locked notes are changed only after a question.

@@ -1,6 +1,6 @@
-// The panels: boards, filter, details, conflicts, history, export, status and the keyboard map.
+// The panels: filter, details, conflicts, history, export, status and the keyboard map.
 
-import { ago, announce, ask, confirmed, dialog, h, icon, iconButton, menu, save } from './dom.js';
+import { ago, announce, dialog, h, icon, iconButton, save } from './dom.js';
 import { shownKey } from './commands.js';
 import { colors } from './note.js';
 import { pngBlob, svgBlob } from './picture.js';
@@ -18,65 +18,6 @@ export class Panels {
 
   /** @param {App} app */
   constructor(app) { this.app = app; }
-
-  // MARK: - Boards
-
-  /** Lists the boards; boards can be opened, made, renamed and deleted. */
-  boards() {
-    const { app } = this, { session } = app;
-    session.refreshBoards?.();
-    const rows = h('ul', { class: 'boards' });
-    const input = h('input', { type: 'search', placeholder: 'Find a board, or name a new one', 'aria-label': 'Find a board, or name a new one', dir: 'auto', maxLength: 200, autocomplete: 'off' });
-    const fill = () => {
-      const query = input.value.trim().toLocaleLowerCase();
-      const found = session.boards.filter((b) => b.name.toLocaleLowerCase().includes(query)).slice(0, 200);
-      rows.replaceChildren(...found.map((b) => h('li', null,
-        h('button', { type: 'button', class: 'row', 'aria-current': b.id === app.board?.id ? 'true' : null, onclick: () => { node.close(), app.openBoard(b.id); } },
-          icon('board'), h('span', { class: 'name', dir: 'auto' }, b.name), h('span', { class: 'count' }, `${b.notes} ${b.notes === 1 ? 'note' : 'notes'}`)),
-        session.user?.canWrite !== false && iconButton('more', `More for ${b.name}`, (event) => this.#boardMenu(b, /** @type {Element} */ (event.currentTarget)), { 'aria-haspopup': 'menu' }))));
-      create.hidden = !query || session.boards.some((b) => b.name.toLocaleLowerCase() === query) || session.user?.canWrite === false;
-      create.lastChild?.replaceWith(` Make “${input.value.trim()}”`);
-    };
-    const create = h('button', { class: 'row make' }, icon('add'), ' ');
-    const form = h('form', {
-      onsubmit: async (/** @type {Event} */ event) => {
-        event.preventDefault();
-        const name = input.value.trim(), known = rows.querySelector('button');
-        if (create.hidden) return known?.click();
-        node.close(), await this.#make(name);
-      },
-    }, h('div', { class: 'field' }, icon('search'), input), create);
-    input.addEventListener('input', fill);
-    const refill = () => fill();
-    session.addEventListener('boards', refill);
-    const node = dialog('Boards', { class: 'side' }, form, rows);
-    node.addEventListener('close', () => session.removeEventListener('boards', refill));
-    fill(), input.focus();
-  }
-
-  /** @param {string} name */
-  async #make(name) {
-    const { app } = this;
-    await app.attempt(async () => {
-      const made = await app.session.createBoard(name), id = typeof made === 'string' ? made : made?.id;
-      const known = id ?? app.session.boards.find((b) => b.name === name)?.id;
-      if (known) app.openBoard(known);
-    });
-  }
-
-  /** @param {{id: string, name: string, notes: number}} board @param {Element} place */
-  #boardMenu(board, place) {
-    const { app } = this, { session } = app;
-    menu(board.name, [
-      { name: 'Rename …', icon: 'edit', run: async () => {
-        const name = await ask('Rename board', 'Name', board.name, 'Rename');
-        if (name && name !== board.name) app.attempt(() => session.renameBoard(board.id, name));
-      } },
-      { name: 'Delete …', icon: 'trash', danger: true, run: async () => {
-        const text = `“${board.name}” and its ${board.notes} ${board.notes === 1 ? 'note' : 'notes'} are deleted for all.`;
-        if (await confirmed('Delete board', text, 'Delete')) app.attempt(() => session.deleteBoard(board.id));
-      } }], place);
-  }
 
   // MARK: - Filter
 
@@ -113,11 +54,24 @@ export class Panels {
     const rows = h('dl', { class: 'why' });
     const values = { text: note.text, color: note.color, x: note.x, y: note.y, width: note.width, height: note.height, pinned: note.pinned, locked: note.locked, collapsed: note.collapsed, tags: note.tags.map((t) => t.name).join(', ') };
     for (const [name, value] of Object.entries(values)) {
-      const origin = h('span', { class: 'origin' }, '…');
-      rows.append(h('dt', null, name), h('dd', null, h('span', { class: 'value', dir: 'auto' }, typeof value === 'boolean' ? (value ? 'yes' : 'no') : typeof value === 'number' ? String(Math.round(value)) : value.slice(0, 200) || '–'), origin));
-      board.why(id, name).then((why) => { origin.textContent = `${why.author}, ${ago(why.at)} · r${why.revision}`, (origin.title = why.at.toLocaleString()); }, () => { origin.textContent = ''; });
+      const origin = h('span', { class: 'origin' }, '…'), before = h('span', { class: 'origin before', dir: 'auto' });
+      rows.append(h('dt', null, name), h('dd', null, h('span', { class: 'value', dir: 'auto' }, typeof value === 'boolean' ? (value ? 'yes' : 'no') : typeof value === 'number' ? String(Math.round(value)) : value.slice(0, 200) || '–'), origin, before));
+      board.why(id, name).then((why) => {
+        origin.textContent = `${why.author}, ${ago(why.at)} · r${why.revision}`, (origin.title = why.at.toLocaleString());
+        before.textContent = this.#before(name, why);
+      }, () => { origin.textContent = ''; });
     }
     dialog(`Note ${note.number}`, {}, h('p', { class: 'summary' }, `Written ${ago(note.createdAt)}, changed ${ago(note.updatedAt)}`), rows);
+  }
+
+  /** What a property was before, and the values that lost to the present one.
+   * @param {string} name @param {import('./types').Origin} why */
+  #before(name, { previous, lost = [] }) {
+    // The ids of tags say nothing to people.
+    if (name === 'tags') return '';
+    const short = (/** @type {unknown} */ value) => (typeof value === 'number' ? String(Math.round(value)) : typeof value === 'boolean' ? (value ? 'yes' : 'no') : shownValue(value).slice(0, 80));
+    const parts = previous === null || previous === undefined || previous === '' ? [] : [`before: ${short(previous)}`];
+    return [...parts, ...lost.slice(0, 3).map((each) => `${each.author}’s ${short(each.value)} lost`)].join(' · ');
   }
 
   // MARK: - Conflicts
@@ -238,12 +192,14 @@ export class Panels {
 
   /** Exports the board as a file. */
   exports() {
-    const { app } = this, { board } = app, notes = app.surface.shown();
+    const { app } = this, { board } = app;
     if (!board) return;
+    // Of a board that is in memory in part, all notes.
+    const notes = async () => board.isPart ? [...(await board.everything()).values()] : app.surface.shown();
     /** @type {[string, string, () => Promise<Blob|string>][]} */
     const forms = [
       ['Markdown', 'md', async () => board.exportAs('markdown')], ['JSON', 'json', async () => board.exportAs('json')],
-      ['SVG', 'svg', async () => svgBlob(notes)], ['PNG', 'png', () => pngBlob(notes)],
+      ['SVG', 'svg', async () => svgBlob(await notes())], ['PNG', 'png', async () => pngBlob(await notes())],
     ];
     const about = { Markdown: 'Text for editors and wikis', JSON: 'All properties, for programs', SVG: 'A picture that stays sharp', PNG: 'A picture for chats and slides' };
     const node = dialog('Export', { class: 'small' }, h('div', { class: 'forms' }, ...forms.map(([name, ending, make]) => h('button', {

@@ -63,8 +63,7 @@ export class People {
     const signature = peers.map((p) => `${p.session} ${p.name} ${p.color} ${p.note}`).join('\n') + this.followed;
     if (signature !== this.#shown) this.#shown = signature, this.#showFaces(peers), this.app.list.refresh();
     const leader = peers.find((p) => p.session === this.followed);
-    if (this.followed !== null && !leader) this.stop();
-    this.#lead(leader);
+    if (this.followed !== null && !leader) return this.#followElsewhere(this.followed);
     if (leader?.view) surface.setCamera(fit(leader.view, surface.size, { top: 0, right: 0, bottom: 0, left: 0 }, 4), true);
   }
 
@@ -145,6 +144,15 @@ export class People {
     frame.classList.add('following'), paint(frame, peer.color);
     this.app.report(`Following ${peer.name}`, 'Stop', () => this.stop());
     this.refresh();
+  }
+
+  /** The person whom the view follows has opened another board, or has left.
+   * @param {Peer['session']} session */
+  #followElsewhere(session) {
+    const { app } = this, there = app.session.people?.find((p) => p.session === session)?.board;
+    this.stop();
+    if (!there || there === app.board?.id || !app.session.boards.some((b) => b.id === there)) return;
+    app.openBoard(there), this.follow(session);
   }
 
   followNext() {

@@ -20,6 +20,9 @@ export interface Peer {
 export interface Entry { revision: number; at: Date; author: string; summary: string; notes: string[] }
 export type Operation = 'insert' | 'update' | 'delete';
 export interface ShareLink { id: string; name: string; role: string; created: Date; expires: Date | null; used: Date | null }
+export interface Origin {
+  value: unknown; previous?: unknown; revision: number; at: Date; author: string; lost?: { value: unknown; author: string }[];
+}
 export type Gesture = unknown;
 export interface Board extends EventTarget {
   id: string; name: string; ready: boolean | Promise<unknown>; canWrite: boolean; role: string | null;
@@ -39,7 +42,9 @@ export interface Board extends EventTarget {
   undo(): Promise<string>; redo(): Promise<string>;
   history(range: { limit: number; before?: number }): Promise<Entry[]>;
   at(revision: number): Promise<Map<string, Note>>;
-  why(id: string, property: string): Promise<{ value: unknown; revision: number; at: Date; author: string }>;
+  why(id: string, property: string): Promise<Origin>;
+  /** Whether only the notes near the view are in memory; `everything` reads all. */
+  isPart?: boolean; everything(): Promise<Map<string, Note>>;
   restore(ids: string[], revision: number): Promise<unknown>; restoreBoard(revision: number): Promise<unknown>;
   search(text: string): Promise<{ id: string }[]>; searchHere?(text: string): { id: string }[];
   setPresence(presence: Partial<Peer>): void;
@@ -56,9 +61,11 @@ export interface Conflict {
 export interface Session extends EventTarget {
   status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean };
   user: { name: string; role?: string; canWrite: boolean } | null;
-  boards: { id: string; name: string; notes: number; canRename: boolean; canDelete: boolean; canShare: boolean }[];
+  boards: { id: string; name: string; notes: number | null; canRename: boolean; canDelete: boolean; canShare: boolean }[];
   refusalOfNewBoard: string; refusalOfSharing(board: string): string;
   boardID?: string | null;
+  /** The others on all boards. */
+  people?: (Peer & { board: string })[];
   conflicts: Conflict[];
   start(): void;
   openBoard(id: string): Board;

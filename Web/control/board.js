@@ -336,11 +336,20 @@ export class Board extends LiveBoard {
     this.session.setPresence({ ...own, board: this.id, note: note && !isTemporary(note) ? note : null });
   }
 
+  /** All notes, also those of a large board that are not in memory; these as the server has them.
+   * @returns {Promise<Map<string, Note>>} */
+  async everything() {
+    if (!this.isPart) return this.notes;
+    return this.past.at((await this.reach()).to);
+  }
+
   /** @param {'markdown' | 'json'} form json: JSON Lines, as `stickies import` reads them */
   exportAs(form) {
-    if (form === 'markdown') return markdown(this.name, this.notes.values());
-    const { color } = this.session.overlay.values(`Board/${this.id}`) ?? {};
-    return jsonLines({ id: this.id, name: this.name, color }, this.notes.values(), this.links.values());
+    const { name, id, links } = this, { color } = this.session.overlay.values(`Board/${id}`) ?? {};
+    const write = (/** @type {Iterable<Note>} */ notes, /** @type {Iterable<{id: string, from: string, to: string, label: string}>} */ all) => (
+      form === 'markdown' ? markdown(name, notes) : jsonLines({ id, name, color }, notes, all));
+    if (!this.isPart) return write(this.notes.values(), links.values());
+    return this.everything().then((notes) => write(notes.values(), [...notes.values()].flatMap((note) => note.links.map((link) => ({ ...link, from: note.id })))));
   }
 }
 

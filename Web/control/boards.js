@@ -6,6 +6,7 @@ import { idHex, idOf } from '../keep/intents.js';
 /** @typedef {{id: string, name: string, color: string, notes: number | null, canRename: boolean, canDelete: boolean, canShare: boolean}} Entry
  *  `notes` is null while it is unknown */
 
+const byName = new Intl.Collator(undefined, { numeric: true });
 /** The least time between two counts, in milliseconds. */
 const pause = 1000;
 
@@ -13,6 +14,9 @@ export class Boards {
   #session;
   /** @type {Map<string, number>} */
   #counts = new Map();
+  /** The boards by name; null after a change.
+   * @type {Entry[] | null} */
+  #list = null;
   #isCounted = false;
   #isCounting = false;
   #due = 0;
@@ -20,22 +24,34 @@ export class Boards {
   /** @param {import('./session.js').Session} session */
   constructor(session) { this.#session = session; }
 
+  /** Call it after each change of the boards: sorting thousands of names takes longer than a frame. */
+  invalidate() { this.#list = null; }
+
   /** The boards by name.
-   * @param {Iterable<string>} ids @param {Iterable<import('./live.js').LiveBoard>} open @returns {Entry[]} */
+   * @param {() => Iterable<string>} ids @param {Iterable<import('./live.js').LiveBoard>} open @returns {Entry[]} */
   list(ids, open) {
-    const live = new Map([...open].filter((each) => each.ready).map((each) => [each.id, each.total]));
+    const list = this.#list ??= this.#read(ids());
+    for (const board of open) {
+      const entry = board.ready ? list.find((each) => each.id === board.id) : undefined;
+      if (entry) entry.notes = board.total;
+    }
+    return list;
+  }
+
+  /** @param {Iterable<string>} ids */
+  #read(ids) {
     const list = [...new Set(ids)].flatMap((id) => {
       const values = this.#session.overlay.values(`Board/${id}`);
       if (!values) return [];
       const known = this.#isCounted ? this.#counts.get(id) ?? 0 : null;
       const { rights } = this.#session;
       return [{
-        id, name: String(values.name), color: values.color ?? 'gray', notes: live.get(id) ?? known,
+        id, name: String(values.name), color: values.color ?? 'gray', notes: known,
         canRename: !rights.refusalOfBoard('update', id, values.creator), canDelete: !rights.refusalOfBoard('delete', id, values.creator),
         canShare: rights.role(id) === 'owner',
       }];
     });
-    return list.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }) || (a.id < b.id ? -1 : 1));
+    return list.sort((a, b) => byName.compare(a.name, b.name) || (a.id < b.id ? -1 : 1));
   }
 
   /** Counts the notes of all boards again.

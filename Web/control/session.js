@@ -337,7 +337,7 @@ export class Session extends EventTarget {
   // ---- Boards
 
   /** The boards by name, with the numbers of their notes. */
-  get boards() { return this.#boards.list([...this.#boardIDs, ...this.copies.boards], this.#open); }
+  get boards() { return this.#boards.list(() => [...this.#boardIDs, ...this.copies.boards], this.#open); }
   get #boardIDs() { return this.#boardQuery?.ids ?? []; }
 
   /** Shows a board. Close it when another one is shown.
@@ -466,7 +466,10 @@ export class Session extends EventTarget {
   notice(message) { this.dispatchEvent(new CustomEvent('notice', { detail: { message } })); }
 
   /** @param {string} name */
-  #emit(name) { this.dispatchEvent(new CustomEvent(name)); }
+  #emit(name) {
+    if (name === 'boards') this.#boards.invalidate();
+    this.dispatchEvent(new CustomEvent(name));
+  }
 }
 
 /** The roles with which a page starts: those of the last connection, unless the server names another role now.

@@ -152,7 +152,12 @@ class FakeBoard extends EventTarget {
   redo() { return this.#swap(this.undone, this.steps, 'redo'); }
   async history({ limit, before = Infinity }) { return this.entries.filter((e) => e.revision < before).slice(-limit).reverse(); }
   async at(r) { return this.entries.find((e) => e.revision === r)?.state ?? new Map(this.notes); }
-  async why(id, property) { const n = this.notes.get(id); return { value: n[property], revision: 100 + n.number, at: n.updatedAt, author: n.updatedBy }; }
+  async why(id, property) {
+    const n = this.notes.get(id);
+    return { value: n[property], previous: property === 'color' ? 'white' : null, lost: property === 'color' ? [{ value: 'red', author: people[1] }] : [], revision: 100 + n.number, at: n.updatedAt, author: n.updatedBy };
+  }
+
+  async everything() { return this.notes; }
 
   async restore(ids, r) {
     const state = await this.at(r);
