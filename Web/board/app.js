@@ -43,6 +43,9 @@ export class App {
    * @type {import('./types').Entry|null} */
   past = null;
   filter = { colors: /** @type {Set<string>} */ (new Set()), tags: /** @type {Set<string>} */ (new Set()) };
+  /** What the browser offers for an installation; null if it offers none, or has installed the board.
+   * @type {{prompt: () => Promise<unknown>}|null} */
+  installer = null;
   listShown = false; handTool = false;
   #cameras = /** @type {Map<string, import('./geometry.js').Camera>} */ (new Map()); #needsFit = false;
   #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #step = /** @type {import('./types').Gesture} */ (null); #color = 'yellow'; #listeners = new AbortController();
@@ -93,6 +96,8 @@ export class App {
       const { unsent, keeps } = session.status;
       if (unsent && keeps === 'none') event.preventDefault();
     });
+    addEventListener('beforeinstallprompt', (event) => { event.preventDefault(), (this.installer = /** @type {any} */ (event)); });
+    addEventListener('appinstalled', () => { this.installer = null; });
     addEventListener('beforeprint', () => this.#preparePrint());
     addEventListener('afterprint', () => document.getElementById('paper')?.remove());
   }

@@ -86,7 +86,7 @@ export class Bars {
   /** @param {Element} place */
   #more(place) {
     const { app } = this;
-    const ids = ['boards', 'share', 'export', 'print', '', 'list', 'filter', 'showAll', 'overview', 'fit', '', 'history', 'conflicts', 'cursors', '', 'all', 'help'];
+    const ids = ['boards', 'share', 'export', 'print', '', 'list', 'filter', 'showAll', 'overview', 'fit', '', 'history', 'conflicts', 'cursors', '', 'all', 'install', 'help'];
     menu('Menu', ids.map((id) => {
       const c = id ? app.command(id) : null;
       return c && (c.when?.() ?? true) ? menuItem(app, c) : null;

@@ -99,6 +99,7 @@ export function allCommands(app) {
     { id: 'overview', group: 'View', name: 'Overview', keys: ['o'], icon: 'map', when: onBoard, checked: () => app.bars.overviewShown, run: () => app.bars.toggleOverview() },
     { id: 'follow', group: 'View', name: 'Follow the next person', keys: ['g'], when: () => onBoard() && app.people.count > 0, run: () => app.people.followNext() },
     { id: 'cursors', group: 'View', name: 'Hide cursors', keys: ['H'], icon: 'hidden', checked: () => app.people.areHidden, run: () => app.people.toggleCursors() },
+    { id: 'install', group: 'View', name: 'Install …', keys: [], icon: 'download', when: () => app.installer !== null, run: () => { app.installer?.prompt(), (app.installer = null); } },
     { id: 'help', group: 'View', name: 'Keyboard', keys: ['?'], icon: 'help', run: () => app.panels.help() },
   ];
   return commands;

@@ -184,6 +184,19 @@ class FakeBoard extends EventTarget {
     this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [], removed: [], mine: false, updated: [{ id, properties: ['text'], splices: [{ start, end, text }] }] } }));
   }
 
+  otherInsert(values) {
+    const id = newID();
+    this.notes.set(id, { ...[...this.notes.values()][0], tags: [], links: [], pinned: false, ...values, id, number: this.notes.size + 1, author: people[0] });
+    this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [id], updated: [], removed: [], mine: false } }));
+    return id;
+  }
+
+  /** The first person writes in a note. */
+  write(note, caret) {
+    this.presence = this.presence.map((p, i) => (i ? p : { ...p, note, caret }));
+    this.dispatchEvent(new Event('presence'));
+  }
+
   otherDelete(id) {
     this.notes.delete(id);
     this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [], updated: [], removed: [id], mine: false } }));
@@ -210,6 +223,7 @@ export class Session extends EventTarget {
     const kind = query.get('status') ?? (query.get('role') === 'reader' ? 'readOnly' : 'live');
     const messages = { live: 'Connected: changes appear at once.', offline: 'No network. Your edits are kept and sent later.', reconnecting: 'The server does not answer. Trying again.', readOnly: 'You can read this board.', signedOut: 'Sign in: stickies login --browser prints a link.', notAllowed: 'Your account may not open this board.' };
     this.list = query.has('empty') ? [new FakeBoard('Workshop', [])] : samples(Number(query.get('notes') ?? 0), query.has('hostile')).map(({ name, rows }) => new FakeBoard(name, rows));
+    for (let i = 0; i < Number(query.get('boards') ?? 0); i++) this.list.push(new FakeBoard(`Box ${i + 1}`, []));
     this.status = { ...this.status, kind, message: messages[kind] ?? kind, unsent: Number(query.get('unsent') ?? 0) };
     if (query.has('conflicts')) {
       const [, a, b] = this.list[0].notes.values();
