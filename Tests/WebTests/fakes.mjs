@@ -1,5 +1,6 @@
 // A server and a connection for tests of Web/control and Web/keep: in memory, with the interface of net/connection.js and
 // the rules of docs/protocol.md that these tests need. The real ones are tested together with the programs.
+import { idHex } from '../../Web/keep/intents.js';
 import * as splices from '../../Web/control/splices.js';
 
 export class FakeServer {
@@ -19,7 +20,8 @@ export class FakeServer {
 
   id() {
     this.#ids += 1;
-    return `${'abcdefghjkmnpqrs'[this.#ids % 16]}${String(this.#ids).padStart(25, '0')}`;
+    // The last digit of an id has four bits and a zero.
+    return `${'abcdefghjkmnpqrs'[this.#ids % 16]}${String(this.#ids).padStart(24, '0')}0`;
   }
 
   insert(entity, values) {
@@ -174,7 +176,7 @@ export class FakeConnection {
 
   /** The server has given the user other roles; with `hidden`, these objects are no longer visible. */
   setGrants(grants, hidden = []) {
-    this.welcome = { ...this.welcome, grants };
+    this.welcome = { ...this.welcome, grants: grants.map((each) => (each.scope ? { ...each, scope: idHex(each.scope) } : each)) };
     this.onrights();
     const change = { revision: this.graph.revision, author: '', inserted: new Set(), changed: new Set(), removed: new Set(hidden), deleted: new Set(), edits: new Map() };
     for (const id of hidden) this.graph.objects.delete(id);

@@ -94,17 +94,17 @@ test('a changed role takes effect within the session', async () => {
 });
 
 test('a role elsewhere does not make a board writable', async () => {
-  const { browser, session, board } = await shownAs('reader');
-  browser.connection.setGrants([{ role: 'reader', scope: board.id }, { role: 'editor', scope: 'another' }]);
+  const { browser, server, session, board } = await shownAs('reader');
+  browser.connection.setGrants([{ role: 'reader', scope: board.id }, { role: 'editor', scope: server.id() }]);
   assert.equal(session.user.canWrite, true);
   assert.equal(board.canWrite, false);
 });
 
 test('a board that can no longer be seen closes, and says why', async () => {
-  const { browser, session, board, note, own } = await shownAs('editor');
+  const { browser, server, session, board, note, own } = await shownAs('editor');
   const gone = [];
   board.addEventListener('gone', ({ detail }) => gone.push(detail.message));
-  browser.connection.setGrants([{ role: 'editor', scope: 'another' }], [board.id, note, own]);
+  browser.connection.setGrants([{ role: 'editor', scope: server.id() }], [board.id, note, own]);
   assert.deepEqual(gone, ['you no longer see the board “Home”: your role on it has ended']);
   assert.equal(board.refusal('insert'), gone[0]);
   assert.deepEqual(session.boards, []);

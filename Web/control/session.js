@@ -216,7 +216,8 @@ export class Session extends EventTarget {
   #readRights() {
     const { author, principal = '', grants = [], role = '' } = this.connection.welcome;
     const before = this.rights;
-    this.#setUser(author, principal, grants.length > 0 ? grants : grantsOf(role));
+    const roles = grants.map((/** @type {any} */ each) => (each.scope ? { role: each.role, scope: idText(each.scope) } : { role: each.role }));
+    this.#setUser(author, principal, roles.length > 0 ? roles : grantsOf(role));
     if (JSON.stringify([before.user, before.grants]) === JSON.stringify([this.rights.user, this.rights.grants])) return;
     this.#login.remember(this.rights);
     for (const board of this.#open) board.rightsDidChange(before, this.#wasLive);

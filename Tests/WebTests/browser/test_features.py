@@ -50,7 +50,8 @@ def test_reader_sees_greyed_commands_with_a_sentence(board):
     new = page.get_by_role("button", name="New note")
     expect(new).to_have_attribute("aria-disabled", "true")
     expect(new).to_have_attribute("title", re.compile("your role here is reader"))
-    new.click()
+    # Playwright waits until a button is enabled; people do not.
+    new.click(force=True)
     expect(page.locator("#toast")).to_contain_text("You can read this board, but not change it")
     board.note("Compost").click(button="right")
     menu = page.get_by_role("menu")
@@ -334,17 +335,3 @@ def test_installation_is_offered_when_the_browser_offers_it(board):
     page.get_by_role("button", name="Menu", exact=True).click()
     page.get_by_role("menuitem", name="Install").click()
     assert page.evaluate("prompted")
-
-
-@pytest.mark.parametrize("form, ending, start", [
-    ("Markdown", "md", b""), ("JSON", "json", b""), ("SVG", "svg", b"<svg"), ("PNG", "png", b"\x89PNG"),
-])
-def test_board_is_exported(browser, address, form, ending, start):
-    board = Board(browser, address)
-    board.key("E")
-    with board.page.expect_download() as download:
-        board.page.get_by_role("button", name=form).click()
-    assert download.value.suggested_filename == f"Garden.{ending}"
-    content = open(download.value.path(), "rb").read()
-    assert content.startswith(start) and len(content) > 500
-    board.close()
