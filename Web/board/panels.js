@@ -153,7 +153,10 @@ export class Panels {
       restoreNotes.hidden = !app.selection.size;
       restoreBoard.disabled = restoreNotes.disabled = isNow || !board.canWrite || app.session.user?.canWrite === false;
       const notes = await board.at(entry.revision);
-      if (mine === turn && this.historyBar === bar) app.showPast(notes, entry);
+      if (mine !== turn || this.historyBar !== bar) return;
+      const numbers = entry.notes.flatMap((id) => (notes.get(id) ?? board.notes.get(id))?.number ?? []);
+      if (numbers.length) what.append(h('span', null, numbers.length > 8 ? `notes ${numbers.slice(0, 8).join(', ')} …` : `${numbers.length === 1 ? 'note' : 'notes'} ${numbers.join(', ')}`));
+      app.showPast(notes, entry);
     };
     this.historyBar = bar;
     document.body.append(bar);
@@ -212,7 +215,8 @@ export class Panels {
     const { app } = this, { status, user } = app.session;
     const keeps = { durable: 'This browser keeps them until they are sent.', evictable: 'This browser may delete them if its storage fills up.', none: 'This browser cannot keep them: leave the page open.' }[status.keeps] ?? '';
     const unsent = status.unsent ? `${status.unsent} ${status.unsent === 1 ? 'edit is' : 'edits are'} not sent yet. ${keeps}` : 'All your edits are on the server.';
-    const node = dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
+    const node = dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent),
+      status.reloadsOffline === false && h('p', { class: 'summary' }, 'Without the server this page stays as long as it is open: to load it again then, it needs HTTPS or localhost.'), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
       h('div', { class: 'actions' },
         status.unsent > 0 && h('button', { type: 'button', onclick: () => app.attempt(async () => save('unsent-edits.jsonl', await app.session.exportUnsent())) }, 'Export unsent edits'),
         status.parked > 0 && h('button', { type: 'button', class: 'primary', onclick: () => { node.close(), this.conflicts(); } }, `Repair ${status.parked}`),

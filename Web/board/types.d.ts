@@ -59,7 +59,7 @@ export interface Conflict {
   merged: string | null;
 }
 export interface Session extends EventTarget {
-  status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean };
+  status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean; reloadsOffline?: boolean };
   user: { name: string; role?: string; canWrite: boolean } | null;
   boards: { id: string; name: string; notes: number | null; canRename: boolean; canDelete: boolean; canShare: boolean }[];
   refusalOfNewBoard: string; refusalOfSharing(board: string): string;
