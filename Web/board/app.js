@@ -121,7 +121,7 @@ export class App {
 
   #statusChanged() {
     // The next person at this screen must not read the notes.
-    if (this.isShutOut && this.board) document.querySelector('dialog')?.close(), this.#leaveBoard(), this.#setTitle();
+    if (this.isShutOut && this.board) closeAll(), this.#leaveBoard(), this.#setTitle();
     else if (!this.board) this.#boardsChanged();
     this.bars.refresh(), this.#showHint();
   }
@@ -169,8 +169,7 @@ export class App {
   /** The board can no longer be seen: another one is shown.
    * @param {string} message */
   #closed(message) {
-    document.querySelector('dialog')?.close();
-    this.#leaveBoard(), this.#boardsChanged(), this.report(message);
+    closeAll(), this.#leaveBoard(), this.#boardsChanged(), this.report(message);
   }
 
   /** The user has another role on this board. What was begun with the former one ends.
@@ -771,6 +770,12 @@ export class App {
     document.body.append(h('div', { id: 'paper' }, h('h1', { dir: 'auto' }, this.board?.name ?? ''), ...notes.map((n) => h('article', { 'data-color': n.color },
       h('div', { class: 'text', dir: 'auto' }, content(n)), h('footer', null, [String(n.number), ...n.tags.map((t) => t.name)].join(' · '))))));
   }
+}
+
+/** Closes all dialogs and menus: what they are about is gone. */
+function closeAll() {
+  for (const node of document.querySelectorAll('dialog')) node.close();
+  document.querySelector('.menu')?.remove();
 }
 
 /** The board that the address names. */

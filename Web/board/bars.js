@@ -1,7 +1,6 @@
 // The bars around the surface: the board and its status, people, search, tools, zoom, and the tools of the selection.
 
 import { announce, byID, h, icon, iconButton, menu } from './dom.js';
-import { showBoards } from './boards.js';
 import { blocked, menuItem, paletteItems, shownKey } from './commands.js';
 import { toScreen, union } from './geometry.js';
 import { Overview } from './overview.js';
@@ -45,7 +44,7 @@ export class Bars {
     this.filterButton = iconButton('filter', 'Show all notes', () => app.showAll(), { class: 'icon-button active', hidden: true });
     byID('top').append(
       h('div', { class: 'bar' },
-        this.boardButton = h('button', { type: 'button', class: 'board-button', title: 'Boards (b)', onclick: () => showBoards(app) }, icon('menu'), this.name),
+        this.boardButton = h('button', { type: 'button', class: 'board-button', title: 'Boards (b)', onclick: () => app.run(command('boards')) }, icon('menu'), this.name),
         h('span', { class: 'pages' }, button('previousBoard'), button('nextBoard')), this.status),
       h('div', { class: 'bar end' }, this.faces, this.filterButton, this.badge, this.search, button('search'), button('share', { class: 'icon-button wide' }),
         iconButton('more', 'Menu', (event) => this.#more(/** @type {Element} */ (event.currentTarget)), { 'aria-haspopup': 'menu' })));

@@ -1,10 +1,8 @@
 // Every command with its name, its keys and its condition. The keyboard, the menus and the help read this table.
 
-import { chooseBoard, showBoards } from './boards.js';
 import { ask, confirmed, menu } from './dom.js';
 import { align, distribute, neighbor, readingOrder, tidy } from './geometry.js';
 import { colors, frameOf } from './note.js';
-import { share } from './sharing.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./types').Note} Note */
@@ -78,7 +76,7 @@ export function allCommands(app) {
 
     { id: 'undo', group: 'Board', name: 'Undo', keys: ['u', 'Mod+z'], icon: 'undo', needs: 'insert', run: () => app.undo() },
     { id: 'redo', group: 'Board', name: 'Redo', keys: ['U', 'Mod+Shift+z', 'Mod+y'], icon: 'redo', needs: 'insert', run: () => app.undo(true) },
-    { id: 'boards', group: 'Board', name: 'Boards …', keys: ['b'], icon: 'menu', run: () => showBoards(app) },
+    { id: 'boards', group: 'Board', name: 'Boards …', keys: ['b'], icon: 'menu', run: () => app.attempt(async () => (await import('./boards.js')).showBoards(app)) },
     { id: 'previousBoard', group: 'Board', name: 'Previous board', keys: ['[', 'PageUp'], icon: 'left', when: () => app.session.boards.length > 1, run: () => app.page(-1) },
     { id: 'nextBoard', group: 'Board', name: 'Next board', keys: [']', 'PageDown'], icon: 'right', when: () => app.session.boards.length > 1, run: () => app.page(1) },
     { id: 'search', group: 'Board', name: 'Search', keys: ['/', 'Mod+f'], icon: 'search', run: () => app.bars.openSearch() },
@@ -86,7 +84,7 @@ export function allCommands(app) {
     { id: 'showAll', group: 'Board', name: 'Show all notes', keys: ['F'], when: () => app.isFiltered, run: () => app.showAll() },
     { id: 'history', group: 'Board', name: 'History', keys: ['h'], icon: 'history', run: () => app.panels.history() },
     { id: 'conflicts', group: 'Board', name: 'Conflicts', keys: ['!'], icon: 'warning', run: () => app.panels.conflicts() },
-    { id: 'share', group: 'Board', name: 'Share …', keys: ['S'], icon: 'share', run: () => share(app) },
+    { id: 'share', group: 'Board', name: 'Share …', keys: ['S'], icon: 'share', run: () => app.attempt(async () => (await import('./sharing.js')).share(app)) },
     { id: 'export', group: 'Board', name: 'Export …', keys: ['E'], icon: 'download', run: () => app.panels.exports() },
     { id: 'print', group: 'Board', name: 'Print', keys: ['Mod+p'], icon: 'print', run: () => app.print() },
 
@@ -174,7 +172,7 @@ function moveToBoard(app, event) {
   const ids = [...app.selection], place = event?.currentTarget instanceof Element ? event.currentTarget : app.menuPlace();
   const others = app.session.boards.filter((b) => b.id !== app.board?.id);
   const move = (/** @type {{id: string, name: string}} */ b) => { app.board?.update(ids, { board: b.id }), app.report(`Moved to ${b.name}`, 'Undo', () => app.undo()); };
-  if (others.length > mostInMenu) return chooseBoard(app, 'Move to a board', move);
+  if (others.length > mostInMenu) return void app.attempt(async () => (await import('./boards.js')).chooseBoard(app, 'Move to a board', move));
   menu('Move to a board', others.map((b) => ({ name: b.name, icon: 'board', run: () => move(b) })), place);
 }
 

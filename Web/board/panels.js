@@ -3,7 +3,6 @@
 import { ago, announce, dialog, h, icon, iconButton, save } from './dom.js';
 import { shownKey } from './commands.js';
 import { colors } from './note.js';
-import { pngBlob, svgBlob } from './picture.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./types').Entry} Entry */
@@ -202,7 +201,7 @@ export class Panels {
     /** @type {[string, string, () => Promise<Blob|string>][]} */
     const forms = [
       ['Markdown', 'md', async () => board.exportAs('markdown')], ['JSON', 'json', async () => board.exportAs('json')],
-      ['SVG', 'svg', async () => svgBlob(await notes())], ['PNG', 'png', async () => pngBlob(await notes())],
+      ['SVG', 'svg', async () => (await import('./picture.js')).svgBlob(await notes())], ['PNG', 'png', async () => (await import('./picture.js')).pngBlob(await notes())],
     ];
     const about = { Markdown: 'Text for editors and wikis', JSON: 'All properties, for programs', SVG: 'A picture that stays sharp', PNG: 'A picture for chats and slides' };
     const node = dialog('Export', { class: 'small' }, h('div', { class: 'forms' }, ...forms.map(([name, ending, make]) => h('button', {

@@ -88,6 +88,8 @@ export class People {
     node.hidden = !place;
     if (!place || !frame) return;
     paint(node, peer.color);
+    // The frame of the note names a single writer.
+    node.classList.toggle('alone', this.peers.filter((p) => p.note === peer.note).length === 1);
     const transform = `translate(${frame.x + place.x}px, ${frame.y + place.y}px)`;
     // The name appears again with each move, and fades.
     if (node.style.transform && node.style.transform !== transform) node.getAnimations({ subtree: true }).forEach((each) => { each.currentTime = 0, each.play(); });

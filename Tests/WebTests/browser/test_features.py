@@ -107,6 +107,7 @@ def test_changed_role_ends_what_was_begun(board):
 def test_board_that_is_no_longer_visible_closes_with_a_sentence(board):
     page = board.page
     board.key("b")
+    expect(page.get_by_role("dialog")).to_be_visible()
     page.evaluate("""() => { const [gone] = fake.list.splice(0, 1);
       gone.dispatchEvent(new CustomEvent('gone', { detail: { message: 'you no longer see the board “Garden”: your role on it has ended' } }));
       fake.dispatchEvent(new Event('boards')); }""")

@@ -206,7 +206,7 @@ class FakeBoard extends EventTarget {
     const notes = [...this.notes.values()], spots = [[330, 300, 1], [760, 120, null], [90, 470, null], [560, 470, 9]];
     this.presence = people.slice(0, count).map((name, i) => ({
       session: i + 1, name, color: personColors[i], cursor: { x: spots[i][0], y: spots[i][1] }, note: spots[i][2] === null ? null : notes[spots[i][2]]?.id ?? null,
-      caret: 0, view: { x: -100, y: -100, width: 1100, height: 700 },
+      caret: i ? null : notes[spots[i][2]]?.text.indexOf('frost') + 5, view: { x: -100, y: -100, width: 1100, height: 700 },
     }));
     this.dispatchEvent(new Event('presence'));
   }
