@@ -96,6 +96,7 @@ test('a changed role takes effect within the session', async () => {
 test('a role elsewhere does not make a board writable', async () => {
   const { browser, server, session, board } = await shownAs('reader');
   browser.connection.setGrants([{ role: 'reader', scope: board.id }, { role: 'editor', scope: server.id() }]);
+  assert.equal(session.boards[0].isReadOnly, true);
   assert.equal(session.user.canWrite, true);
   assert.equal(board.canWrite, false);
 });

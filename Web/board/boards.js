@@ -119,7 +119,7 @@ class BoardList {
     const { more } = this.actions;
     return h('li', null,
       h('button', { type: 'button', class: 'row', 'data-board': b.id, 'aria-current': b.id === this.app.board?.id ? 'true' : null, onclick: () => { this.node.close(), this.actions.open(b.id); } },
-        icon('board'), h('span', { class: 'name', dir: 'auto' }, b.name), h('span', { class: 'count' }, b.notes === null ? '' : count(b))),
+        icon('board'), h('span', { class: 'name', dir: 'auto' }, b.name), h('span', { class: 'count' }, [b.isReadOnly && 'read only', b.notes !== null && count(b)].filter(Boolean).join(' · '))),
       more && (b.canRename || b.canDelete) && iconButton('more', `More for ${b.name}`, (event) => more(b, /** @type {Element} */ (event.currentTarget)), { 'aria-haspopup': 'menu' }));
   }
 

@@ -215,7 +215,7 @@ export class Panels {
     const keeps = { durable: 'This browser keeps them until they are sent.', evictable: 'This browser may delete them if its storage fills up.', none: 'This browser cannot keep them: leave the page open.' }[status.keeps] ?? '';
     const unsent = status.unsent ? `${status.unsent} ${status.unsent === 1 ? 'edit is' : 'edits are'} not sent yet. ${keeps}` : 'All your edits are on the server.';
     const node = dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent),
-      status.reloadsOffline === false && h('p', { class: 'summary' }, 'Without the server this page stays as long as it is open: to load it again then, it needs HTTPS or localhost.'), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
+      status.reloadsOffline === false && h('p', { class: 'summary' }, 'Without the server this page stays as long as it is open: to load it again then, it needs HTTPS or localhost.'), user && h('p', { class: 'summary' }, `You are ${user.name}${app.board?.role ? `, ${app.board.role} on this board` : user.role ? ', ' + user.role : ''}.`),
       h('div', { class: 'actions' },
         status.unsent > 0 && h('button', { type: 'button', onclick: () => app.attempt(async () => save('unsent-edits.jsonl', await app.session.exportUnsent())) }, 'Export unsent edits'),
         status.parked > 0 && h('button', { type: 'button', class: 'primary', onclick: () => { node.close(), this.conflicts(); } }, `Repair ${status.parked}`),

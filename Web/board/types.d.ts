@@ -61,7 +61,7 @@ export interface Conflict {
 export interface Session extends EventTarget {
   status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean; reloadsOffline?: boolean };
   user: { name: string; role?: string; canWrite: boolean } | null;
-  boards: { id: string; name: string; notes: number | null; canRename: boolean; canDelete: boolean; canShare: boolean }[];
+  boards: { id: string; name: string; notes: number | null; isReadOnly?: boolean; canRename: boolean; canDelete: boolean; canShare: boolean }[];
   refusalOfNewBoard: string; refusalOfSharing(board: string): string;
   boardID?: string | null;
   /** The others on all boards. */

@@ -3,7 +3,8 @@
 
 import { idHex, idOf } from '../keep/intents.js';
 
-/** @typedef {{id: string, name: string, color: string, notes: number | null, canRename: boolean, canDelete: boolean, canShare: boolean}} Entry
+/** @typedef {{id: string, name: string, color: string, notes: number | null, isReadOnly: boolean, canRename: boolean, canDelete: boolean,
+ *  canShare: boolean}} Entry
  *  `notes` is null while it is unknown */
 
 const byName = new Intl.Collator(undefined, { numeric: true });
@@ -48,7 +49,7 @@ export class Boards {
       return [{
         id, name: String(values.name), color: values.color ?? 'gray', notes: known,
         canRename: !rights.refusalOfBoard('update', id, values.creator), canDelete: !rights.refusalOfBoard('delete', id, values.creator),
-        canShare: rights.role(id) === 'owner',
+        canShare: rights.role(id) === 'owner', isReadOnly: Boolean(rights.refusal('insert', id)),
       }];
     });
     return list.sort((a, b) => byName.compare(a.name, b.name) || (a.id < b.id ? -1 : 1));

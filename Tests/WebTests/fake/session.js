@@ -237,7 +237,7 @@ export class Session extends EventTarget {
     if (query.has('people')) this.list[0].setPeople(Number(query.get('people')));
   }
 
-  get boards() { return this.list.map((b) => ({ id: b.id, name: b.name, notes: b.notes.size, canRename: b.canWrite, canDelete: b.canWrite, canShare: b.role === 'owner' })).sort((a, b) => a.name.localeCompare(b.name)); }
+  get boards() { return this.list.map((b) => ({ id: b.id, name: b.name, notes: b.notes.size, canRename: b.canWrite, canDelete: b.canWrite, canShare: b.role === 'owner', isReadOnly: !b.canWrite })).sort((a, b) => a.name.localeCompare(b.name)); }
   openBoard(id) { return this.list.find((b) => b.id === id); }
   async createBoard(name) { const b = new FakeBoard(name, []); this.list.push(b), this.dispatchEvent(new Event('boards')); return b.id; }
   async renameBoard(id, name) { this.openBoard(id).name = name, this.dispatchEvent(new Event('boards')); }
