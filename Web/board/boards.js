@@ -130,7 +130,7 @@ class BoardList {
   }
 
   /** The arrow keys go through the rows.
-   * @param {KeyboardEvent} event */
+   * @param {KeyboardEvent} event @returns {void} */
   #key(event) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!by || event.defaultPrevented || document.querySelector('.menu')) return;

@@ -50,13 +50,15 @@ export function allCommands(app) {
       const flat = direction === 'left' || direction === 'right';
       /** @param {number} by */
       const offset = (by) => ({ x: flat ? by * sign : 0, y: flat ? 0 : by * sign });
-      return [
+      /** @type {Command[]} */
+      const commands = [
         { id: 'go' + direction, group: 'Arrows', name: `Note to the ${direction}`, keys: [key], when: onBoard, run: () => go(app, direction) },
         { id: 'move' + direction, group: 'Arrows', name: `Move ${direction}`, keys: ['Shift+' + key], when: some, needs: 'update', run: () => app.nudge(offset(moveStep)) },
         { id: 'fine' + direction, group: 'Arrows', name: `Move ${direction} by one point`, keys: ['Mod+Shift+' + key], when: some, needs: 'update', run: () => app.nudge(offset(fineStep)) },
         { id: 'grow' + direction, group: 'Arrows', name: { left: 'Narrower', right: 'Wider', up: 'Shorter', down: 'Taller' }[direction], keys: ['Alt+' + key], when: some, needs: 'update', run: () => app.grow(offset(moveStep)) },
         { id: 'pan' + direction, group: 'Arrows', name: `Pan ${direction}`, keys: ['Mod+' + key], when: onBoard, run: () => pan(app, offset(panStep)) },
       ];
+      return commands;
     }),
 
     { id: 'first', group: 'Selection', name: 'First note', keys: ['Home'], when: onBoard, run: () => goTo(app, 0) },
