@@ -121,7 +121,7 @@ export class App {
 
   #statusChanged() {
     // The next person at this screen must not read the notes.
-    if (this.isShutOut && this.board) closeAll(), this.#leaveBoard(), this.#setTitle();
+    if (this.isShutOut && this.board) closeDialogs('dialog'), this.#leaveBoard(), this.#setTitle();
     else if (!this.board) this.#boardsChanged();
     this.bars.refresh(), this.#showHint();
   }
@@ -169,7 +169,7 @@ export class App {
   /** The board can no longer be seen: another one is shown.
    * @param {string} message */
   #closed(message) {
-    closeAll(), this.#leaveBoard(), this.#boardsChanged(), this.report(message);
+    closeDialogs('dialog:not(.side)'), this.#leaveBoard(), this.#boardsChanged(), this.report(message);
   }
 
   /** The user has another role on this board. What was begun with the former one ends.
@@ -772,9 +772,10 @@ export class App {
   }
 }
 
-/** Closes all dialogs and menus: what they are about is gone. */
-function closeAll() {
-  for (const node of document.querySelectorAll('dialog')) node.close();
+/** Closes dialogs and menus: what they are about is gone. The list of boards is about none of them.
+ * @param {string} selector */
+function closeDialogs(selector) {
+  for (const node of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll(selector))) node.close();
   document.querySelector('.menu')?.remove();
 }
 

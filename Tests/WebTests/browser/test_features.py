@@ -106,7 +106,7 @@ def test_changed_role_ends_what_was_begun(board):
 
 def test_board_that_is_no_longer_visible_closes_with_a_sentence(board):
     page = board.page
-    board.key("b")
+    board.key("E")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.evaluate("""() => { const [gone] = fake.list.splice(0, 1);
       gone.dispatchEvent(new CustomEvent('gone', { detail: { message: 'you no longer see the board “Garden”: your role on it has ended' } }));
@@ -268,6 +268,9 @@ def test_many_boards_are_listed_in_pages(board):
 @query("?boards=30")
 def test_note_moves_to_one_of_many_boards(board):
     page = board.page
+    board.key("b")
+    page.get_by_label("Find a board").fill("garden")
+    board.key("Enter")
     board.note("Compost").click()
     board.key("m")
     page.get_by_label("Find a board").fill("box 17")
