@@ -89,7 +89,7 @@ class BoardList {
     this.node.addEventListener('close', () => session.removeEventListener('boards', refill));
     this.node.addEventListener('scroll', () => this.#reach(), { passive: true });
     this.node.addEventListener('keydown', (event) => this.#key(event));
-    this.input.focus();
+    this.input.focus({ preventScroll: true });
   }
 
   /** Shows the boards that the field finds.

@@ -99,7 +99,7 @@ export class Panels {
     const { app } = this, { session } = app, name = `Note ${c.number}, ${c.property}`;
     /** @param {string} label @param {() => unknown} run @param {string} [look] */
     const button = (label, run, look = '') => h('button', { type: 'button', class: look, onclick: () => app.attempt(async () => run()) }, label);
-    const field = c.merged === null ? null : h('textarea', { value: c.merged, dir: 'auto', rows: 3, spellcheck: true, 'aria-label': `${name}: merged` });
+    const field = c.merged === null ? null : h('textarea', { value: c.merged, dir: 'auto', rows: Math.min(10, c.merged.split('\n').length + 1), spellcheck: true, 'aria-label': `${name}: merged` });
     const merge = field && h('div', { class: 'merge' }, h('h3', null, 'Merged'), field,
       h('div', { class: 'actions' }, button('Use merged', () => session.resolve(c.key, field.value), 'primary')));
     return h('li', null,

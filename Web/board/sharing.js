@@ -5,7 +5,7 @@ import { ago, confirmed, dialog, h } from './dom.js';
 import { reason } from './panels.js';
 
 /** The choices for the end of a link, in days. */
-const ends = [[1, 'a day'], [7, 'a week'], [30, 'a month'], [365, 'a year'], [0, 'never']];
+const ends = [[1, 'after a day'], [7, 'after a week'], [30, 'after a month'], [365, 'after a year'], [0, 'never']];
 
 /** Opens the dialog in which a board is shared.
  * @param {import('./app.js').App} app */
@@ -43,7 +43,7 @@ export function share(app) {
       event.preventDefault(), (make.disabled = true);
       attempt(async () => { showLink(made, await session.shareLink(board.id, Number(days.value) || null)), await fill(); }).finally(() => { make.disabled = false; });
     },
-  }, h('label', { htmlFor: 'end' }, 'The link ends after'), h('div', { class: 'actions' }, days, make));
+  }, h('label', { htmlFor: 'end' }, 'The link ends'), h('div', { class: 'actions' }, days, make));
   const refusal = session.refusalOfSharing(board.id);
   if (refusal) return void dialog('Share', { class: 'small' }, h('p', null, sentence(refusal)));
   dialog('Share', { class: 'small share' },
@@ -62,7 +62,7 @@ function showLink(place, address) {
     },
   }, 'Copy link');
   place.replaceChildren(h('p', null, 'Copy it now: it is not shown again.'), h('div', { class: 'actions' }, field, copy));
-  place.hidden = false, field.focus(), field.select();
+  place.hidden = false, field.focus(), field.select(), (field.scrollLeft = 0);
 }
 
 /** @param {import('./types').ShareLink} link */

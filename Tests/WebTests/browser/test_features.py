@@ -22,7 +22,7 @@ def test_share_links_are_made_listed_and_removed(board):
     dialog = page.get_by_role("dialog", name="Share")
     expect(dialog.locator(".shares li")).to_have_count(1)
     expect(dialog.locator(".shares li")).to_contain_text("can read")
-    dialog.get_by_label("The link ends after").select_option("7")
+    dialog.get_by_label("The link ends").select_option("7")
     dialog.get_by_role("button", name="Make a link").click()
     link = dialog.get_by_label("Link", exact=True)
     expect(link).to_be_focused()
