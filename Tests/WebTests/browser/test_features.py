@@ -151,6 +151,16 @@ def test_merged_text_repairs_a_conflict(board):
     expect(page.locator(".status")).not_to_contain_text("repair")
 
 
+@options(viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize("key, name", [("!", "Conflicts"), ("b", "Boards"), ("S", "Share"), ("E", "Export"), ("?", "Keyboard"), ("f", "Show only")])
+def test_dialogs_fit_a_phone(board, key, name):
+    board.key(key)
+    dialog = board.page.get_by_role("dialog", name=name)
+    expect(dialog).to_be_visible()
+    box = board.box(dialog)
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["y"] >= 0 and box["y"] + box["height"] <= 844
+
+
 # Others
 
 CARET = "document.querySelector('.caret:not([hidden])')?.getBoundingClientRect()"
