@@ -9,7 +9,7 @@ extension AccessFile {
   /// time.
   private static let useInterval: Timestamp = 60_000_000
 
-  private static let columns = """
+  static let columns = """
     SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, t.browser, \(userColumns) \
     FROM token AS t JOIN user AS u ON u.id = t.user
     """
@@ -148,7 +148,7 @@ extension AccessFile {
       .map { try record($0, database) }
   }
 
-  private func record(_ row: Row, _ database: Database) throws -> TokenRecord {
+  func record(_ row: Row, _ database: Database) throws -> TokenRecord {
     guard let selector = TokenSelector(row[0] as String) else {
       throw StoreFailure(
         .corrupt, "\(path) is damaged", cause: "a token has the selector \(row[0] as String)",

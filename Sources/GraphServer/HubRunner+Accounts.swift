@@ -13,6 +13,8 @@ extension HubRunner {
     var authenticator: (any Authenticating)?
     /// Nil if no browser needs to log in.
     var browserLogins: (any BrowserLogins)?
+    /// Nil for a server without accounts.
+    var shareLinks: (any ShareLinks)?
     /// The URL of the application for browsers; nil without one.
     var webAddress: String?
     var throttle = LoginThrottle()

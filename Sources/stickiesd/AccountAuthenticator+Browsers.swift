@@ -71,7 +71,7 @@ extension AccountAuthenticator: BrowserLogins {
     _ = result { try file()?.revokeBrowserToken(AccessToken(parsing: token), now: now) }
   }
 
-  private func result<Value>(_ body: () throws -> Value) -> Result<Value, Refusal> {
+  func result<Value>(_ body: () throws -> Value) -> Result<Value, Refusal> {
     do {
       return .success(try body())
     } catch let refusal as Refusal {

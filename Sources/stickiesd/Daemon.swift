@@ -146,6 +146,7 @@ struct Serve: AsyncParsableCommand {
       directory: settings.data, requiresFile: store.hasCommitsOfAccounts, log: log)
     configuration.authenticator = accounts
     configuration.browserLogins = accounts
+    configuration.shareLinks = accounts
     configuration.hasAccounts = try accounts.hasUsers
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     configuration.history = settings.history

@@ -56,7 +56,8 @@ struct ShareCommand: AsyncParsableCommand {
     mutating func run() async throws {
       let flags = store
       try await AccountCommand.run(store, json: json) { file in
-        let tokens = try file.tokens(now: AccountCommand.now).filter(\.user.isLink)
+        // A browser that has opened a link has a token of its own.
+        let tokens = try file.tokens(now: AccountCommand.now).filter { $0.user.isLink && !$0.isBrowser }
         let names = await ScopeNames(of: tokens.flatMap(\.user.grants), flags)
         if json { return Console.print(JSON.array(tokens.map { Self.json($0, names) }).text) }
         for token in tokens {

@@ -2,7 +2,7 @@
 // without the server, and compared with the server's before anything is sent.
 
 /** @typedef {import('./account.js').Account} Account */
-/** @typedef {Account & {user: string}} Known */
+/** @typedef {Account & {user: string, principal?: string, grants?: import('./rights.js').Grant[]}} Known  the roles are those of the last connection */
 
 /** The time between looks at the account, in milliseconds. */
 const pause = 5000;
@@ -53,9 +53,19 @@ export class Login {
       this.#end();
       return null;
     }
-    this.account = { ...found, user: found.user ?? 'browser' };
+    const [last] = await this.storage.list(this.#key).catch(() => []);
+    const roles = last?.[1]?.user === found.user && last[1].store === found.store ? { principal: last[1].principal, grants: last[1].grants } : {};
+    this.account = { ...found, ...roles, user: found.user ?? 'browser' };
     this.#keep();
     return this.account;
+  }
+
+  /** Keeps the roles, for starts without the server.
+   * @param {import('./rights.js').Rights} rights */
+  remember({ user, grants, strongest }) {
+    if (!this.account) return;
+    Object.assign(this.account, { principal: user, grants, role: strongest ?? '' });
+    this.#keep();
   }
 
   #keep() { this.storage.change({ put: [[this.#key, this.account]] }).catch(() => {}); }

@@ -137,4 +137,4 @@ export function fromState({ session, author, state }) {
 }
 
 /** @param {unknown} value @returns {value is string} */
-const isID = (value) => typeof value === 'string' && /^[a-hj-kmnp-s][0-9a-hjkmnp-tv-z]{25}$/.test(value);
+export const isID = (value) => typeof value === 'string' && /^[a-hj-kmnp-s][0-9a-hjkmnp-tv-z]{25}$/.test(value);

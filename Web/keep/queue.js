@@ -451,7 +451,7 @@ export function conflicts(parked, numberOf) {
       property, kind: found?.kind === 'deleted' ? 'deleted' : intent.parked?.code ?? '',
       mine: change.kind === 'delete' ? null : isPlace ? change.set : text ? textAfter(text[1]) : found?.mine ?? change.set[String(property)] ?? null,
       theirs: isPlace ? place(intent) : found?.theirs ?? null,
-      author: found?.author ?? '', when: new Date(intent.made), reason: intent.parked?.message ?? '',
+      edit: text?.[1], author: found?.author ?? '', when: new Date(intent.made), reason: intent.parked?.message ?? '',
     };
   });
 }

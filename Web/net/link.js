@@ -81,6 +81,8 @@ export class Link {
      * @type {(welcome: any) => boolean}
      */
     this.accepts = () => true;
+    /** Called when the roles of the user have changed: `welcome.grants` has the new ones. */
+    this.onrights = () => {};
     this.wake = () => this.reconnectNow();
   }
 
@@ -275,6 +277,7 @@ export class Link {
     const strongest = Math.max(...grants.map(({ role }) => order.indexOf(role)));
     this.welcome = { ...this.welcome, grants, role: grants.length ? order[strongest] ?? '' : 'owner' };
     if (this.state.kind === 'live') this.setState({ ...this.state, role: this.welcome.role });
+    this.notify(() => this.onrights());
   }
 
   /** Starts the timer of the replica's next tick, unless it fires earlier anyway. */

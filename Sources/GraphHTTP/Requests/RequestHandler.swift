@@ -109,6 +109,9 @@ struct RequestHandler: Sendable {
     case (.object(let name, let id), _): return try await delete(try self.id(id, name), request, reader)
     case (.commits, _): return try await commit(request, reader)
     case (.history, _): return try await history(request, reader)
+    case (.links, .get): return try await links(request, reader)
+    case (.links, _): return try await share(request, reader)
+    case (.link(let id), _): return try await removeLink(id, request)
     case (.model, _): return modelFile(request)
     case (.readiness, _): return try await readiness(session)
     case (.description, _):

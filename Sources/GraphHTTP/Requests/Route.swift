@@ -17,6 +17,9 @@ enum Route: Hashable {
   case session
   case login
   case logout
+  /// The share links.
+  case links
+  case link(id: String)
   /// The WebSocket.
   case socket
   /// The address that a person enters in a browser.
@@ -27,8 +30,9 @@ enum Route: Hashable {
   /// The methods of the resource, apart from HEAD, which is allowed where GET is.
   var methods: [HTTPRequest.Method] {
     switch self {
-    case .objects: [.get, .post]
+    case .objects, .links: [.get, .post]
     case .object: [.get, .patch, .delete]
+    case .link: [.delete]
     case .commits, .login, .logout: [.post]
     case .live, .history, .model, .health, .readiness, .description, .session, .socket, .root, .app: [.get]
     }
@@ -52,6 +56,7 @@ enum Route: Hashable {
     case (.live, _): ["entity", "where", "query", "limit", "timeout"]
     case (.history, _):
       ["after", "limit", "author", "entity", "object", "since", "until", "order", "changes"]
+    case (.links, .get): ["object"]
     default: []
     }
   }
@@ -84,9 +89,11 @@ enum Route: Hashable {
       case "session": self = .session
       case "login": self = .login
       case "logout": self = .logout
+      case "share": self = .links
       case "socket": self = .socket
       default: throw Self.unknown(path)
       }
+    case 3 where names[0] == "v1" && names[1] == "share" && !names[2].isEmpty: self = .link(id: names[2])
     case 3 where names[0] == "v1" && names[1] == "objects" && !names[2].isEmpty: self = .objects(entity: names[2])
     case 4 where names[0] == "v1" && names[1] == "objects" && !names[2].isEmpty && !names[3].isEmpty:
       self = .object(entity: names[2], id: names[3])
