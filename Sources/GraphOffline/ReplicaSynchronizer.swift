@@ -34,10 +34,12 @@ final class ReplicaSynchronizer {
 
   init(
     folder: String, client: GraphClient, unsent: UnsentFile, mirror: MirrorStore, now: @escaping () -> Timestamp
-  ) {
+  ) throws {
     (self.folder, self.client, self.unsent, self.mirror, self.now) = (folder, client, unsent, mirror, now)
     form = IntentForm(client.context.model)
     (answers, answer) = AsyncStream.makeStream()
+    // A client that had the copy open during an earlier run may name objects by the ids that they had then.
+    names = try unsent.permanentIDs(form.model)
   }
 
   // MARK: - Sending
