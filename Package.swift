@@ -165,7 +165,7 @@ let package = Package(
       name: "StickiesTerminal",
       dependencies: [
         "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-        "StickiesModel", "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
+        "GraphOffline", "StickiesModel", "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
       ]),
     .executableTarget(
       name: "stickiesd",
@@ -311,8 +311,8 @@ let package = Package(
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesModel", "StickiesKit",
-        "TerminalCells", "TerminalApplication", "StickiesTerminal", "stickiesd",
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphOffline", "GraphTesting",
+        "StickiesModel", "StickiesKit", "TerminalCells", "TerminalApplication", "StickiesTerminal", "stickiesd",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -84,6 +84,9 @@ package struct ClientLink: Sendable {
     await states.closing?.value
   }
 
+  /// Connects the client again, to where its local server chooses, when its commits are answered.
+  package func changeServer() { mailbox.post { $0.changeServer() } }
+
   /// Closes the client in a later turn of its actor, when the calling task is cancelled. Returns then.
   func closeAtCancellation() async {
     try? await CancellableWait().wait()

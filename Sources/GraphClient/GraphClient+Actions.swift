@@ -162,6 +162,7 @@ extension GraphClient: ContextOwner {
     case .saved(let id, let result):
       commits.finish(id, result)
       usedUndoStack?.refresh()
+      changeServerIfAnswered()
     case .incomplete(let query, let damage):
       watches[query]?.body(.incomplete(query, damage))
       damageDidAppear?(damage)

@@ -50,11 +50,13 @@ extension GraphClient {
     connection += 1
     let number = connection
     let credential = try await options.credentials.current()
-    let fresh: Transport
+    let (choice, fresh): (ServerChoice, Transport)
     do {
+      let held = HeldGraph(hasUnansweredCommits: !commits.isEmpty, state: context.replica.heldState)
+      choice = try await options.choice(of: address, holding: held)
       fresh = try await Transport.connect(
-        to: address, security: options.security.requiring(reconnection.verification),
-        timeoutMilliseconds: options.connectTimeoutMilliseconds, local: options.localServer
+        to: choice, security: options.security.requiring(reconnection.verification),
+        timeoutMilliseconds: options.connectTimeoutMilliseconds
       ) { [mailbox] event in
         mailbox.post { $0.receive(event, of: number) }
       }
@@ -70,10 +72,24 @@ extension GraphClient {
     }
     assert(transport == nil, "a client has one connection at a time")
     transport = fresh
-    reconnection.setVerification(fresh.verification)
-    context.handle(.credential(credential))
+    record(choice, verification: fresh.verification, credential)
     // The replica received no ticks while there was no connection.
     tick()
+  }
+
+  /// Records where the new connection goes.
+  private func record(_ choice: ServerChoice, verification: ServerVerification?, _ credential: String) {
+    switch choice {
+    case .socket(_, let revision):
+      offlineState.unsentAfter = revision
+      // A server of this process knows no users.
+      context.handle(.credential(""))
+    case .address(let address, let ids):
+      (self.address, offlineState.unsentAfter) = (address, nil)
+      reconnection.setVerification(verification)
+      context.handle(.credential(credential))
+      context.assign(ids)
+    }
   }
 
   /// Handles an event of the connection of a number; one of an older connection is dropped.
@@ -162,6 +178,7 @@ extension GraphClient {
 
   private func end(_ refusal: Refusal) {
     ending = refusal
+    companion?.clientDidClose()
     state = .closed
     reconnection.endAttempt()
     alarm.cancel()

@@ -34,11 +34,8 @@ extension GraphClient {
     return try await outcome(of: id)
   }
 
-  /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
-  package var unsentAfter: Revision? { options.unsentAfter }
-
   /// Whether the client has made edits that wait for the server.
-  package var hasUnsentCommits: Bool { options.unsentAfter != nil && commits.hasSucceeded }
+  package var hasUnsentCommits: Bool { unsentAfter != nil && commits.hasSucceeded }
 
   /// Sends transactions under their own ids, in order, and calls `body` with each outcome as it arrives.
   /// - Parameter body: must not use the client.

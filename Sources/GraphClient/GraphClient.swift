@@ -49,8 +49,6 @@ public final class GraphClient {
     package var localServer: LocalServer?
     /// The id of the stored replica for which the client acts; nil for a new replica.
     package var keptReplica: UniqueID?
-    /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
-    package var unsentAfter: Revision?
 
     /// Options for an author of 1 to 256 bytes of UTF-8. The server uses it if the client is one of the machine's
     /// owner. Otherwise the author is the user who has logged in.
@@ -70,8 +68,8 @@ public final class GraphClient {
     case closed
   }
 
-  /// The address of the server. That of an embedded graph stands for its folder.
-  public let address: ServerAddress
+  /// The address of the server. That of an embedded graph, or of a replica without its server, stands for its folder.
+  public internal(set) var address: ServerAddress
   /// The local graph, which keeps edits until `save`.
   public let context: ObjectContext
   /// The server's last welcome; nil before the first connection.
@@ -137,7 +135,9 @@ public final class GraphClient {
     set { observers.rightsHandler = newValue }
   }
 
-  let options: Options
+  var options: Options
+  /// The state of a client that also works without its server.
+  var offlineState = OfflineState()
   var observers: ConnectionObservers
   var instruments: ClientInstruments { observers.instruments }
   var transport: Transport?

@@ -1,11 +1,36 @@
-// Tests: EmbeddedGraphTests.swift
+// Tests: EmbeddedGraphTests.swift, ReplicaConnectorTests.swift
+import GraphModel
+import GraphReplica
 
-/// A server of this process, as one client sees it, to which the client connects instead of an address.
-package struct LocalServer: Sendable {
-  /// Makes a connection.
+/// Where a client connects to.
+package enum ServerChoice: Sendable {
+  /// A server of this process, by the descriptor of a connected stream socket, which the client closes.
   ///
-  /// It returns the client's end: the descriptor of a connected stream socket, which the caller closes.
-  package var connect: @Sendable () async throws -> CInt
+  /// For a replica: objects above the revision have unsent edits.
+  case socket(CInt, unsentAfter: Revision? = nil)
+  /// The server at an address. It has assigned ids to objects that a replica had made, by their earlier ids.
+  case address(ServerAddress, ids: [ObjectID: ObjectID] = [:])
+}
+
+/// The graph that a client holds, for the choice of its next server.
+package struct HeldGraph: Sendable {
+  /// Whether the outcome of a commit is unknown: it must be asked for at the server that has it.
+  package let hasUnansweredCommits: Bool
+  private let state: HeldState
+
+  init(hasUnansweredCommits: Bool, state: HeldState) {
+    (self.hasUnansweredCommits, self.state) = (hasUnansweredCommits, state)
+  }
+
+  /// Whether a copy of a state has everything that the client has shown.
+  package func isIn(_ token: Token) -> Bool { state.isIn(token) }
+}
+
+/// A server of this process, as one client sees it, to which the client connects instead of an address. The server of a
+/// replica chooses for each connection between itself and the address.
+package struct LocalServer: Sendable {
+  /// Chooses where the next connection goes.
+  package var choose: @Sendable (_ held: HeldGraph?) async throws -> ServerChoice
   /// Called when the client is closed for good. It returns when the server no longer counts the client; a further call
   /// waits for the first one.
   package var clientDidClose: @Sendable () async -> Void
@@ -13,12 +38,38 @@ package struct LocalServer: Sendable {
   package var forNewClient: @Sendable () -> LocalServer
 
   /// A server of this process.
+  /// - Parameter connect: makes a connection, and returns the descriptor of the client's end, which the caller closes.
   package init(
     connect: @escaping @Sendable () async throws -> CInt, clientDidClose: @escaping @Sendable () async -> Void,
     forNewClient: @escaping @Sendable () -> LocalServer
   ) {
-    (self.connect, self.clientDidClose, self.forNewClient) = (connect, clientDidClose, forNewClient)
+    self.init(
+      choose: { _ in .socket(try await connect()) }, clientDidClose: clientDidClose, forNewClient: forNewClient)
   }
+
+  /// A server that chooses for each connection.
+  package init(
+    choose: @escaping @Sendable (HeldGraph?) async throws -> ServerChoice,
+    clientDidClose: @escaping @Sendable () async -> Void,
+    forNewClient: @escaping @Sendable () -> LocalServer
+  ) {
+    (self.choose, self.clientDidClose, self.forNewClient) = (choose, clientDidClose, forNewClient)
+  }
+}
+
+/// An object of a library above that belongs to a client, such as the watcher of its replica.
+package protocol ClientCompanion: AnyObject {
+  /// Called when the client is closed.
+  func clientDidClose()
+}
+
+/// The state of a client that also works without its server.
+struct OfflineState {
+  /// The revision above which objects have unsent edits; nil with a server.
+  var unsentAfter: Revision?
+  /// Whether the client connects again when its commits are answered.
+  var changesServer = false
+  var companion: (any ClientCompanion)?
 }
 
 extension GraphClient.Options {
@@ -28,4 +79,42 @@ extension GraphClient.Options {
     options.localServer = localServer?.forNewClient()
     return options
   }
+
+  /// Where a client of an address connects to.
+  /// - Parameter held: what the client holds; nil before the first connection.
+  func choice(of address: ServerAddress, holding held: HeldGraph? = nil) async throws -> ServerChoice {
+    if let localServer { try await localServer.choose(held) } else { .address(address) }
+  }
+}
+
+extension GraphClient {
+  /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
+  package var unsentAfter: Revision? { offlineState.unsentAfter }
+
+  /// An object that ends with the client.
+  package var companion: (any ClientCompanion)? {
+    get { offlineState.companion }
+    set { offlineState.companion = newValue }
+  }
+
+  /// Lets a server of this process choose where the client's later connections go.
+  package func use(_ server: LocalServer) {
+    precondition(options.localServer == nil, "a client has one server of its process")
+    options.localServer = server
+  }
+
+  /// Connects again, to where the local server chooses now, when every commit that was sent is answered. Edits that are
+  /// not saved stay.
+  package func changeServer() {
+    guard state == .connected else { return }
+    guard commits.isEmpty else {
+      offlineState.changesServer = true
+      return
+    }
+    offlineState.changesServer = false
+    connectionLost(Refusal(.unavailable, "the client changes its server"))
+  }
+
+  /// Changes the server if that waited for the last answer.
+  func changeServerIfAnswered() { if offlineState.changesServer { changeServer() } }
 }

@@ -35,8 +35,8 @@ final class ModelHandshake {
     retained = self
     do {
       transport = try await Transport.connect(
-        to: address, security: options.security, timeoutMilliseconds: options.connectTimeoutMilliseconds,
-        local: options.localServer
+        to: try await options.choice(of: address), security: options.security,
+        timeoutMilliseconds: options.connectTimeoutMilliseconds
       ) { [mailbox] event in
         mailbox.post { $0.receive(event) }
       }

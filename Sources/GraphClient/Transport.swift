@@ -29,10 +29,9 @@ final class Transport: Sendable {
   /// Connects away from the caller's actor, because the authorities and the known servers are read from files.
   /// - Throws: `SecurityFailure`, or an error of the socket.
   @concurrent static func connect(
-    to address: ServerAddress, security: TransportSecurity = TransportSecurity(), timeoutMilliseconds: Int64,
-    local: LocalServer? = nil, deliver: @escaping @Sendable (Event) -> Void
+    to choice: ServerChoice, security: TransportSecurity = TransportSecurity(), timeoutMilliseconds: Int64,
+    deliver: @escaping @Sendable (Event) -> Void
   ) async throws -> Transport {
-    if local == nil { try TransportPolicy.check(address, security) }
     let bootstrap = bootstrap(timeoutMilliseconds: timeoutMilliseconds)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -40,10 +39,13 @@ final class Transport: Sendable {
         }
       }
     let channel: any Channel
-    if let local {
-      channel = try await bootstrap.withConnectedSocket(try await local.connect()).get()
-      return Transport(channel: channel, verification: nil)
+    let address: ServerAddress
+    switch choice {
+    case .socket(let socket, _):
+      return Transport(channel: try await bootstrap.withConnectedSocket(socket).get(), verification: nil)
+    case .address(let chosen, _): address = chosen
     }
+    try TransportPolicy.check(address, security)
     switch address {
     case .tls(let host, let port):
       let handshake = EncryptedHandshake(

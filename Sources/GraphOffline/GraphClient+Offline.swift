@@ -29,6 +29,8 @@ extension GraphClient {
   ///
   /// With the server, the client first sends the edits that wait and receives what others have committed. Without the
   /// server, a save is an edit that waits, and is on disk when the call returns. `isOffline` says which case applies.
+  /// With `options.reconnects` the client moves between both while it is open: objects keep their instances and get the
+  /// server's ids. `conflicts` and `syncStatus` follow what waits.
   /// - Parameters:
   ///   - offline: where the copy is kept.
   ///   - actor: the actor that the client belongs to: the caller's.
@@ -39,22 +41,24 @@ extension GraphClient {
     offline: OfflineMode, actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
     let replica = offline.replica(of: address)
+    let connectKept: @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient = { id, actor in
+      var kept = options
+      kept.keptReplica = id
+      kept.reconnects = false
+      return try await GraphClient.connect(
+        to: address, model: model, classes: classes, options: kept, actor: actor)
+    }
     let client: GraphClient
     do {
       client = try await connect(to: address, model: model, classes: classes, options: options)
     } catch let failure as ConnectFailure {
       guard replica.exists else { throw failure }
-      return try await replica.open(model: model, classes: classes, options: options)
+      guard options.reconnects else { return try await replica.open(model: model, classes: classes, options: options) }
+      return try await replica.openMoving(model: model, classes: classes, options: options, connect: connectKept)
     }
     do {
-      _ = try await replica.turnOn { id in
-        // Captured, so that the closure runs on the actor of the client.
-        _ = actor
-        var kept = options
-        kept.keptReplica = id
-        kept.reconnects = false
-        return try await connect(to: address, model: model, classes: classes, options: kept, actor: actor)
-      }
+      _ = try await replica.turnOn { id in try await connectKept(id, actor) }
+      if options.reconnects { replica.keep(client, log: options.logger, connect: connectKept) }
       return client
     } catch {
       await client.close()
@@ -87,34 +91,5 @@ extension OfflineReplica {
     defer { unsent.close() }
     let counts = try unsent.counts()
     return Status(isOn: try unsent.replica.state != .off, unsent: counts.unsent, parked: counts.parked)
-  }
-
-  /// An edit that the server has refused, with both values of each conflict.
-  public struct ParkedEdit: Sendable, Equatable {
-    /// The number of the edit, for `retry` and `discard`.
-    public var number: Int64
-    /// The user who made it.
-    public var author: String
-    /// When it was made, by the clock of that computer.
-    public var made: Timestamp
-    /// The reason, for people.
-    public var message: String
-    /// The conflicts, with the other values, their authors and revisions.
-    public var conflicts: [Conflict]
-    /// The rules that the edit breaks.
-    public var violations: [Violation]
-  }
-
-  /// The edits that the server has refused, oldest first.
-  /// - Throws: `Refusal(.notFound)` without a replica, `StoreFailure` if its file can't be read.
-  public func conflicts(of model: Model) throws -> [ParkedEdit] {
-    let unsent = try openUnsent()
-    defer { unsent.close() }
-    return try unsent.entries(IntentForm(model)).compactMap { entry in
-      guard let intent = entry.intent, case .parked(let parking) = intent.state else { return nil }
-      return ParkedEdit(
-        number: entry.number, author: intent.author, made: intent.made, message: parking.message,
-        conflicts: parking.conflicts, violations: parking.violations)
-    }
   }
 }

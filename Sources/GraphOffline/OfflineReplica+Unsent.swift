@@ -27,9 +27,15 @@ extension OfflineReplica {
 
   /// Queues a parked edit again.
   /// - Parameter policy: nil for the edit's own.
-  package func retry(_ number: Int64, policy: MergePolicy?, model: Model) throws {
+  /// - Throws: `Refusal(.notFound)` without such an edit, `Refusal(.conflict)` if it is not parked.
+  public func retry(_ number: Int64, policy: MergePolicy?, model: Model) throws {
     let base = try seenRevision(model)
     _ = try withUnsent { try $0.retry(number, policy: policy, base: base, form: IntentForm(model)) }
+  }
+
+  /// The ids that the server has assigned to objects which were made here, by their provisional ids.
+  func assignedIDs(_ model: Model) throws -> [ObjectID: ObjectID] {
+    try withUnsent { try $0.permanentIDs(model) }
   }
 
   /// The server's revision that the copy has.
@@ -38,6 +44,21 @@ extension OfflineReplica {
     defer { mirror.close() }
     return try mirror.head.revision
   }
+
+  /// Removes an edit that has not left or is parked, and the edits of objects that only it makes.
+  /// - Returns: the JSON forms of the removed edits.
+  /// - Throws: `Refusal(.notFound)` without such an edit, `Refusal(.conflict)` if it is on its way.
+  public func discard(_ number: Int64, model: Model) throws -> [String] {
+    try withUnsent { try $0.discard(number, form: IntentForm(model)) }
+  }
+
+  /// The later edits that `discard` removes with an edit.
+  public func dependents(of number: Int64, model: Model) throws -> [Int64] {
+    try withUnsent { try $0.dependents(of: number, form: IntentForm(model)) }.filter { $0 != number }
+  }
+
+  /// Turns sync on without the server: the edits are sent when it answers.
+  package func setOn() throws { try withUnsent { try $0.setState(.on) } }
 
   /// The JSON form of an edit, for an editor.
   package func form(of number: Int64, model: Model) throws -> String {

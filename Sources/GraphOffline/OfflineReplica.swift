@@ -1,13 +1,10 @@
 // Tests: SynchronizerTests.swift, OfflineClientTests.swift
 import Foundation
 import GraphClient
-import GraphEmbedded
 import GraphModel
 import GraphReplica
 import GraphReplicaStore
-import GraphServer
 import GraphStore
-import Logging
 
 /// A replica of what a user sees on a server, which works without it.
 ///
@@ -52,18 +49,19 @@ public struct OfflineReplica: Sendable {
         .notAStore, "there is no replica in \(folder.path)",
         advice: "Run stickies sync on while the server can be reached.")
     }
-    var generator = SystemRandomNumberGenerator()
-    let store = try ReplicaStore(folder: current, model: model) { generator.next() }
-    let configuration = GraphServer.Configuration(addresses: [], name: "replica")
-    let server = try await EmbeddedServer.serve(store, configuration, log: options.logger)
+    let copy = try await ServedCopy(folder: current, model: model, log: options.logger)
     var options = options
-    options.localServer = ServedReplica(server).local
-    options.unsentAfter = store.unsentAfter
+    options.localServer =
+      ReplicaClients(
+        choose: { _ in try await copy.connect() }, lastDidClose: { await copy.stop() }
+      ).server
     do {
-      return try await GraphClient.connect(
+      let client = try await GraphClient.connect(
         to: .unix(path: current), model: model, classes: classes, options: options)
+      client.companion = KeptReplica(self, model: model)
+      return client
     } catch {
-      await server.stop()
+      await copy.stop()
       throw error
     }
   }

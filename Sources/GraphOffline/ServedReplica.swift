@@ -1,30 +1,73 @@
 // Tests: OfflineClientTests.swift
 import GraphClient
 import GraphEmbedded
+import GraphModel
+import GraphReplicaStore
+import GraphServer
+import GraphStore
+import Logging
 import Synchronization
 
-/// The server of an open replica, which ends with its last client.
-final class ServedReplica: Sendable {
+/// A copy that is open, with its server in this process.
+struct ServedCopy: Sendable {
   private let server: EmbeddedServer
-  /// The clients that are not closed, by number; guarded by its mutex, because clients belong to any actor.
-  private let clients = Mutex<(open: Set<Int>, last: Int)>(([], 0))
+  private let store: ReplicaStore
+  private let unsentAfter: Revision
+  /// The version of the file of unsent edits when the copy was opened.
+  private let version: Int64
 
-  init(_ server: EmbeddedServer) { self.server = server }
-
-  /// The server for the options of a client, which is counted when it is made.
-  var local: LocalServer {
-    LocalServer(connect: { try await self.server.connect() }, clientDidClose: {}, forNewClient: { self.newClient() })
+  /// Opens the copy of a replica's folder.
+  /// - Throws: `StoreFailure` if there is none, or none of this version of the model.
+  init(folder: String, model: Model, log: Logger) async throws {
+    var generator = SystemRandomNumberGenerator()
+    let store = try ReplicaStore(folder: folder, model: model) { generator.next() }
+    (self.store, unsentAfter, version) = (store, store.unsentAfter, try store.unsentVersion)
+    server = try await EmbeddedServer.serve(
+      store, GraphServer.Configuration(addresses: [], name: "replica"), log: log)
   }
 
-  private func newClient() -> LocalServer {
+  /// Whether another connection has written to the file of unsent edits since then, so that the copy does not show all
+  /// of them.
+  var isOutdated: Bool { get throws { try store.unsentVersion != version } }
+
+  /// Makes a connection.
+  func connect() async throws -> ServerChoice { .socket(try await server.connect(), unsentAfter: unsentAfter) }
+
+  /// Finishes accepted requests and closes the copy.
+  func stop() async { await server.stop() }
+}
+
+/// The clients of a replica in this process, each counted; the last one that is closed ends it.
+final class ReplicaClients: Sendable {
+  /// The clients that are not closed, by number; guarded by its mutex, because clients belong to any actor.
+  private let clients = Mutex<(open: Set<Int>, last: Int)>(([], 0))
+  private let choose: @Sendable (HeldGraph?) async throws -> ServerChoice
+  private let lastDidClose: @Sendable () async -> Void
+
+  /// - Parameters:
+  ///   - choose: chooses where the next connection of a client goes.
+  ///   - lastDidClose: called when no client is left; a further call waits for the first one.
+  init(
+    choose: @escaping @Sendable (HeldGraph?) async throws -> ServerChoice,
+    lastDidClose: @escaping @Sendable () async -> Void
+  ) {
+    (self.choose, self.lastDidClose) = (choose, lastDidClose)
+  }
+
+  /// The server for the options of a client, which is counted when it is made.
+  var server: LocalServer {
+    LocalServer(choose: choose, clientDidClose: {}, forNewClient: { self.newClient() })
+  }
+
+  /// The server for a client that is there.
+  func newClient() -> LocalServer {
     let number = clients.withLock { clients in
       clients.last += 1
       clients.open.insert(clients.last)
       return clients.last
     }
     return LocalServer(
-      connect: { try await self.server.connect() }, clientDidClose: { await self.end(number) },
-      forNewClient: { self.newClient() })
+      choose: choose, clientDidClose: { await self.end(number) }, forNewClient: { self.newClient() })
   }
 
   private func end(_ number: Int) async {
@@ -32,7 +75,6 @@ final class ServedReplica: Sendable {
       clients.open.remove(number)
       return clients.open.isEmpty
     }
-    // A further call for the same client waits for the same end.
-    if isLast { await server.stop() }
+    if isLast { await lastDidClose() }
   }
 }

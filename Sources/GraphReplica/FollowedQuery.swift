@@ -103,6 +103,13 @@ struct FollowedQuery {
 
   // MARK: - Subscriptions
 
+  /// Names objects by their new ids in the predicate.
+  mutating func assign(_ ids: [ObjectID: ObjectID]) {
+    for (old, new) in ids where subscribe.predicate.contains(old.description) {
+      subscribe.predicate = subscribe.predicate.replacing(old.description, with: new.description)
+    }
+  }
+
   /// The subscription to send now. A result of an earlier connection is current as of its token.
   mutating func beginSubscribing() -> Subscribe {
     if case .waiting = state {

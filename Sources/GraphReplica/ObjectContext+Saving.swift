@@ -288,7 +288,7 @@ extension ObjectContext {
 
   /// Gives an inserted object its permanent id. If its delta arrived first, or the insert matched an existing object,
   /// the two states become one, and both instances refer to it.
-  private func assignPermanentID(to state: ObjectState, _ identity: CommitResult.IDAssignment) {
+  func assignPermanentID(to state: ObjectState, _ identity: CommitResult.IDAssignment) {
     remove(identity.temporary)
     dirty[identity.temporary] = nil
     state.isInserted = false

@@ -338,6 +338,8 @@ public struct ObjectsDidChange: Sendable {
   public var refreshed = [ObjectID]()
   /// Objects that left a query without being deleted.
   public var departed = [ObjectID]()
+  /// The ids that the server has assigned to objects which a replica had made without it, by their earlier ids.
+  public var identified = [ObjectID: ObjectID]()
   /// The live queries whose results changed.
   public var queries = Set<QueryID>()
   /// The queries among them that were reloaded: the lists of objects do not describe their membership.

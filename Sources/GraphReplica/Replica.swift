@@ -296,6 +296,9 @@ package struct Replica: Sendable {
       for: .hello, &actions)
   }
 
+  /// The newest state of which anything is held.
+  package var heldState: HeldState { HeldState(newest: resume.newest) }
+
   var newestOfQueries: Token? { queries.values.compactMap(\.token).max { $0.revision < $1.revision } }
 
   /// The error of a reply of another kind than its request's.

@@ -18,6 +18,16 @@ enum ResumeState {
     if case .unconfirmed(let token, _) = self { token } else { nil }
   }
 
+  /// Whether everything that is held is of a store's state, or of an earlier one.
+  func isHeldUp(to state: Token) -> Bool {
+    func isIn(_ token: Token) -> Bool { token.store == state.store && token.revision <= state.revision }
+    switch self {
+    case .confirmed(let token): return token.map(isIn) != false
+    case .unconfirmed(let token, let received): return isIn(token) && received.map(isIn) != false
+    case .inconsistent: return false
+    }
+  }
+
   /// Records that something of this state is held.
   mutating func record(_ token: Token) {
     switch self {
@@ -59,4 +69,12 @@ enum ResumeState {
   private static func newer(_ one: Token?, _ other: Token) -> Token {
     one.map { $0.revision < other.revision ? other : $0 } ?? other
   }
+}
+
+/// The newest state of which a replica holds anything, for a choice between two stores.
+package struct HeldState: Sendable {
+  let newest: ResumeState
+
+  /// Whether everything that is held is of a store's state, or of an earlier one.
+  package func isIn(_ state: Token) -> Bool { newest.isHeldUp(to: state) }
 }

@@ -53,15 +53,21 @@ struct StickiesProgram: ShellProgram {
 
 extension CommonOptions {
   /// Runs `body` with a connection to a daemon of the notes' model.
+  /// - Parameter moves: whether the client moves between the daemon and this computer's copy while it is open.
   @MainActor
-  func withShell(reconnects: Bool = false, _ body: (CommandContext) async throws -> Void) async throws {
+  func withShell(
+    reconnects: Bool = false, moves: Bool = false, _ body: (CommandContext) async throws -> Void
+  ) async throws {
     let address = try address
     let client: GraphClient
     do {
       client = try await connecting { security in
-        try await OfflineConnection.connect(to: address, security: security, reconnects: reconnects) {
+        let online: @MainActor () async throws -> GraphClient = {
           try await Stickies.connect(to: address, reconnects: reconnects, security: security)
         }
+        if moves { return try await OfflineConnection.connectMoving(to: address, security: security, online: online) }
+        return try await OfflineConnection.connect(
+          to: address, security: security, reconnects: reconnects, online: online)
       }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       // The refusal concerns the model; a failure of the protocol already has advice.

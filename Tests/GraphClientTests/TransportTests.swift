@@ -14,7 +14,7 @@ import Testing
     let listener = try PlainSocket.listen(at: address)
     defer { close(listener) }
     let (events, delivered) = AsyncStream.makeStream(of: Transport.Event.self)
-    let transport = try await Transport.connect(to: address, timeoutMilliseconds: 5_000, local: nil) {
+    let transport = try await Transport.connect(to: .address(address), timeoutMilliseconds: 5_000) {
       delivered.yield($0)
     }
     let peer = accept(listener, nil, nil)

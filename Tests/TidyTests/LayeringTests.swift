@@ -51,7 +51,7 @@ import Testing
     "TerminalCells": [],
     "StickiesTerminal": [
       "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-      "StickiesModel", "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
+      "GraphOffline", "StickiesModel", "StickiesKit", "StickiesFiles", "CommandLineIO", "FreedMemory",
     ],
     "stickiesd": [
       "GraphModel", "GraphWire", "GraphStore", "GraphStoreTools", "GraphAccess", "GraphHub", "GraphServer",

@@ -57,6 +57,31 @@ class OpenTests(unittest.TestCase):
         ann.types("echo EN''DED\r")
         ann.shows("ENDED")
 
+    def test_board_without_a_daemon_is_a_copy_that_is_sent_later(self):
+        self.stage.run("add", "buy milk")
+        self.stage.run("sync", "on", author="ann@test")
+        self.stage.kill()
+        ann = self.stage.open()
+        ann.shows("offline")
+        ann.shows("buy milk")
+        ann.types(f"ncall Ann{ESCAPE}")
+        ann.shows("+1")
+        ann.shows("not sent")
+        ann.types("q")
+        self.assertEqual(ann.ends(), 0)
+        # The edit is on disk: another run shows it.
+        ann = self.stage.open()
+        ann.shows("+1")
+        self.stage.start()
+        ann.shows("connected")
+        ann.hides("not sent")
+        ann.hides("+1")
+        self.assertIn("call Ann", self.stage.run("list", author="ben@test"))
+        ann.types("C")
+        ann.shows("No edit is in conflict")
+        ann.types(f"{ESCAPE}q")
+        self.assertEqual(ann.ends(), 0)
+
     def test_leaving_waits_for_unsent_changes_and_can_be_requested_again(self):
         self.stage.run("add", "one")
         ann = self.stage.open()

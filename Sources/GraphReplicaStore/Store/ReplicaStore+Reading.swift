@@ -59,6 +59,10 @@ extension ReplicaStore {
   }
 
   public func follow(_ request: FollowRequest, seenBy visibility: Visibility?) throws -> CommitPage {
+    // A client that comes from the server, or from an earlier instance of this store, loads everything again.
+    guard try recognizes(request.since) else {
+      throw Refusal(.notFound, "the token is of another store; start again with the present state")
+    }
     throw Self.needsServer("history")
   }
 

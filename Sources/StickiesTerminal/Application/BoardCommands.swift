@@ -53,6 +53,11 @@ extension Command {
   static let revisionsOn = Command("revisions-on")
   static let oldestRevision = Command("oldest-revision")
   static let newestRevision = Command("newest-revision")
+  static let conflicts = Command("conflicts")
+  static let syncOn = Command("sync-on")
+  static let syncOff = Command("sync-off")
+  static let resync = Command("resync")
+  static let deleteEverywhere = Command("delete-everywhere")
   static let goToBoard = Command("go-to-board")
   static let nextBoard = Command("next-board")
   static let previousBoard = Command("previous-board")
@@ -108,10 +113,21 @@ enum BoardMenu {
       "Board",
       [
         item("Next Board", .nextBoard, .right, .alt), item("Previous Board", .previousBoard, .left, .alt),
-        item("Go to Board", .goToBoard, .character("b")), .submenu(Menu("Go To", numbers)), .separator,
+        item("Go to Board", .goToBoard, .character("b")), .submenu(Menu("Go To", numbers)), .submenu(sync), .separator,
         item("Help", .help, .character("?")), item("Menu", .openMenu, .function(10)),
         item("Cancel", .cancel, .escape), item("Suspend", .suspend, .character("z"), .control), .separator,
         item("Quit", .quit, .character("q")), item("Quit While Editing", .quitAnywhere, .character("q"), .control),
+      ])
+  }
+
+  /// Sync is changed by function keys, which no text contains.
+  private static var sync: Menu {
+    Menu(
+      "Sync",
+      [
+        item("Conflicts", .conflicts, .character("C")), .separator, item("Sync On", .syncOn, .function(5)),
+        item("Sync Off", .syncOff, .function(6)), item("Delete Local and Resync", .resync, .function(7)),
+        item("Delete Local and Remote", .deleteEverywhere, .function(8)),
       ])
   }
 

@@ -11,6 +11,7 @@ extension BoardScreen {
     answerNotes()
     answerPlaces()
     answerViews()
+    answerSync()
   }
 
   /// Registers a command that is disabled while an editor is open, so that the editor gets its key.
@@ -189,7 +190,7 @@ extension BoardScreen {
 
   /// Whether the menu is open. Commands that are disabled while editing can be chosen there; choosing one ends the
   /// editing.
-  private var isMenuOpen: Bool { application.keyWindow is MenuWindow }
+  var isMenuOpen: Bool { application.keyWindow is MenuWindow }
 
   func openMenu(_ index: Int = 0) {
     let window = MenuWindow(application.menuBar, open: index, on: self)

@@ -212,6 +212,14 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     reconcileOrGrowStale(after: .here)
   }
 
+  /// Gives the windows of notes the ids that the server has assigned. The rows follow when the context has changed.
+  func assign(_ ids: [ObjectID: ObjectID]) {
+    let known = windows.ids.compactMap { old in
+      ids[old].map { CommitResult.IDAssignment(temporary: old, permanent: $0) }
+    }
+    if !known.isEmpty { windowsDidChange(windows.identify(known, at: 0)) }
+  }
+
   /// Handles a refused commit: these ids remain temporary for now.
   func withdraw(_ ids: [ObjectID]) { windowsDidChange(windows.withdraw(ids)) }
 

@@ -136,7 +136,8 @@ final class BoardRenderer: BoardPart {
     let z = controller.editor == nil ? note.shape.z : .infinity
     return NoteState(
       id: controller.number, frame: note.cells, z: z, text: note.text, color: note.color,
-      matches: matches(in: note.text, at: note.cells), tags: note.tags, marks: saving.marks(of: id, note),
+      matches: matches(in: note.text, at: note.cells), tags: note.tags, number: note.number,
+      marks: saving.marks(of: id, note),
       isCollapsed: note.isCollapsed && controller.editor == nil, isFocused: page.windows.focus == id,
       circle: selection.isSelected(id) ? .checked : .empty, circleColumns: selection.circleColumns,
       editors: presence.editors(of: id),
@@ -181,6 +182,7 @@ final class BoardRenderer: BoardPart {
   var statusState: StatusState {
     let shown: StatusState.Connection =
       switch connection.state {
+      case .connected where connection.sync.isOffline: connection.sync.isOn ? .offline : .paused
       case .connected: connection.isSilent ? .silent : connection.isUnprotected ? .unprotected : .connected
       case .reconnecting: .reconnecting
       case .closed(let reason): .disconnected(reason: reason)
@@ -188,6 +190,7 @@ final class BoardRenderer: BoardPart {
     let past = history.window?.past
     let name = past?.boardName ?? (pages.boardIsGone ? "" : pages.page.name)
     var state = StatusState(connection: shown, unsent: quitting.changesNotOnServer, board: name)
+    if let status = connection.sync.status { state.waiting = .init(unsent: status.unsent, parked: status.parked) }
     state.isReadOnly = connection.readOnlyReason != nil
     state.revision = past?.shown.map { UInt64(clamping: $0) }
     // The history shows all notes, without the filter.

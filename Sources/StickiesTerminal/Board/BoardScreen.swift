@@ -13,7 +13,6 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   let services: BoardServices
   let connection: ConnectionMonitor
   let questions: QuestionController
-  let tags: TagController
   let filtering: FilterController
   let pages: BoardPages
   let viewport: BoardViewport
@@ -31,6 +30,8 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
   let list: ListPaneController
   let history: HistoryController
   let toolBar: SelectionToolBar
+  let sync: SyncController
+  var tags: TagController { filtering.tags }
   private(set) lazy var renderer = BoardRenderer(self)
   private(set) lazy var mouseInput = MouseController(self)
   /// Commands that need a target note, with the operation for which they need a right; nil for none.
@@ -44,7 +45,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     services = BoardServices(application, in: context, scope: scope, link: link)
     connection = ConnectionMonitor(services)
     questions = QuestionController(services)
-    tags = TagController(services)
+    let tags = TagController(services)
     filtering = FilterController(tags: tags)
     pages = BoardPages(services, connection, filtering, showing: board)
     viewport = BoardViewport(services, pages)
@@ -66,6 +67,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
       services, filtering, pages, selection, search, saving, editing, navigation, ClickCounter(application))
     history = HistoryController(services, connection, pages, viewport, busy, editing, navigation, list)
     toolBar = SelectionToolBar(services, viewport, selection, editing)
+    sync = SyncController(services, connection, questions)
     super.init()
     search.navigator = navigation
     search.list = list
@@ -74,6 +76,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
     saving.delegate = self
     context.undoScope = scope
     connection.stateDidChange = { [weak self] in self?.connectionDidChange() }
+    connection.syncDidChange = { [weak self] in self?.sync.syncDidChange(from: $0) }
     connection.rightsDidChange = { [weak self] in self?.rightsDidChange() }
     connection.didReceivePresence = { [weak self] in self?.presence.receive($0, of: $1, $2) }
     presence.editedNote = { [weak self] in self?.editing.current?.id }
@@ -158,6 +161,7 @@ final class BoardScreen: ApplicationDelegate, BoardPart {
 
   private func contextDidChange(_ change: ObjectsDidChange) {
     services.status.objectsWereInserted(change.inserted)
+    if !change.identified.isEmpty { objectsWereIdentified(change.identified) }
     pages.contextDidChange(change)
     selection.mode.selection.objectsWereDeleted(change.deleted)
     // The next commit may delete the note; of the commits of a turn only the final state is observed.

@@ -236,8 +236,10 @@ final class MouseController: BoardPart {
   func barMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind else { return false }
     if viewport.statusFrame.contains(mouse.position) {
-      if StatusLineView(renderer.statusState).part(at: mouse.position, frame: viewport.statusFrame) == .filter {
-        openFilter()
+      switch StatusLineView(renderer.statusState).part(at: mouse.position, frame: viewport.statusFrame) {
+      case .filter: openFilter()
+      case .conflicts: application.send(.conflicts)
+      case nil: break
       }
       return true
     }

@@ -15,6 +15,8 @@ final class NoteValues: Sendable {
   let color: PaperColor
   let tags: [String]
   let isCollapsed: Bool
+  /// The number that the server has yet to assign, such as `+1`; empty for an assigned one.
+  let number: String
   /// The marks for attributes of the note itself.
   let marks: NoteBadges
 
@@ -25,6 +27,7 @@ final class NoteValues: Sendable {
     color = PaperColor(name: note.color.rawValue)
     tags = note.tags.filter { !$0.isFault }.map(\.name)
     isCollapsed = note.collapsed
+    number = if let text = ProvisionalNumber.text(Int64(note.number)) { text } else { "" }
     var marks = NoteBadges()
     if note.pinned { marks.insert(.pinned) }
     if note.locked { marks.insert(.locked) }

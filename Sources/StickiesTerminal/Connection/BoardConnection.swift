@@ -105,4 +105,6 @@ struct BoardConnection {
   var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
   /// Takes the text that the open program has saved so far, without waiting for its end.
   var leaveEditor: () -> Void
+  /// The replica on this computer.
+  var sync: SyncLink
 }

@@ -2,6 +2,7 @@ import FreedMemory
 import GraphClient
 import GraphControllers
 import GraphModel
+import GraphOffline
 import GraphReplica
 import StickiesKit
 import StickiesModel
@@ -28,7 +29,7 @@ public final class BoardSession {
     case turn
   }
 
-  private let client: GraphClient
+  let client: GraphClient
   private let driver: any BoardTerminal
   private let application: Application
   private let wakes: AsyncStream<LoopEvent>
@@ -111,7 +112,6 @@ public final class BoardSession {
     let screen = BoardScreen(
       application, in: client.context, board: board, scope: client.undoScope(), link: link)
     screen.services.appearance.theme = Theme(depth: depth)
-    screen.connection.isUnprotected = client.address.isUnprotected
     self.screen = screen
     application.delegate = screen
     application.turnIsNeeded = { [weak self] in self?.askForTurn() }
@@ -129,6 +129,7 @@ public final class BoardSession {
     }
     client.damageDidAppear = { [weak self] damage in self?.screen?.connection.receive(.damage(damage)) }
     client.rightsDidChange = { [weak self] in self?.screen?.connection.receive(.rights) }
+    let follower = SyncFollower(client) { [weak self] in self?.followSync() }
     driver.start()
     screen?.open()
     askForTurn()
@@ -149,6 +150,7 @@ public final class BoardSession {
     client.presenceDidChange = nil
     client.damageDidAppear = nil
     client.rightsDidChange = nil
+    follower.end()
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
     if let screen, screen.quitting.isAwaitingSaves || !screen.questions.texts.isEmpty {
@@ -255,7 +257,11 @@ public final class BoardSession {
       case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "no reason given")")
       }
     screen?.connection.receive(.state(now, message: screen?.services.status.timer))
+    screen?.connection.isUnprotected = !client.isOffline && client.address.isUnprotected
+    followSync()
   }
+
+  private func followSync() { screen?.connection.receive(.sync(SyncSummary(client))) }
 
   // MARK: - The link
 
@@ -282,7 +288,7 @@ public final class BoardSession {
       stop: { [driver] in driver.stop() },
       keep: keepTexts,
       editOutside: { [weak self] text, done in self?.edit(text, done) },
-      leaveEditor: { [weak self] in self?.leaveEditor?() })
+      leaveEditor: { [weak self] in self?.leaveEditor?() }, sync: SyncLink(client))
   }
 
   /// Returns freed memory to the system after a quiet period.
@@ -332,119 +338,6 @@ public final class BoardSession {
       if case .success(let text) = result, !isEnding || taken.map({ UTF8Comparison.equal(text, $0) }) == true {
         editor.discard()
       }
-    }
-  }
-}
-
-@MainActor
-extension GraphClient {
-  var noteEntity: Entity { context.model.builtIn(Note.self) }
-
-  fileprivate func answer(_ question: BoardRequest, _ batches: NoteBatches) async throws -> BoardResponse {
-    switch question {
-    case .reach: .reach(try await reach())
-    case .past(let board): .past(try await past(board))
-    case .count(let predicate): .count(try await count(of: noteEntity, where: predicate))
-    case .find(let search): .notes(try await find(search))
-    case .links(let predicate, let limit): .links(try await links(where: predicate, limit: limit))
-    case .identify(let predicate): .ids(try await identifiers(of: noteEntity, where: predicate))
-    case .step(let isRedo):
-      // Changes of all notes were made by a client of their own, on another stack.
-      .stepped(isWhole: try await (isRedo ? redo(scope: nil) : undo(scope: nil)).committed.conflicts.isEmpty)
-    case .change(let batch): .changed(try await batches.perform(batch))
-    }
-  }
-
-  private func find(_ search: NoteSearch) async throws -> [ObjectImage] {
-    var notes = [ObjectImage]()
-    let stream = images(
-      of: noteEntity, where: search.predicate, sort: search.sort, limit: search.limit, after: search.after)
-    stream.omitsDamage = true
-    for try await chunk in stream { notes += chunk }
-    report(stream.damage)
-    return notes
-  }
-
-  private func links(where predicate: GraphPredicate, limit: Int) async throws -> [ObjectImage] {
-    var links = [ObjectImage]()
-    let stream = images(of: context.model.builtIn(Link.self), where: predicate, limit: limit)
-    stream.omitsDamage = true
-    for try await chunk in stream { links += chunk }
-    report(stream.damage)
-    return links
-  }
-
-  private func report(_ damage: DamageNotice) { if !damage.isEmpty { damageDidAppear?(damage) } }
-
-  /// The revisions from the first commit, or from the oldest state that was not pruned.
-  private func reach() async throws -> ClosedRange<Revision> {
-    let status = try await status()
-    let first = max(1, status.oldest)
-    return first...max(first, status.head.revision)
-  }
-
-  /// Reads a past board with a few requests, regardless of the number of notes.
-  private func past(_ request: PastBoard) async throws -> PastContents {
-    let past = graph(at: request.revision)
-    var found = try await notes(request, in: past)
-    try await addLinks(to: &found, request, in: past)
-    // A fetch that names a damaged board is refused.
-    let boards = try await past.fetchReadable(Board.self)
-    report(boards.damage)
-    if let board = boards.objects.first(where: { $0.id == request.board }) {
-      (found.name, found.color) = (board.name, PaperColor(name: board.color.rawValue))
-    } else if boards.damage.objects.contains(where: { $0.key == request.board.key }) {
-      found.name = "damaged"
-    }
-    // The commit of the oldest state may have been pruned.
-    if let commit = try? await log(after: request.revision - 1, through: request.revision, limit: 1, changes: 0).first {
-      found.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
-    }
-    found.reach = try await reach()
-    return found
-  }
-
-  /// Reads all notes, or of a large board the uppermost ones of a region, as the live board does.
-  private func notes(_ request: PastBoard, in past: PastGraph) async throws -> PastContents {
-    let all = BoardPage.notes(of: request.board, in: context.model)
-    if !request.isLarge {
-      let (notes, damage) = try await past.fetchReadable(
-        Note.self, where: all.predicate, sort: all.sort, limit: BoardPage.maximumNotes + 1)
-      if notes.count + damage.objects.count <= BoardPage.maximumNotes {
-        report(damage)
-        return try await contents(notes, in: past)
-      }
-    }
-    let (notes, damage) = try await past.fetchReadable(
-      Note.self, where: .all([all.predicate, request.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
-      limit: BoardWindow.maximumNotes)
-    report(damage)
-    var found = try await contents(notes, in: past)
-    found.region = request.region
-    return found
-  }
-
-  private func contents(_ notes: [Note], in past: PastGraph) async throws -> PastContents {
-    do {
-      try await past.load([\.tags], of: notes)
-    } catch let refusal as Refusal where refusal.code == .unavailable {
-      // A damaged tag was named by its id. The notes are shown without it.
-      report(try await past.fetchReadable(Tag.self).damage)
-    }
-    return PastContents(notes: notes.map { PastNote(id: $0.id, values: NoteValues($0)) })
-  }
-
-  private func addLinks(to found: inout PastContents, _ request: PastBoard, in past: PastGraph) async throws {
-    let all = BoardPage.links(of: request.board, in: context.model).predicate
-    let (links, damage) = try await past.fetchReadable(
-      Link.self, where: found.region.map { .all([all, $0.links]) } ?? all, limit: BoardPage.maximumLinks + 1)
-    report(damage)
-    guard links.count <= BoardPage.maximumLinks else {
-      return found.linksAreMissing = BoardPage.linksAreMissing(Replica.tooMany(BoardPage.maximumLinks))
-    }
-    found.links = links.compactMap { link in
-      guard let from = link.from?.id, let to = link.to?.id else { return nil }
-      return PastLink(from: from, to: to, label: link.label)
     }
   }
 }

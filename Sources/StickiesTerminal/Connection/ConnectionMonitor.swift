@@ -10,6 +10,8 @@ enum ConnectionEvent {
   case silence(Bool)
   /// The rights of the user have changed.
   case rights
+  /// The state of the replica.
+  case sync(SyncSummary)
   /// The board lacks damaged objects.
   case damage(DamageNotice)
   /// The presence of another session; nil when it has ended.
@@ -23,6 +25,10 @@ final class ConnectionMonitor: BoardPart {
   private(set) var state = ConnectionState.connected { didSet { if state != oldValue { stateDidChange() } } }
   /// Whether the server has not answered for a while.
   private(set) var isSilent = false { didSet { if isSilent != oldValue { application.setNeedsDisplay() } } }
+  /// The state of the replica.
+  private(set) var sync = SyncSummary() { didSet { if sync != oldValue { syncDidChange(oldValue) } } }
+  /// Called when the state of the replica has changed, with the earlier one.
+  var syncDidChange: (SyncSummary) -> Void = { _ in }
   /// Whether machines on the way can read and change what is sent.
   var isUnprotected = false
   /// Called when the state has changed.
@@ -56,6 +62,7 @@ final class ConnectionMonitor: BoardPart {
         self.state = state
       case .silence(let isSilent): self.isSilent = isSilent
       case .rights: rightsDidChange()
+      case .sync(let summary): sync = summary
       case .damage(let notice): report(notice)
       case .presence(let presence, let session, let author): didReceivePresence(presence, session, author)
       }

@@ -1,5 +1,6 @@
 import GraphClient
 import GraphModel
+import GraphOffline
 import StickiesKit
 
 /// A change of all notes that satisfy a predicate, made by the server in one commit.
@@ -39,6 +40,7 @@ final class NoteBatches {
   init(_ client: GraphClient, user: String) { (self.client, self.user) = (client, user) }
 
   func perform(_ batch: NoteBatch) async throws -> NoteBatchResult {
+    if client.isOffline { throw Refusal(.unavailable, "a change of all notes needs the server") }
     let own = try await GraphClient.connect(
       to: client.address, model: client.context.model, options: client.options(author: user))
     let result: Result<NoteBatchResult, any Error>

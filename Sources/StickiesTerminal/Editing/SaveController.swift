@@ -104,9 +104,24 @@ final class SaveController: BoardPart {
     unsent.confirm(number, [])
   }
 
+  /// Names objects by the ids that the server has assigned.
+  func identify(_ ids: [ObjectID: ObjectID]) {
+    unsent.rename { if let new = ids[$0] { new } else { $0 } }
+    offered = Set(offered.map { ids[$0] ?? $0 })
+    for (old, new) in ids {
+      if let text = written.removeValue(forKey: old) { written[new] = text }
+    }
+  }
+
   /// The marks of a note, with one for unsent changes.
   func marks(of id: ObjectID, _ note: NoteValues) -> NoteBadges {
-    unsent.contains(id) ? note.marks.union(.unsent) : note.marks
+    unsent.contains(id) || isInUnsentEdit(id) ? note.marks.union(.unsent) : note.marks
+  }
+
+  /// Whether a note was changed on this computer's copy since the server had it.
+  private func isInUnsentEdit(_ id: ObjectID) -> Bool {
+    guard let revision = link.sync.unsentAfter(), let image = context.storedObjects.image(of: id) else { return false }
+    return image.revision > revision
   }
 
   /// Texts that differ from those on the server.

@@ -36,11 +36,13 @@ struct UnsentChanges: Hashable {
   mutating func confirm(_ save: Int, _ identities: [CommitResult.IDAssignment]) {
     let ids = sent.removeValue(forKey: save)
     assert(ids != nil, "save \(save) is unanswered")
-    func renamed(_ ids: Set<ObjectID>) -> Set<ObjectID> {
-      Set(ids.map { id in identities.first { $0.temporary == id }?.permanent ?? id })
-    }
-    touched = renamed(touched)
-    sent = sent.mapValues(renamed)
+    rename { id in identities.first { $0.temporary == id }?.permanent ?? id }
+  }
+
+  /// Names objects by other ids.
+  mutating func rename(_ name: (ObjectID) -> ObjectID) {
+    touched = Set(touched.map(name))
+    sent = sent.mapValues { Set($0.map(name)) }
   }
 
   /// Marks the changes of a refused save as unsaved again.

@@ -5,7 +5,7 @@ final class FilterController {
   var filter = BoardFilter() { didSet { if filter != oldValue { didChange() } } }
   /// Called when the filter has changed.
   var didChange: () -> Void = {}
-  private let tags: TagController
+  let tags: TagController
 
   init(tags: TagController) { self.tags = tags }
 

@@ -39,7 +39,9 @@ final class HistoryController: BoardPart {
   }
 
   func open() {
-    guard connection.state.isConnected else { return report("the history needs the server", isTrouble: true) }
+    guard connection.state.isConnected, !connection.sync.isOffline else {
+      return report("the history needs the server", isTrouble: true)
+    }
     editing.end()
     let window = HistoryWindow(for: self)
     self.window = window

@@ -9,7 +9,8 @@ extension ListRow {
   /// A row for a note, with its first line.
   init(_ note: NoteValues) {
     let tag = if let first = note.tags.first { "#\(first)" } else { "" }
-    self.init(.note(note.color), String(note.text.firstLine), detail: tag, marks: note.marks)
+    let detail = [note.number, tag].filter { !$0.isEmpty }.joined(separator: " ")
+    self.init(.note(note.color), String(note.text.firstLine), detail: detail, marks: note.marks)
   }
 
   /// The heading of a color's section.

@@ -50,6 +50,15 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
   /// Adds a page that is open already.
   func adopt(_ page: BoardPage) { pages[page.board.id] = page }
 
+  /// Finds pages by the new ids of their boards.
+  func identify(_ ids: [ObjectID: ObjectID]) {
+    for (old, page) in pages {
+      guard let new = ids[old] else { continue }
+      pages[old] = nil
+      pages[new] = page
+    }
+  }
+
   /// Removes the page of a board that is no longer shown.
   func forget(_ board: ObjectID) { pages[board] = nil }
 

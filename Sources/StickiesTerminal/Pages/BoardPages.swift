@@ -95,6 +95,13 @@ final class BoardPages: BoardPart {
     page.lastChange = change
   }
 
+  /// Gives the windows of notes their new ids.
+  func identify(_ ids: [ObjectID: ObjectID]) {
+    page.assign(ids)
+    for other in directory.pages.values where other !== page { other.assign(ids) }
+    directory.identify(ids)
+  }
+
   /// Notifies of windows of this board that opened or closed.
   func windowsDidChange(_ changes: [WindowChange<NoteController>]) {
     delegate?.pages(self, windowsDidChange: changes, on: page)

@@ -56,6 +56,8 @@ public struct NoteState: Sendable {
   public var matches: [Range<Int>] = []
   /// The names of the tags.
   public var tags: [String] = []
+  /// The number that the server has yet to assign, such as `+1`; empty for an assigned one.
+  public var number = ""
   /// The marks beside the title.
   public var marks: NoteBadges = []
   /// Whether only the title is visible.
@@ -76,7 +78,7 @@ public struct NoteState: Sendable {
   /// Creates a note state.
   public init(
     id: Int, frame: Rect, z: Double = 0, text: String, color: PaperColor = .yellow,
-    matches: [Range<Int>] = [], tags: [String] = [],
+    matches: [Range<Int>] = [], tags: [String] = [], number: String = "",
     marks: NoteBadges = [], isCollapsed: Bool = false, isFocused: Bool = false, circle: Circle = .empty,
     circleColumns: Int = 0, editors: [DisplayedUser] = [], scroll: Int = 0, editing: TextEditor? = nil
   ) {
@@ -87,6 +89,7 @@ public struct NoteState: Sendable {
     self.color = color
     self.matches = matches
     self.tags = tags
+    self.number = number
     self.marks = marks
     self.isCollapsed = isCollapsed
     self.isFocused = isFocused

@@ -57,7 +57,7 @@ public struct NoteView: Sendable {
   }
 
   private func marks(_ symbols: Symbols) -> String {
-    var text = ""
+    var text = state.number
     if state.isCollapsed { text.append(symbols.badges.collapsed) }
     if state.marks.contains(.pinned) { text.append(symbols.badges.pinned) }
     if state.marks.contains(.locked) { text.append(symbols.badges.locked) }

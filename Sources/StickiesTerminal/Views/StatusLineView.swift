@@ -10,10 +10,28 @@ public struct StatusState: Hashable, Sendable {
     case unprotected
     /// The connection is open, but the server has not answered for a while.
     case silent
+    /// This computer's copy is shown: no server answers.
+    case offline
+    /// This computer's copy is shown, because sync is off.
+    case paused
     /// The connection is lost and reconnection attempts continue.
     case reconnecting
     /// The connection is closed for good, for this reason; changes are no longer possible.
     case disconnected(reason: String)
+  }
+
+  /// The edits that wait on this computer.
+  public struct WaitingEdits: Hashable, Sendable {
+    /// The number of edits that were not sent.
+    public var unsent: Int
+    /// The number of edits that the server has refused.
+    public var parked: Int
+
+    /// Creates the numbers.
+    public init(unsent: Int = 0, parked: Int = 0) {
+      self.unsent = unsent
+      self.parked = parked
+    }
   }
 
   /// An active filter.
@@ -34,6 +52,8 @@ public struct StatusState: Hashable, Sendable {
   public var connection: Connection
   /// The number of changes that the server has not confirmed.
   public var unsent: Int
+  /// The edits that wait on this computer.
+  public var waiting: WaitingEdits
   /// Whether changes are not allowed.
   public var isReadOnly: Bool
   /// The shown revision; nil for the present.
@@ -49,11 +69,13 @@ public struct StatusState: Hashable, Sendable {
 
   /// Creates the contents of a status line.
   public init(
-    connection: Connection, unsent: Int = 0, isReadOnly: Bool = false, revision: UInt64? = nil,
+    connection: Connection, unsent: Int = 0, waiting: WaitingEdits = WaitingEdits(), isReadOnly: Bool = false,
+    revision: UInt64? = nil,
     filter: Filter? = nil, message: String = "", board: String = "", people: [DisplayedUser] = []
   ) {
     self.connection = connection
     self.unsent = unsent
+    self.waiting = waiting
     self.isReadOnly = isReadOnly
     self.revision = revision
     self.filter = filter
@@ -70,6 +92,8 @@ public struct StatusLineView: Hashable, Sendable {
   public enum Part: Hashable, Sendable {
     /// The description of the filter.
     case filter
+    /// The number of edits in conflict.
+    case conflicts
   }
 
   /// The contents.
@@ -99,8 +123,13 @@ public struct StatusLineView: Hashable, Sendable {
     var found: [(Part?, String, Kind)] = [isOver ? (nil, "read-only", .wrong) : connection]
     if state.unsent > 0 {
       let changes = state.unsent == 1 ? "1 change" : "\(state.unsent) changes"
-      found.append((nil, isBrief ? "\(state.unsent) not yet sent" : "\(changes) not yet on the server", .waiting))
+      found.append((nil, isBrief ? "\(state.unsent) not yet sent" : "\(changes) not yet \(destination)", .waiting))
     }
+    if state.waiting.unsent > 0 {
+      let edits = state.waiting.unsent == 1 ? "1 edit" : "\(state.waiting.unsent) edits"
+      found.append((nil, isBrief ? "\(state.waiting.unsent) unsent" : "\(edits) not sent", .waiting))
+    }
+    if state.waiting.parked > 0 { found.append((.conflicts, "\(state.waiting.parked) in conflict", .wrong)) }
     if let revision = state.revision { found.append((nil, "history: revision \(revision)", .waiting)) }
     if isOver, !isBrief { found.append(connection) }
     if state.isReadOnly, !isOver { found.append((nil, "read-only", .waiting)) }
@@ -112,11 +141,21 @@ public struct StatusLineView: Hashable, Sendable {
     return found
   }
 
+  /// Where changes go that are not saved.
+  private var destination: String {
+    switch state.connection {
+    case .offline, .paused: "in this computer's copy"
+    case .connected, .unprotected, .silent, .reconnecting, .disconnected: "on the server"
+    }
+  }
+
   private var connection: (Part?, String, Kind) {
     switch state.connection {
     case .connected: (nil, "connected", .good)
     case .unprotected: (nil, "connected, not encrypted", .waiting)
     case .silent: (nil, "connected, no answer", .waiting)
+    case .offline: (nil, "offline", .waiting)
+    case .paused: (nil, "sync is off", .waiting)
     case .reconnecting: (nil, "reconnecting", .waiting)
     case .disconnected(let reason): (nil, reason, .wrong)
     }

@@ -23,7 +23,8 @@ struct Open: AsyncParsableCommand {
     discussion: """
       Each note is a window. You see the changes of others as they happen, and others see your changes as you type. \
       ? shows all keys, F10 opens the menus, q leaves. If the daemon stops, the board stays open, and your changes are \
-      sent when the daemon is back.
+      sent when the daemon is back. With a copy on this computer (stickies sync on) a board also opens without the \
+      daemon; C shows the edits that the daemon has refused.
       """)
 
   @OptionGroup var options: CommonOptions
@@ -52,7 +53,7 @@ struct Open: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     configureAllocator()
-    try await options.withShell(reconnects: true) { shell in
+    try await options.withShell(reconnects: true, moves: true) { shell in
       guard isatty(0) == 1, isatty(1) == 1 else {
         throw ValidationError("open draws a screen: standard input and output must be a terminal")
       }

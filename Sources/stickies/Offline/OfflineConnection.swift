@@ -54,6 +54,54 @@ enum OfflineConnection {
     return client
   }
 
+  /// Connects a program that stays open: it moves between the daemon and this computer's copy while it runs.
+  ///
+  /// A daemon of this computer answers at once or not at all. With a copy, a program does not wait for a remote one: it
+  /// shows the copy first.
+  static func connectMoving(
+    to address: ServerAddress?, security: TransportSecurity, online: @MainActor () async throws -> GraphClient
+  ) async throws -> GraphClient {
+    let replica = try replica(of: address)
+    let connect: @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient = { id, actor in
+      try await Stickies.connectForReplica(id, to: address, security: security, actor: actor)
+    }
+    let state = try state(of: replica)
+    let isRemote = if let named = try address ?? ProcessEnvironment.current.server { !named.isLoopback } else { false }
+    if state == .off || state != nil && isRemote {
+      do {
+        return try await openMoving(replica, connect)
+      } catch let failure as StoreFailure where failure.code == .notAStore || failure.code == .modelDiffers {
+        // The copy can only be loaded again.
+        if state == .off { throw failure }
+      }
+    }
+    let client: GraphClient
+    do {
+      client = try await online()
+    } catch let failure as ConnectFailure {
+      guard state != nil else { throw failure }
+      return try await openMoving(replica, connect)
+    }
+    if state != nil {
+      do {
+        _ = try await replica.synchronize { try await connection(address, security, $0) }
+      } catch let refusal as Refusal {
+        if refusal.code != .conflict { message("sync failed: \(refusal.message)") }
+      }
+    }
+    replica.keep(client, connect: connect)
+    return client
+  }
+
+  private static func openMoving(
+    _ replica: OfflineReplica,
+    _ connect: @escaping @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient
+  ) async throws -> GraphClient {
+    try await replica.openMoving(
+      model: StickiesModel.model, classes: StickiesModel.classes,
+      options: GraphClient.Options(author: ProcessEnvironment.current.author), connect: connect)
+  }
+
   private static func state(of replica: OfflineReplica) throws -> SyncState? {
     guard let unsent = try replica.unsentFile() else { return nil }
     defer { unsent.close() }

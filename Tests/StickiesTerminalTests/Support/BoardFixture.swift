@@ -13,8 +13,8 @@ import Testing
 /// A real daemon with one board, and users who have the board open, each with a client and a grid.
 @MainActor
 final class BoardFixture {
-  private let home: TemporaryDirectory
-  private let address: ServerAddress
+  let home: TemporaryDirectory
+  let address: ServerAddress
   private var daemon = Process()
   /// Another client that changes the graph, as the shell does.
   private(set) var other: GraphClient
@@ -67,7 +67,7 @@ final class BoardFixture {
     return daemon
   }
 
-  private static func connect(
+  static func connect(
     _ address: ServerAddress, _ author: String, token: String? = nil
   ) async throws -> GraphClient {
     var options = GraphClient.Options(author: author)
@@ -107,7 +107,7 @@ final class BoardFixture {
     return (session, client)
   }
 
-  private func session(
+  func session(
     _ client: GraphClient, _ author: String, _ size: Size, _ configuration: ApplicationConfiguration,
     _ launcher: ApplicationLauncher
   ) async throws -> (BoardSession, GridTerminal) {

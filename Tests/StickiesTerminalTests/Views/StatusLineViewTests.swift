@@ -29,6 +29,19 @@ import Testing
     #expect(line(said) == " read-only │ 1 not yet sent │ " + said.message)
   }
 
+  @Test func editsThatWaitAreCounted() {
+    let one = StatusState(connection: .offline, waiting: .init(unsent: 1, parked: 0), board: "Plans")
+    #expect(line(one) == " offline │ 1 edit not sent │ Plans")
+    let more = StatusState(connection: .paused, unsent: 1, waiting: .init(unsent: 12, parked: 2), board: "Plans")
+    let shown = line(more, 100)
+    let counts = "1 change not yet in this computer's copy │ 12 edits not sent │ 2 in conflict"
+    #expect(shown == " sync is off │ \(counts) │ Plans")
+    let view = StatusLineView(StatusState(connection: .connected, waiting: .init(parked: 2), board: "Plans"))
+    let frame = Rect(x: 0, y: 5, width: 80, height: 1)
+    #expect(view.part(at: Point(x: 14, y: 5), frame: frame) == .conflicts)
+    #expect(view.part(at: Point(x: 2, y: 5), frame: frame) == nil)
+  }
+
   @Test func messagePrecedesBoardAndLongTexts() {
     let message = "ben@work had changed the same; yours counts, theirs is in the history"
     func state(_ unsent: Int, _ message: String) -> StatusState {

@@ -1,0 +1,145 @@
+// Tests: LiveConflictsTests.swift, ReplicaConnectorTests.swift
+import GraphClient
+import GraphModel
+import GraphReplica
+import Logging
+
+/// The replica of a client: its live state, and what moves the client between copy and server.
+final class KeptReplica: ClientCompanion {
+  let replica: OfflineReplica
+  let model: Model
+  /// Nil for a client that stays with the copy.
+  let connector: ReplicaConnector?
+  /// Made on first use: a program that does not show the state pays nothing.
+  private(set) lazy var watcher = UnsentWatcher(replica.folder, model: model)
+  private var observation: ObservationToken?
+
+  init(_ replica: OfflineReplica, model: Model) {
+    (self.replica, self.model) = (replica, model)
+    connector = nil
+  }
+
+  /// Keeps a replica whose client moves between the copy and the server.
+  /// - Parameter address: the server that the client is connected to; nil for none.
+  init(
+    _ replica: OfflineReplica, model: Model, log: Logger, address: ServerAddress?,
+    refreshPause: Duration = ReplicaConnector.usualRefreshPause, connect: @escaping ReplicaConnector.Connect
+  ) {
+    (self.replica, self.model) = (replica, model)
+    let watcher = UnsentWatcher(replica.folder, model: model)
+    connector = ReplicaConnector(
+      replica, model: model, watcher: watcher, log: log, address: address, refreshPause: refreshPause,
+      connect: connect)
+    self.watcher = watcher
+  }
+
+  /// Begins to move a client.
+  func follow(_ client: GraphClient) {
+    guard let connector else { return }
+    let link = client.link
+    Task { await connector.add(link) }
+    observation = client.context.observe { _ in connector.graphDidChange() }
+  }
+
+  /// The clients of the connector.
+  static func clients(of connector: ReplicaConnector) -> ReplicaClients {
+    ReplicaClients(choose: { try await connector.choose($0) }, lastDidClose: { await connector.end() })
+  }
+
+  func clientDidClose() {
+    observation = nil
+    watcher.end()
+  }
+}
+
+extension OfflineReplica {
+  /// Opens the replica for a client that moves to the server when it answers.
+  /// - Parameter connect: makes a connection to the server.
+  /// - Throws: `StoreFailure` if there is no copy, or none of this version of the model.
+  package func openMoving(
+    model: Model, classes: [ManagedObject.Type] = [], options: GraphClient.Options,
+    actor: isolated any Actor = #isolation,
+    connect: @escaping @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient
+  ) async throws -> GraphClient {
+    guard let current = folder.current else { throw Self.none }
+    let kept = KeptReplica(self, model: model, log: options.logger, address: nil, connect: connect)
+    guard let connector = kept.connector else { preconditionFailure("a client that moves has a connector") }
+    // Opened here, so that its failure is not that of a connection.
+    try await connector.open()
+    var options = options
+    options.localServer = KeptReplica.clients(of: connector).server
+    do {
+      let client = try await GraphClient.connect(
+        to: .unix(path: current), model: model, classes: classes, options: options)
+      client.companion = kept
+      kept.follow(client)
+      return client
+    } catch {
+      await connector.end()
+      throw error
+    }
+  }
+
+  /// Keeps this replica, or the one that the user makes later, for a client of the server: it moves to the copy when
+  /// the server is lost, and back.
+  /// - Parameter refreshPause: how long the copy may be behind the server; nil for the usual time.
+  package func keep(
+    _ client: GraphClient, log: Logger? = nil, refreshPause: Duration? = nil,
+    connect: @escaping @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient
+  ) {
+    let kept = KeptReplica(
+      self, model: client.context.model, log: log ?? Self.silentLog, address: client.address,
+      refreshPause: refreshPause ?? ReplicaConnector.usualRefreshPause, connect: connect)
+    guard let connector = kept.connector else { preconditionFailure("a client that moves has a connector") }
+    client.use(KeptReplica.clients(of: connector).newClient())
+    client.companion = kept
+    kept.follow(client)
+  }
+}
+
+extension OfflineReplica {
+  private static let silentLog = Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }
+}
+
+/// The replica of a client, live.
+extension GraphClient {
+  private var kept: KeptReplica? { companion as? KeptReplica }
+
+  /// The edits that the server has refused, oldest first: the present ones, and each later list. Always empty for a
+  /// client without a replica.
+  public var conflicts: LiveValue<[OfflineReplica.ParkedEdit]> {
+    if let kept { LiveValue(state: kept.watcher.conflicts) } else { LiveValue(constant: []) }
+  }
+
+  /// Whether sync is on, and how many edits wait; nil without a replica.
+  public var syncStatus: LiveValue<OfflineReplica.Status?> {
+    if let kept { LiveValue(state: kept.watcher.status) } else { LiveValue(constant: nil) }
+  }
+
+  /// Why the server does not take the edits, although it answers; empty otherwise.
+  package var syncTrouble: LiveValue<String> {
+    if let connector = kept?.connector { LiveValue(state: connector.trouble) } else { LiveValue(constant: "") }
+  }
+
+  /// The replica that the client keeps; nil for none.
+  package var keptReplica: OfflineReplica? { kept?.replica }
+
+  /// Runs work on the files of the replica while the client is disconnected; then it connects again.
+  /// - Parameter body: receives the replica, and how to connect to the server.
+  /// - Throws: any error of the body.
+  package func withoutConnection<Result: Sendable>(
+    _ body: @escaping @Sendable (OfflineReplica, OfflineReplica.Connect) async throws -> Result
+  ) async throws -> Result {
+    guard let kept, let connector = kept.connector else { throw OfflineReplica.none }
+    await connector.add(link)
+    return try await connector.withoutClients(body)
+  }
+}
+
+extension LiveValue {
+  /// A value that does not change.
+  init(constant: Value) {
+    state = LiveState(constant)
+    state.end()
+  }
+}

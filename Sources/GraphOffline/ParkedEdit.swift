@@ -1,0 +1,48 @@
+// Tests: LiveConflictsTests.swift, OfflineClientTests.swift
+import GraphModel
+import GraphReplicaStore
+
+extension OfflineReplica {
+  /// An edit that the server has refused, with both values of each conflict.
+  public struct ParkedEdit: Sendable, Equatable {
+    /// The number of the edit, for `retry` and `discard`.
+    public var number: Int64
+    /// The user who made it; empty if the edit has no meaning in this version of the model.
+    public var author: String
+    /// When it was made, by the clock of that computer; nil if the edit has no meaning in this version of the model.
+    public var made: Timestamp?
+    /// The reason, for people.
+    public var message: String
+    /// The changes, with what the user has set.
+    public var changes = [Change]()
+    /// The conflicts, with the other values, their authors and revisions.
+    public var conflicts = [Conflict]()
+    /// The rules that the edit breaks.
+    public var violations = [Violation]()
+    /// The parked edit that makes an object which this one changes; nil for none.
+    public var waitsFor: Int64?
+    /// The JSON form (docs/guides/offline.md).
+    public var form: String
+
+    init(_ entry: UnsentFile.Entry) {
+      (number, form) = (entry.number, entry.form)
+      guard let intent = entry.intent, case .parked(let parking) = intent.state else {
+        (author, made) = ("", nil)
+        message = if let failure = entry.failure { failure.message } else { "the edit is parked" }
+        return
+      }
+      (author, made, message) = (intent.author, intent.made, parking.message)
+      (changes, conflicts, violations) = (intent.changes, parking.conflicts, parking.violations)
+      waitsFor = parking.waitsFor
+    }
+  }
+
+  /// The edits that the server has refused, oldest first.
+  /// - Throws: `Refusal(.notFound)` without a replica, `StoreFailure` if its file can't be read.
+  public func conflicts(of model: Model) throws -> [ParkedEdit] {
+    let unsent = try openUnsent()
+    defer { unsent.close() }
+    let parked = try unsent.overview(IntentForm(model)).map(\.parked)
+    return try invariant(parked, "an overview that is not compared is read").map(ParkedEdit.init)
+  }
+}

@@ -1,0 +1,95 @@
+import CommandLineIO
+import GraphModel
+import GraphOffline
+import StickiesKit
+
+/// An edit in conflict, in words: what it changes, and both values.
+struct ConflictText {
+  private let edit: OfflineReplica.ParkedEdit
+  private let model: Model
+
+  init(_ edit: OfflineReplica.ParkedEdit, _ model: Model) { (self.edit, self.model) = (edit, model) }
+
+  /// The edit for a list of conflicts.
+  var shown: ConflictsView.Edit {
+    let time = if let made = edit.made { LocalTime.text(made) } else { "" }
+    return ConflictsView.Edit(
+      number: edit.number, title: title, author: edit.author, time: time, reason: edit.message, values: values)
+  }
+
+  /// The changed properties, such as `Note.color`.
+  private var title: String {
+    var names = [String]()
+    for change in edit.changes {
+      let entity = name(of: change.id)
+      switch change.kind {
+      case .insert: names.append("new \(entity)")
+      case .delete: names.append("\(entity) deleted")
+      default: names += change.edits.map { self.name($0.property, of: change.id) }
+      }
+    }
+    var seen = Set<String>()
+    let unique = names.filter { seen.insert($0).inserted }
+    return unique.isEmpty ? "edit" : unique.joined(separator: ", ")
+  }
+
+  private func name(of id: ObjectID) -> String {
+    if let entity = model.entity(id.entity) { entity.name } else { "object" }
+  }
+
+  private func name(_ property: PropertyNumber, of id: ObjectID) -> String {
+    guard let name = model.property(property)?.name else { return self.name(of: id) }
+    return "\(self.name(of: id)).\(name)"
+  }
+
+  /// Both values of each conflict, then what else the edit sets.
+  private var values: [ConflictsView.Values] {
+    var values = edit.conflicts.map { conflict in
+      let who = [conflict.author, conflict.revision > 0 ? "revision \(conflict.revision)" : ""]
+        .filter { !$0.isEmpty }.joined(separator: ", ")
+      let isDeleted = conflict.kind == .deleted
+      return ConflictsView.Values(
+        name: name(conflict.property, of: conflict.id),
+        mine: isDeleted && conflict.mine.isNull ? "" : text(conflict.mine, conflict.property),
+        theirs: isDeleted ? "deleted" : text(conflict.theirs, conflict.property), author: who)
+    }
+    let decided = Set(edit.conflicts.map(\.property))
+    for change in edit.changes where change.kind != .delete {
+      for item in change.edits where !decided.contains(item.property) {
+        guard let mine = text(item) else { continue }
+        values.append(ConflictsView.Values(name: name(item.property, of: change.id), mine: mine))
+      }
+    }
+    for violation in edit.violations where violation.message != edit.message {
+      values.append(ConflictsView.Values(name: name(violation.property, of: violation.id), theirs: violation.message))
+    }
+    return values
+  }
+
+  private func text(_ value: Value, _ property: PropertyNumber) -> String {
+    if let string = value.stringValue { return string }
+    return value.isNull ? "none" : value.json(kind: model.property(property)?.attribute?.kind).text
+  }
+
+  /// The value that an edit sets; nil for a change without one, such as the order of members.
+  private func text(_ item: Edit) -> String? {
+    switch item.action {
+    case .set(let value): text(value, item.property)
+    case .splice(let splices): splices.map(\.insertion).joined(separator: " … ")
+    case .members, .place: nil
+    }
+  }
+
+  /// The user's own texts, for the clipboard; without any, the values by name.
+  var copied: String {
+    let texts =
+      edit.conflicts.compactMap(\.mine.stringValue)
+      + edit.changes.flatMap(\.edits).compactMap { item -> String? in
+        if case .set(.string(let text)) = item.action { text } else { nil }
+      }
+    var seen = Set<String>()
+    let unique = texts.filter { !$0.isEmpty && seen.insert($0).inserted }
+    if !unique.isEmpty { return unique.joined(separator: "\n") }
+    return values.map { "\($0.name) \($0.mine)" }.joined(separator: "\n")
+  }
+}

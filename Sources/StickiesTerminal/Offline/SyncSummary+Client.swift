@@ -1,0 +1,135 @@
+import GraphClient
+import GraphModel
+import GraphOffline
+import GraphReplica
+
+extension SyncSummary {
+  /// The state of a client's replica.
+  @MainActor
+  init(_ client: GraphClient) {
+    self.init(
+      isOffline: client.isOffline, status: client.syncStatus.current, parked: client.conflicts.current,
+      trouble: client.syncTrouble.current)
+  }
+}
+
+/// Calls a closure when the state of a client's replica has changed, until it ends.
+@MainActor
+final class SyncFollower {
+  private var tasks = [Task<Void, Never>]()
+
+  init(_ client: GraphClient, _ didChange: @escaping @MainActor () -> Void) {
+    let (status, conflicts, trouble) = (client.syncStatus, client.conflicts, client.syncTrouble)
+    tasks = [
+      Task { for await _ in status { didChange() } }, Task { for await _ in conflicts { didChange() } },
+      Task { for await _ in trouble { didChange() } },
+    ]
+  }
+
+  func end() {
+    for task in tasks { task.cancel() }
+    tasks = []
+  }
+}
+
+extension SyncLink {
+  /// The replica of a client.
+  @MainActor
+  init(_ client: GraphClient) {
+    let model = client.context.model
+    self.init(
+      run: { operation, done in
+        Self.answer(done) {
+          try await client.withoutConnection { replica, connect in
+            try await operation.run(on: replica, model, connect)
+          }
+        }
+      },
+      everything: { done in
+        Self.answer(done) {
+          try await client.withoutConnection { replica, connect in
+            // The user sees the number of objects that there are now.
+            _ = try await replica.synchronize(connect: connect)
+            return try replica.objectsToDelete(model: model)
+          }
+        }
+      },
+      dependents: { number in
+        guard let replica = client.keptReplica else { return 0 }
+        return try replica.dependents(of: number, model: model).count
+      },
+      unsentAfter: { client.unsentAfter })
+  }
+
+  @MainActor
+  private static func answer<Answer: Sendable>(
+    _ done: @escaping (Result<Answer, Refusal>) -> Void, _ body: @escaping @MainActor () async throws -> Answer
+  ) {
+    Task { @MainActor in
+      do {
+        done(.success(try await body()))
+      } catch {
+        done(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
+      }
+    }
+  }
+}
+
+extension SyncOperation {
+  /// Runs the operation.
+  /// - Returns: a sentence about what was done.
+  nonisolated(nonsending) func run(
+    on replica: OfflineReplica, _ model: Model, _ connect: OfflineReplica.Connect
+  ) async throws -> String {
+    switch self {
+    case .turnOn: return try await Self.turnOn(replica, connect)
+    case .turnOff:
+      // The copy is to have all that the board has shown.
+      _ = try? await replica.synchronize(connect: connect)
+      try replica.turnOff()
+      return "sync is off: this computer keeps the copy and your edits"
+    case .resync(let discardsUnsent):
+      let (file, report) = try await replica.reset(discardingUnsent: discardsUnsent, connect: connect)
+      if let file { return "the copy was loaded again; the removed edits are in \(file)" }
+      return "the copy was loaded again" + Self.sentence(report)
+    case .deleteEverywhere(let objects):
+      let outcome = try await replica.deleteEverywhere(objects, connect: connect)
+      let deleted = "\(Self.count(outcome.deleted, "object")) deleted here and on the server"
+      return outcome.kept.isEmpty
+        ? deleted : "\(deleted); \(Self.count(outcome.kept.count, "object")) changed by others stay"
+    case .retry(let number):
+      try replica.retry(number, policy: nil, model: model)
+      return "edit \(number) is sent again"
+    case .replace(let number, let text):
+      try replica.replace(number, by: text, model: model)
+      return "edit \(number) was changed and is sent again"
+    case .discard(let number):
+      let removed = try replica.discard(number, model: model)
+      return "\(Self.count(removed.count, "edit")) removed"
+    }
+  }
+
+  private nonisolated(nonsending) static func turnOn(
+    _ replica: OfflineReplica, _ connect: OfflineReplica.Connect
+  ) async throws -> String {
+    do {
+      return "sync is on" + sentence(try await replica.turnOn(connect: connect))
+    } catch let failure as ConnectFailure {
+      // There is a copy, which the server need not make.
+      guard try replica.status() != nil else { throw failure }
+      try replica.setOn()
+      return "sync is on: your edits are sent when the server answers"
+    }
+  }
+
+  private static func sentence(_ report: SyncReport) -> String {
+    var parts = [String]()
+    if report.sent > 0 { parts.append("\(count(report.sent, "edit")) sent") }
+    if report.parked > 0 { parts.append("\(report.parked) in conflict") }
+    return parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
+  }
+
+  private static func count(_ number: Int, _ noun: String) -> String {
+    number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+  }
+}
