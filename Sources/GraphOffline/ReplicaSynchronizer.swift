@@ -35,9 +35,7 @@ final class ReplicaSynchronizer {
   ///   sent by the next run.
   func run(connect: OfflineReplica.Connect) async throws -> SyncReport {
     let replica = try unsent.replica
-    var run = SyncRun(
-      replica, isCopy: try unsent.isCopy, server: try client.server, names: try unsent.permanentIDs(form.model),
-      folder: folder)
+    var run = SyncRun(replica, isCopy: try unsent.isCopy, server: try client.server, folder: folder)
     do {
       let report = try await perform(&run, connect)
       await close()

@@ -104,9 +104,8 @@ package struct SyncRun: Sendable {
   private var numbers = [TransactionID: Int64]()
   /// The committed intents whose commits the mirror may lack.
   private var committed = [CommittedIntent]()
-  /// The permanent ids, by the provisional ones.
-  private var names: [ObjectID: ObjectID]
-  /// The revisions at which the server made the objects of this run.
+  /// The permanent ids of this run's objects, by the provisional one, and the revisions at which the server made them.
+  private var names = [ObjectID: ObjectID]()
   private var revisions = [ObjectID: Revision]()
   /// Whether the mirror lacks what the user could not see when it was loaded.
   private var isPartial = false
@@ -114,13 +113,9 @@ package struct SyncRun: Sendable {
 
   /// - Parameters:
   ///   - isCopy: whether the file is not the one that it was made as.
-  ///   - names: the permanent ids that earlier runs have received, by the provisional ones. A client that had the copy
-  ///     open during an earlier run may name objects by the ids that they had then.
   ///   - folder: the replica's folder, for a message.
-  package init(
-    _ replica: UnsentFile.Replica, isCopy: Bool, server: Server, names: [ObjectID: ObjectID], folder: String
-  ) {
-    (self.server, self.names) = (server, names)
+  package init(_ replica: UnsentFile.Replica, isCopy: Bool, server: Server, folder: String) {
+    self.server = server
     phase = isCopy || server.lastSequence > replica.left ? .asking : .sending
     guard server.store == replica.store, UTF8Comparison.equal(server.principal, replica.principal) else {
       steps = [.fail(Self.otherReplica(server.author, folder))]
