@@ -35,7 +35,7 @@ extension OfflineReplica {
 
   /// The ids that the server has assigned to objects which were made here, by their provisional ids.
   func assignedIDs(_ model: Model) throws -> [ObjectID: ObjectID] {
-    try withUnsent { try $0.permanentIDs(model) }
+    try withUnsent { try $0.madeObjects(model).ids }
   }
 
   /// The server's revision that the copy has.

@@ -13,9 +13,9 @@ extension UnsentFile {
     package var form: String
     /// The intent; nil if it has no meaning in the present version of the model.
     package var intent: Intent?
-    /// Why it has none.
+    /// The reason why `intent` is nil.
     package var failure: Refusal?
-    /// The provisional numbers that earlier intents use.
+    /// The count of provisional numbers that earlier intents use.
     package var used: Int64
     /// Whether it waits for its user.
     package var isParked: Bool
@@ -85,6 +85,11 @@ extension UnsentFile {
         intent.number = replica.number
         intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
         let numbers = try plan(intent, replica.used)
+        // Another process may have sent those in front of it since the caller read the queue.
+        if !intent.prerequisites.isEmpty {
+          let made = try Self.madeObjects(database, form.model)
+          intent.rename(made.ids, madeAt: made.revisions)
+        }
         try database.execute(
           sql: "INSERT INTO intent (number, state, used, form) VALUES (?, ?, ?, ?)",
           arguments: [intent.number, Self.stateName(intent), replica.used, form.json(intent).text])
@@ -138,9 +143,9 @@ extension UnsentFile {
       }
       for (provisional, permanent) in ids {
         try database.execute(
-          sql: "INSERT OR REPLACE INTO name (provisional, permanent, entity) VALUES (?, ?, ?)",
+          sql: "INSERT OR REPLACE INTO name (provisional, permanent, entity, revision) VALUES (?, ?, ?, ?)",
           arguments: [
-            Data(provisional.key.bytes), Data(permanent.key.bytes), form.model.entityName(permanent.entity),
+            Data(provisional.key.bytes), Data(permanent.key.bytes), form.model.entityName(permanent.entity), revision,
           ])
       }
       for (provisional, number) in numbers {
@@ -159,26 +164,29 @@ extension UnsentFile {
 
   /// Parks an intent, and those behind it that name an object which only it would have made.
   package func park(_ number: Int64, _ parking: Parking, form: IntentForm) throws {
-    try write { database in
-      var parked = [number: parking]
-      for entry in try Self.entries(database, form) {
-        guard var intent = entry.intent, !intent.isParked else { continue }
-        var reason = parked[entry.number]
-        if reason == nil, let maker = intent.prerequisites.sorted().first(where: { parked[$0] != nil }) {
-          reason = Parking(
-            code: Parking.waits, message: "it changes an object that the parked edit \(maker) would have made",
-            at: parking.at, waitsFor: maker)
-          parked[entry.number] = reason
-        }
-        guard let reason else { continue }
-        intent.state = .parked(reason)
-        try Self.update(intent, database, form)
+    try write { try Self.park(number, parking, $0, form) }
+  }
+
+  private static func park(_ number: Int64, _ parking: Parking, _ database: Database, _ form: IntentForm) throws {
+    var parked = [number: parking]
+    for entry in try entries(database, form) {
+      guard var intent = entry.intent, !intent.isParked else { continue }
+      var reason = parked[entry.number]
+      if reason == nil, let maker = intent.prerequisites.sorted().first(where: { parked[$0] != nil }) {
+        reason = Parking(
+          code: Parking.waits, message: "it changes an object that the parked edit \(maker) would have made",
+          at: parking.at, waitsFor: maker)
+        parked[entry.number] = reason
       }
+      guard let reason else { continue }
+      intent.state = .parked(reason)
+      try update(intent, database, form)
     }
   }
 
-  /// Parks an intent that has no meaning in the present version of the model. Its form stays in its own names.
-  package func parkUnreadable(_ number: Int64, _ parking: Parking) throws {
+  /// Parks an intent that has no meaning in the present version of the model, and those behind it that name an object
+  /// which only it would have made. Its form stays in its own names.
+  package func parkUnreadable(_ number: Int64, _ parking: Parking, form: IntentForm) throws {
     try write { database in
       let text = try String.fetchOne(database, sql: "SELECT form FROM intent WHERE number = ?", arguments: [number])
       guard let text else { throw Self.unknown(number) }
@@ -188,9 +196,10 @@ extension UnsentFile {
         .init("at", .string(RFC3339.text(parking.at))),
       ])
       let others = members.filter { $0.name != "state" && $0.name != "parked" }
-      let form = JSON.object(others + [.init("state", .string("parked")), .init("parked", reason)])
+      let parked = JSON.object(others + [.init("state", .string("parked")), .init("parked", reason)])
       try database.execute(
-        sql: "UPDATE intent SET state = 'parked', form = ? WHERE number = ?", arguments: [form.text, number])
+        sql: "UPDATE intent SET state = 'parked', form = ? WHERE number = ?", arguments: [parked.text, number])
+      try Self.park(number, parking, database, form)
     }
   }
 
@@ -295,18 +304,28 @@ extension UnsentFile {
 
   // MARK: - Names
 
-  /// The permanent ids of objects that the server has made, by their provisional ones.
-  package func permanentIDs(_ model: Model) throws -> [ObjectID: ObjectID] {
-    try read { database in
-      var ids = [ObjectID: ObjectID]()
-      for row in try GRDB.Row.fetchAll(database, sql: "SELECT provisional, permanent, entity FROM name") {
-        guard let old = UniqueID(bytes: Array(row[0] as Data)), let new = UniqueID(bytes: Array(row[1] as Data)),
-          let entity = model.entity(named: row[2])
-        else { continue }
-        ids[ObjectID(key: old, entity: entity.number)] = ObjectID(key: new, entity: entity.number)
-      }
-      return ids
+  /// The objects that the server has made of unsent ones.
+  package struct MadeObjects: Sendable {
+    /// The permanent ids, by the provisional ones.
+    package var ids = [ObjectID: ObjectID]()
+    /// The revisions at which the server has made them, by the provisional ids.
+    package var revisions = [ObjectID: Revision]()
+  }
+
+  /// All objects that the server has made.
+  package func madeObjects(_ model: Model) throws -> MadeObjects { try read { try Self.madeObjects($0, model) } }
+
+  private static func madeObjects(_ database: Database, _ model: Model) throws -> MadeObjects {
+    var made = MadeObjects()
+    for row in try GRDB.Row.fetchAll(database, sql: "SELECT provisional, permanent, entity, revision FROM name") {
+      guard let old = UniqueID(bytes: Array(row[0] as Data)), let new = UniqueID(bytes: Array(row[1] as Data)),
+        let entity = model.entity(named: row[2])
+      else { continue }
+      let id = ObjectID(key: old, entity: entity.number)
+      made.ids[id] = ObjectID(key: new, entity: entity.number)
+      made.revisions[id] = row[3]
     }
+    return made
   }
 
   /// The number that the server has assigned in place of a provisional one; nil if it has not.

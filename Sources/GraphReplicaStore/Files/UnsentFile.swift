@@ -15,7 +15,7 @@ import GraphStore
 /// The file `unsent.sqlite` of a replica: the user's own edits that the server has not answered, in order.
 ///
 /// Each call is one transaction that is on disk when the call returns. Several processes append; one at a time sends
-/// (`SenderLock`). Nothing here can be loaded again from the server, unlike the mirror in a file of its own.
+/// (`SenderLock`). Unlike the mirror, which has its own file, these edits can't be loaded from the server again.
 ///
 /// Thread-safe: the queue runs one call at a time.
 package final class UnsentFile: Sendable {
@@ -30,13 +30,15 @@ package final class UnsentFile: Sendable {
   private static let lockSeconds = 5.0
 
   /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
-  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects.
+  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects, and `name`
+  /// the revisions at which it has made them.
   private static let creation = """
     CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
       principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL);
     CREATE TABLE intent (number INTEGER PRIMARY KEY, state TEXT NOT NULL, used INTEGER NOT NULL, form TEXT NOT NULL);
-    CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL,
+      revision INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
     CREATE TABLE assigned (provisional INTEGER PRIMARY KEY, object BLOB NOT NULL, number INTEGER);
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);
@@ -99,7 +101,11 @@ package final class UnsentFile: Sendable {
             .notDurable, "\(path) can't be written durably",
             advice: "Use a data directory on a local file system that SQLite's WAL works on.")
         }
-        return try Int32.fetchOne(database, sql: "PRAGMA user_version")
+        let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
+        if version == Self.version, try !database.columns(in: "name").contains(where: { $0.name == "revision" }) {
+          try database.execute(sql: "ALTER TABLE name ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
+        }
+        return version
       }
       guard version == Self.version else {
         throw StoreFailure(
@@ -188,7 +194,7 @@ package struct FileIdentity: Sendable, Hashable {
   }
 }
 
-// Outside of the class, which has methods of the system calls' names.
+// Functions outside the class, whose methods would hide the system calls of the same names.
 
 private func createPrivate(_ path: String) -> Int32 {
   open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -15,7 +15,7 @@ package struct Intent: Sendable, Equatable {
     case undo(revision: Revision, redo: Bool)
   }
 
-  /// How far the intent has come. Answered ones are removed.
+  /// The progress of an intent. An intent with an answer is removed.
   package enum State: Sendable, Equatable {
     case queued
     /// It may have reached the server since this time.
@@ -31,12 +31,12 @@ package struct Intent: Sendable, Equatable {
   package var model: IntentModel
   /// The shown name of the user.
   package var author: String
-  /// When the user made it, by the client's clock.
+  /// The time at which the user made it, by the client's clock.
   package var made: Timestamp
   package var policy: MergePolicy
   package var undo: UndoGroup?
   package var content: Content
-  /// The texts to which splices refer that an earlier intent edits, too.
+  /// The texts that splices of this intent refer to and that an earlier intent also edits.
   package var texts = [ObjectID: [PropertyNumber: String]]()
   package var state = State.queued
 
@@ -79,32 +79,6 @@ package struct Intent: Sendable, Equatable {
       if let parts = ProvisionalID.parts(of: id), parts.number != number { numbers.insert(parts.number) }
     }
     return numbers
-  }
-
-  /// The edits of a committed intent that a merge policy has dropped, as a parked intent; nil for none.
-  ///
-  /// The server has committed the rest, so only the edits that lost are kept: those of a property with a conflict, and
-  /// all of an object that was deleted.
-  package func remainder(after conflicts: [Conflict], at time: Timestamp) -> Intent? {
-    let lost = conflicts.filter { !$0.mineWon && !$0.isCollateral }
-    var rest = self
-    let kept = changes.compactMap { change -> Change? in
-      let own = lost.filter { $0.id == change.id }
-      if change.kind == .insert || own.isEmpty { return nil }
-      if own.contains(where: { $0.property == 0 }) { return change }
-      let properties = Set(own.map(\.property))
-      var kept = change
-      kept.edits = change.edits.filter { properties.contains($0.property) }
-      return kept.edits.isEmpty ? nil : kept
-    }
-    if kept.isEmpty { return nil }
-    rest.content = .changes(kept)
-    var parking = Parking(
-      code: Refusal.Code.conflict.rawValue, message: "another user's value was kept, or the object is deleted",
-      at: time, left: leftTime)
-    parking.conflicts = lost
-    rest.state = .parked(parking)
-    return rest
   }
 
   /// When it left; nil if it has not.
@@ -155,14 +129,14 @@ package struct IntentModel: Sendable, Hashable {
   }
 }
 
-/// Why an intent waits for its user.
+/// The reason why an intent waits for its user.
 package struct Parking: Sendable, Equatable {
   /// The code of the server's refusal, or `model` or `waits`.
   package var code: String
   package var message: String
   /// By the client's clock.
   package var at: Timestamp
-  /// When it left, if it did.
+  /// The time at which it was sent; nil if it was not.
   package var left: Timestamp?
   package var conflicts = [Conflict]()
   package var violations = [Violation]()
@@ -186,15 +160,17 @@ package struct Parking: Sendable, Equatable {
 
 extension Change {
   /// The object, and the objects that its edits name.
-  package var namedObjects: [ObjectID] {
-    [id]
-      + edits.flatMap { edit -> [ObjectID] in
-        switch edit.action {
-        case .set(let value): value.objectIDs
-        case .splice: []
-        case .members(let added, let removed): added + removed
-        case .place(let objects, let anchor): if let anchor { objects + [anchor] } else { objects }
-        }
-      }
+  package var namedObjects: [ObjectID] { [id] + edits.flatMap(\.namedObjects) }
+}
+
+extension Edit {
+  /// The objects that the edit names.
+  var namedObjects: [ObjectID] {
+    switch action {
+    case .set(let value): value.objectIDs
+    case .splice: []
+    case .members(let added, let removed): added + removed
+    case .place(let objects, let anchor): if let anchor { objects + [anchor] } else { objects }
+    }
   }
 }

@@ -5,8 +5,8 @@ import GraphStore
 extension Intent {
   /// The save as it is sent now.
   ///
-  /// Splices behind an earlier unsent edit are moved to the text that the mirror has, so it must have what was sent
-  /// before.
+  /// Splices that follow an earlier unsent edit of the text are moved to the mirror's text, so the mirror must have the
+  /// commits of all intents that were sent before.
   package func transaction(over mirror: MirrorStore) throws -> Transaction {
     let edit = try invariant(edit(usedNumbers: 0), "a save has changes")
     let head = try mirror.head.revision
@@ -44,6 +44,18 @@ package struct CommittedIntent: Sendable {
     self.ids = ids
   }
 
+  /// The permanent ids by the temporary ones of the intent.
+  private var made: [ObjectID: ObjectID] {
+    var made = [ObjectID: ObjectID]()
+    for (provisional, permanent) in ids {
+      guard let parts = ProvisionalID.parts(of: provisional) else {
+        preconditionFailure("the server has made an object of a provisional id: \(provisional)")
+      }
+      made[.temporary(parts.place, entity: provisional.entity)] = permanent
+    }
+    return made
+  }
+
   /// Removes the intent from the file, when the mirror has its commit. Edits that a merge policy has dropped stay,
   /// parked.
   /// - Parameter intent: the intent with permanent ids.
@@ -62,7 +74,7 @@ package struct CommittedIntent: Sendable {
         if case .integer(let number) = image[property] { numbers[provisional] = number }
       }
     }
-    let rest = intent.flatMap { $0.remainder(after: conflicts, at: time) }
+    let rest = intent.flatMap { $0.remainder(after: conflicts, made: made, revision: revision, at: time) }
     try unsent.finish(number, ids: ids, numbers: numbers, rest: rest, revision: revision, form: form)
     return rest != nil
   }

@@ -17,6 +17,7 @@ extension ReplicaStore {
     do {
       return try state.withLock { state in
         if let known = state.outcomes[request.id] { return WriteResult(outcome: .committed(known), record: nil) }
+        try refresh(&state)
         switch request {
         case .transaction(let transaction, let author, _): return try append(transaction, author, now: now, &state)
         case .undo(let undo, let author, _): return try self.undo(undo, author, now: now, &state)
@@ -34,11 +35,12 @@ extension ReplicaStore {
   private func append(
     _ transaction: Transaction, _ author: Principal, now: Timestamp, _ state: inout State
   ) throws -> WriteResult {
-    let (changes, places) = try renumbered(transaction.changes, seenAt: mirror.head.revision)
+    let (changes, places) = try renumbered(transaction.changes, upTo: mirror.head.revision)
     var draft = Intent(
       number: 0, transaction: transaction.id, model: model, author: author.name, made: now,
       policy: transaction.policy, undo: transaction.undo, content: .changes(changes))
-    draft.texts = try followedTexts(of: changes, state)
+    draft.rename(state.made.ids, madeAt: state.made.revisions)
+    draft.texts = try followedTexts(of: draft.changes, state)
     let planned = try enqueue(draft, &state).planned
     let plan = try planned.result.get()
     let identities = plan.identities.map { identity in
@@ -83,7 +85,7 @@ extension ReplicaStore {
     return (intent, planned)
   }
 
-  /// Takes an intent of another replica or of a file, under a number of its own.
+  /// Queues an intent of another replica or of a file, under a new number.
   /// - Parameter numbers: the numbers here of the file's intents in front of it.
   package func take(_ other: Intent, numbers: [Int64: Int64]) throws -> Int64 {
     guard case .changes = other.content else {
@@ -103,12 +105,13 @@ extension ReplicaStore {
 
   /// The changes with temporary ids from 1, and with bases that the server knows.
   ///
-  /// An object without unsent edits has the server's revision, which is its base; one with unsent edits is planned over
-  /// what the mirror has now.
-  /// - Parameter base: the newest revision of the mirror.
+  /// An object without unsent edits has the server's revision, which is its base. One with unsent edits has a revision
+  /// of this store; its base is the mirror's revision at that time. Another process may have synchronized the mirror
+  /// since, so its present revision would hide conflicts.
+  /// - Parameter newest: the newest revision of the mirror.
   /// - Returns: the changes, and the client's id of each temporary one.
   private func renumbered(
-    _ changes: [Change], seenAt base: Revision
+    _ changes: [Change], upTo newest: Revision
   ) throws -> (changes: [Change], places: [ObjectID: ObjectID]) {
     var ids = [ObjectID: ObjectID]()
     var places = [ObjectID: ObjectID]()
@@ -127,13 +130,13 @@ extension ReplicaStore {
       if renumbered[index].kind == .revive { throw Self.needsServer("bringing back a deleted object") }
       // An object of an unsent edit has no revision that the server knows.
       let isNew = ProvisionalID.parts(of: renumbered[index].id) != nil
-      renumbered[index].base = isNew ? 0 : min(renumbered[index].base, base)
+      renumbered[index].base = isNew ? 0 : min(overlay.base(of: renumbered[index].base), newest)
       if let condition = renumbered[index].onlyIf {
         renumbered[index].onlyIf =
           isNew
           ? nil
           : Precondition(
-            revision: min(condition.revision, max(1, base)), properties: condition.properties)
+            revision: min(overlay.base(of: condition.revision), max(1, newest)), properties: condition.properties)
       }
     }
     return (renumbered, places)
@@ -178,6 +181,7 @@ extension ReplicaStore {
     let plan = try planned.result.get()
     let revision = state.head + 1
     let changes = plan.changes.reversed().map { $0.reversed(in: revision, model) }
+    overlay.record(revision, over: state.base)
     _ = try unsent.discard(last.number, form: form)
     try reload(&state)
     state.head = max(state.head, revision)

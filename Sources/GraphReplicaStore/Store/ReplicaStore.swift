@@ -5,11 +5,11 @@ import Synchronization
 
 import struct GraphModel.FetchRequest
 
-/// A replica as a store that a server in this process serves: the mirror with the unsent edits over it. A commit is
-/// planned by the rules, and is an unsent edit when it is acknowledged.
+/// A replica as a store for a server in this process: the mirror of the server's objects, with the unsent edits
+/// applied. A commit is checked against the rules of the model, appended to the unsent edits, and then acknowledged.
 ///
-/// Programs therefore work without the server as they do with it: fetches, live queries, pages, searches and conflicts
-/// take the same way through hub and client. Requests that need history are refused, with that reason.
+/// A program therefore works the same with and without the server: fetches, live queries, pages, searches and conflicts
+/// use the same hub and client. Requests that need history are refused with that reason.
 ///
 /// Its revisions are its own: the mirror's newest one, and one more for each unsent edit. A client of the replica never
 /// sends them to the server, because an intent has the mirror's.
@@ -17,7 +17,7 @@ public final class ReplicaStore: GraphStoring {
   public let model: Model
   /// The replica's folder.
   public let directory: String
-  /// Names the states of this instance: an edit that is sent or discarded ends them.
+  /// Identifies the states of this instance. They become invalid when an edit is sent or discarded.
   let storeID: UniqueID
   let mirror: MirrorStore
   let overlay: MirrorOverlay
@@ -29,8 +29,12 @@ public final class ReplicaStore: GraphStoring {
   struct State {
     /// The newest state that clients of this store were shown.
     var head: Revision
-    /// The mirror's newest revision when this store was opened: the base of what its clients see.
+    /// The mirror's newest revision when the queue was planned.
     var base: Revision
+    /// The objects that the server has made of unsent ones, which clients may still name by their provisional ids.
+    var made = UnsentFile.MadeObjects()
+    /// The version of the file of unsent edits that the queue is of.
+    var version: Int64 = 0
     /// The queue, oldest first, with the plans of this instance.
     var queue = [Intent]()
     var plans = [Int64: PlannedEdit]()
@@ -66,14 +70,15 @@ public final class ReplicaStore: GraphStoring {
 
   /// Reads the queue and plans it again.
   func reload(_ state: inout State) throws {
+    state.version = try unsent.version
     let entries = try unsent.entries(form)
-    let names = try unsent.permanentIDs(model)
+    state.made = try unsent.madeObjects(model)
     state.queue = []
     state.texts = [:]
     var edits = [UnsentEdit]()
     for entry in entries {
       guard var intent = entry.intent, !intent.isParked else { continue }
-      intent.rename(names)
+      intent.rename(state.made.ids, madeAt: state.made.revisions)
       state.queue.append(intent)
       note(intent, &state)
       if let edit = intent.edit(usedNumbers: entry.used) { edits.append(edit) }
@@ -82,6 +87,11 @@ public final class ReplicaStore: GraphStoring {
     state.plans = Dictionary(planned.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
     state.base = try mirror.head.revision
     state.head = planned.reduce(max(state.head, state.base)) { max($0, $1.revision) }
+  }
+
+  /// Reads the queue again if another process has changed it.
+  func refresh(_ state: inout State) throws {
+    if try unsent.version != state.version { try reload(&state) }
   }
 
   /// Records the texts that an intent changes.
@@ -124,8 +134,8 @@ public final class ReplicaStore: GraphStoring {
 
   public func replica(_ id: UniqueID) throws -> KnownReplica? { nil }
 
-  public func watch(_ query: LiveQuery, number: UInt64) {
-    state.withLock { $0.related.insert(query, number: number) }
+  public func watch(_ query: LiveQuery, number: UInt64, seenBy visibility: Visibility?) {
+    state.withLock { $0.related.insert(query, number: number, seenBy: visibility) }
   }
 
   public func unwatch(_ number: UInt64) { state.withLock { $0.related.remove(number) } }

@@ -19,6 +19,8 @@ package final class MirrorOverlay: @unchecked Sendable {
   private var edits = [UnsentEdit]()
   private var shown: Shown?
   private var plans: Int = 0
+  /// For each revision of an unsent edit that was shown, the oldest state of the mirror below it.
+  private var bases = [Revision: Revision]()
 
   /// The state that the TEMP tables show.
   private struct Shown {
@@ -43,6 +45,17 @@ package final class MirrorOverlay: @unchecked Sendable {
 
   /// The number of plans that were made so far.
   package var countOfPlans: Int { queue.inDatabase { _ in plans } }
+
+  /// The server's revision that a reader has seen with a revision of this overlay: the mirror's below an unsent edit, or
+  /// the revision itself.
+  package func base(of revision: Revision) -> Revision {
+    queue.inDatabase { _ in bases[revision] ?? revision }
+  }
+
+  /// Records that a revision above a state of the mirror was shown.
+  package func record(_ revision: Revision, over base: Revision) {
+    queue.inDatabase { _ in bases[revision] = min(base, bases[revision, default: base]) }
+  }
 
   // MARK: - Edits
 
@@ -128,6 +141,7 @@ package final class MirrorOverlay: @unchecked Sendable {
       objects, HistoryReader(objects: objects), shown.tables, usedNumbers: edit.usedNumbers)
     // Each edit makes a state of its own.
     let revision = max(shown.head + Int64(shown.planned.count), floor) + 1
+    bases[revision] = min(shown.head, bases[revision, default: shown.head])
     var planned = PlannedEdit(
       number: edit.number, revision: revision, result: .failure(Self.notPlanned), dependencies: [])
     do {

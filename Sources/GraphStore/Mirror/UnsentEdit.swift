@@ -8,7 +8,7 @@ package struct UnsentEdit: Sendable {
   /// The save. Objects that it inserts have temporary ids; those of earlier edits have provisional ones.
   package var transaction: Transaction
   package var author: String
-  /// When the edit was made, by the client's clock.
+  /// The time at which the edit was made, by the client's clock.
   package var time: Timestamp
   /// The provisional numbers that earlier edits have used up.
   package var usedNumbers: Int64
@@ -71,7 +71,8 @@ package struct PlannedEdit: Sendable {
   package var number: Int64
   /// The revision that its objects have here, above all that the mirror has.
   package var revision: Revision
-  /// The plan, or why the rules do not allow the edit over what the mirror has now. The server decides in any case.
+  /// The plan, or the reason why the rules do not allow the edit on the mirror's present state. The server decides in
+  /// any case.
   package var result: Result<TransactionPlan, Refusal>
   /// The objects whose change by others could change the plan.
   package var dependencies: Set<ObjectID>
