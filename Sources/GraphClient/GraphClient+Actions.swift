@@ -156,6 +156,7 @@ extension GraphClient: ContextOwner {
       opening = nil
       usedUndoStack?.refresh()
       if let grants = welcome?.grants { record(grants) }
+      if offlineState.changesServer { mailbox.post { $0.changeServerIfAnswered() } }
     case .rights(let grants): replaceRights(grants)
     // A server that rejects this client has not reported the outcome of its commit.
     case .rejected(let refusal): fail(commits.deadline == nil ? refusal : Self.unknownOutcome)

@@ -52,6 +52,8 @@ extension GraphClient {
     let credential = try await options.credentials.current()
     let (choice, fresh): (ServerChoice, Transport)
     do {
+      // The choice regards all reasons up to now.
+      offlineState.changesServer = false
       let held = HeldGraph(hasUnansweredCommits: !commits.isEmpty, state: context.replica.heldState)
       choice = try await options.choice(of: address, holding: held)
       fresh = try await Transport.connect(
@@ -157,7 +159,7 @@ extension GraphClient {
   }
 
   /// Returns on reconnect or on close.
-  func waitForReconnection() async {
+  package func waitForReconnection() async {
     if case .reconnecting = state { await withCheckedContinuation { reconnection.addWaiter($0) } }
   }
 

@@ -104,10 +104,10 @@ extension GraphClient {
   }
 
   /// Connects again, to where the local server chooses now, when every commit that was sent is answered. Edits that are
-  /// not saved stay.
+  /// not saved stay. A connection that is being made may be the choice of before, so it is changed after its welcome.
   package func changeServer() {
-    guard state == .connected else { return }
-    guard commits.isEmpty else {
+    if state == .closed { return }
+    guard state == .connected, commits.isEmpty else {
       offlineState.changesServer = true
       return
     }
@@ -115,6 +115,6 @@ extension GraphClient {
     connectionLost(Refusal(.unavailable, "the client changes its server"))
   }
 
-  /// Changes the server if that waited for the last answer.
+  /// Changes the server if that waited for the last answer, or for the welcome.
   func changeServerIfAnswered() { if offlineState.changesServer { changeServer() } }
 }

@@ -124,7 +124,7 @@ extension GraphClient {
   /// The replica that the client keeps; nil for none.
   package var keptReplica: OfflineReplica? { kept?.replica }
 
-  /// Runs work on the files of the replica while the client is disconnected; then it connects again.
+  /// Runs work on the files of the replica while the client is disconnected. Returns when it is connected again.
   /// - Parameter body: receives the replica, and how to connect to the server.
   /// - Throws: any error of the body.
   package func withoutConnection<Result: Sendable>(
@@ -132,7 +132,14 @@ extension GraphClient {
   ) async throws -> Result {
     guard let kept, let connector = kept.connector else { throw OfflineReplica.none }
     await connector.add(link)
-    return try await connector.withoutClients(body)
+    do {
+      let result = try await connector.withoutClients(body)
+      await waitForReconnection()
+      return result
+    } catch {
+      await waitForReconnection()
+      throw error
+    }
   }
 }
 

@@ -67,6 +67,8 @@ class OpenTests(unittest.TestCase):
         ann.types(f"ncall Ann{ESCAPE}")
         ann.shows("+1")
         ann.shows("not sent")
+        # The program knows that no further key belongs to the Escape.
+        ann.waits(lambda _: ann.screen.cursor.hidden, "the end of the editor")
         ann.types("q")
         self.assertEqual(ann.ends(), 0)
         # The edit is on disk: another run shows it.
@@ -79,7 +81,9 @@ class OpenTests(unittest.TestCase):
         self.assertIn("call Ann", self.stage.run("list", author="ben@test"))
         ann.types("C")
         ann.shows("No edit is in conflict")
-        ann.types(f"{ESCAPE}q")
+        ann.types(ESCAPE)
+        ann.hides("No edit is in conflict")
+        ann.types("q")
         self.assertEqual(ann.ends(), 0)
 
     def test_leaving_waits_for_unsent_changes_and_can_be_requested_again(self):

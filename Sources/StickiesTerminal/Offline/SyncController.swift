@@ -5,7 +5,7 @@ import TerminalApplication
 /// The commands of the replica: sync on and off, resync, delete everywhere, and those of the edits in conflict.
 final class SyncController: BoardPart {
   let services: BoardServices
-  /// Whether an operation is running; another one waits for its end.
+  /// Whether an operation is running; another one is refused until its end.
   private(set) var isRunning = false
   private let connection: ConnectionMonitor
   private let questions: QuestionController
@@ -19,7 +19,6 @@ final class SyncController: BoardPart {
 
   /// Whether a command applies now.
   func allows(_ command: Command) -> Bool {
-    if isRunning { return false }
     switch command {
     case .syncOn: return !summary.isOn
     case .syncOff: return summary.isOn

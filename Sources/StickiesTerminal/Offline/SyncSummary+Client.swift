@@ -91,7 +91,7 @@ extension SyncOperation {
     case .resync(let discardsUnsent):
       let (file, report) = try await replica.reset(discardingUnsent: discardsUnsent, connect: connect)
       if let file { return "the copy was loaded again; the removed edits are in \(file)" }
-      return "the copy was loaded again" + Self.sentence(report)
+      return "the copy was loaded again" + Self.sentence(sent: report.sent, parked: report.parked)
     case .deleteEverywhere(let objects):
       let outcome = try await replica.deleteEverywhere(objects, connect: connect)
       let deleted = "\(Self.count(outcome.deleted, "object")) deleted here and on the server"
@@ -113,7 +113,8 @@ extension SyncOperation {
     _ replica: OfflineReplica, _ connect: OfflineReplica.Connect
   ) async throws -> String {
     do {
-      return "sync is on" + sentence(try await replica.turnOn(connect: connect))
+      let report = try await replica.turnOn(connect: connect)
+      return "sync is on" + sentence(sent: report.sent, parked: report.parked)
     } catch let failure as ConnectFailure {
       // There is a copy, which the server need not make.
       guard try replica.status() != nil else { throw failure }
@@ -122,10 +123,10 @@ extension SyncOperation {
     }
   }
 
-  private static func sentence(_ report: SyncReport) -> String {
+  private static func sentence(sent: Int, parked: Int) -> String {
     var parts = [String]()
-    if report.sent > 0 { parts.append("\(count(report.sent, "edit")) sent") }
-    if report.parked > 0 { parts.append("\(report.parked) in conflict") }
+    if sent > 0 { parts.append("\(count(sent, "edit")) sent") }
+    if parked > 0 { parts.append("\(parked) in conflict") }
     return parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
   }
 
