@@ -110,7 +110,7 @@ extension OfflineReplica {
   public func conflicts(of model: Model) throws -> [ParkedEdit] {
     let unsent = try openUnsent()
     defer { unsent.close() }
-    return try unsent.entries(IntentForm(model)).compactMap { entry in
+    return try unsent.entries(IntentForm(model), .parked).compactMap { entry in
       guard let intent = entry.intent, case .parked(let parking) = intent.state else { return nil }
       return ParkedEdit(
         number: entry.number, author: intent.author, made: intent.made, message: parking.message,

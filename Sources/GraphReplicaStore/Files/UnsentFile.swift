@@ -26,11 +26,14 @@ package final class UnsentFile: Sendable {
   package static let name = "unsent.sqlite"
   /// "StkU", big-endian.
   private static let applicationID: Int32 = 0x5374_6B55
-  private static let version: Int32 = 1
+  private static let version: Int32 = 2
   private static let lockSeconds = 5.0
 
   /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
   /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects.
+  ///
+  /// `named` is the index from an object to the intents that name it. `change` is a log: the numbers of the intents
+  /// that were added, changed or removed. With both, no step reads the whole queue.
   private static let creation = """
     CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
@@ -38,8 +41,18 @@ package final class UnsentFile: Sendable {
     CREATE TABLE intent (number INTEGER PRIMARY KEY, state TEXT NOT NULL, used INTEGER NOT NULL, form TEXT NOT NULL);
     CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE assigned (provisional INTEGER PRIMARY KEY, object BLOB NOT NULL, number INTEGER);
+    \(indexes)
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);
+    """
+
+  /// Added by version 2.
+  private static let indexes = """
+    CREATE TABLE named (object TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (object, number)) WITHOUT ROWID;
+    CREATE INDEX "named.number" ON named (number);
+    CREATE INDEX "intent.state" ON intent (state);
+    CREATE INDEX "assigned.object" ON assigned (object);
+    CREATE TABLE change (change INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL);
     """
 
   // MARK: - Opening
@@ -87,19 +100,22 @@ package final class UnsentFile: Sendable {
     self.path = path
     var configuration = Configuration()
     configuration.busyMode = .timeout(Self.lockSeconds)
-    configuration.journalMode = .wal
-    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA secure_delete = ON")
+      try MirrorStore.useWriteAheadLog(database)
+    }
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
       let version = try queue.inDatabase { database -> Int32? in
-        // The queue sets NORMAL after `prepareDatabase`, and an edit must survive a power failure.
+        // An edit must survive a power failure.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
           throw StoreFailure(
             .notDurable, "\(path) can't be written durably",
             advice: "Use a data directory on a local file system that SQLite's WAL works on.")
         }
-        return try Int32.fetchOne(database, sql: "PRAGMA user_version")
+        let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
+        return try version == 1 ? Self.addIndexes(database) : version
       }
       guard version == Self.version else {
         throw StoreFailure(
@@ -109,6 +125,22 @@ package final class UnsentFile: Sendable {
     } catch {
       throw Self.failure(error, path)
     }
+  }
+
+  /// Brings a file of version 1 to the present one.
+  private static func addIndexes(_ database: Database) throws -> Int32 {
+    try database.inTransaction(.immediate) {
+      // Another process may have done it.
+      guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == 1 else { return .commit }
+      try database.execute(sql: indexes)
+      for row in try GRDB.Row.fetchAll(database, sql: "SELECT number, form FROM intent") {
+        guard let changes = try JSON(parsing: row[1] as String)["changes"] else { continue }
+        try index(Self.references(in: changes), row[0], database)
+      }
+      try database.execute(sql: "PRAGMA user_version = \(version)")
+      return .commit
+    }
+    return version
   }
 
   static func failure(_ error: any Error, _ path: String) -> any Error {

@@ -51,19 +51,29 @@ package struct CommittedIntent: Sendable {
   package func finish(
     _ intent: Intent?, in unsent: UnsentFile, over mirror: MirrorStore, at time: Timestamp, form: IntentForm
   ) throws -> Bool {
+    let answer = try answer(intent, over: mirror, at: time)
+    try unsent.finish([answer], form: form)
+    return answer.rest != nil
+  }
+
+  /// The effects of the commit on the file, when the mirror has it.
+  /// - Parameter intent: the intent with permanent ids.
+  package func answer(
+    _ intent: Intent?, over mirror: MirrorStore, at time: Timestamp
+  ) throws -> UnsentFile.Answered {
     let head = try mirror.head.revision
     try invariant(revision <= head, "the mirror has the commit of an intent that is removed")
-    var numbers = [ObjectID: Int64]()
+    var answer = UnsentFile.Answered(number, revision: revision)
     for (provisional, permanent) in ids {
       guard let image = try mirror.image(of: permanent), let entity = mirror.model.entity(permanent.entity) else {
         continue
       }
       for property in entity.assignedProperties where property.attribute?.assignment == .sequence {
-        if case .integer(let number) = image[property] { numbers[provisional] = number }
+        if case .integer(let number) = image[property] { answer.numbers[provisional] = number }
       }
     }
-    let rest = intent.flatMap { $0.remainder(after: conflicts, at: time) }
-    try unsent.finish(number, ids: ids, numbers: numbers, rest: rest, revision: revision, form: form)
-    return rest != nil
+    answer.ids = ids
+    answer.rest = intent.flatMap { $0.remainder(after: conflicts, at: time) }
+    return answer
   }
 }

@@ -11,8 +11,8 @@ import struct GraphModel.FetchRequest
 /// Programs therefore work without the server as they do with it: fetches, live queries, pages, searches and conflicts
 /// take the same way through hub and client. Requests that need history are refused, with that reason.
 ///
-/// Its revisions are its own: the mirror's newest one, and one more for each unsent edit. A client of the replica never
-/// sends them to the server, because an intent has the mirror's.
+/// Its revisions are its own, above all of a server (`ProvisionalRevision`). A client of the replica never sends them
+/// to the server, because an intent has the mirror's. The queue is not held in memory.
 public final class ReplicaStore: GraphStoring {
   public let model: Model
   /// The replica's folder.
@@ -23,24 +23,30 @@ public final class ReplicaStore: GraphStoring {
   let overlay: MirrorOverlay
   let unsent: UnsentFile
   let form: IntentForm
+  /// The shown name of the user on the server.
+  let owner: String
   /// Guarded by its mutex: reads come from several threads.
   let state: Mutex<State>
 
   struct State {
     /// The newest state that clients of this store were shown.
     var head: Revision
-    /// The mirror's newest revision when this store was opened: the base of what its clients see.
-    var base: Revision
-    /// The queue, oldest first, with the plans of this instance.
-    var queue = [Intent]()
-    var plans = [Int64: PlannedEdit]()
-    /// The texts that unsent edits change.
-    var texts = [ObjectID: Set<PropertyNumber>]()
-    /// The outcomes of this instance's commits, by the client's transaction id.
+    /// The newest outcomes of this instance's commits, by the client's transaction id.
     var outcomes = [TransactionID: CommitResult]()
-    /// The commits of this instance, oldest first.
+    /// The newest commits of this instance, oldest first.
     var records = [CommitRecord]()
     var related: PathQueryMatcher
+
+    /// The commits whose outcomes are kept.
+    private static let maximumRecords = 200
+
+    mutating func keep(_ record: CommitRecord, _ result: CommitResult) {
+      outcomes[record.transaction] = result
+      records.append(record)
+      if records.count <= Self.maximumRecords { return }
+      for old in records.prefix(Self.maximumRecords / 2) { outcomes[old.transaction] = nil }
+      records.removeFirst(Self.maximumRecords / 2)
+    }
   }
 
   /// Opens the replica of a folder.
@@ -56,45 +62,14 @@ public final class ReplicaStore: GraphStoring {
     (self.model, directory, form) = (model, folder, IntentForm(model))
     storeID = UniqueID(high: random(), low: random())
     mirror = try MirrorStore(path: folder + "/" + Self.mirrorName, model: model)
-    overlay = try mirror.makeOverlay()
-    state = Mutex(State(head: 0, base: 0, related: PathQueryMatcher(model: model)))
-    try state.withLock { try reload(&$0) }
+    overlay = try mirror.makeOverlay(
+      of: UnsentQueue(unsent, form: form), file: MirrorStore.plans(beside: mirror.path))
+    owner = try unsent.replica.author
+    state = Mutex(State(head: try overlay.newestRevision(), related: PathQueryMatcher(model: model)))
   }
 
   /// The name of the mirror in a replica's folder.
   package static let mirrorName = "mirror.sqlite"
-
-  /// Reads the queue and plans it again.
-  func reload(_ state: inout State) throws {
-    let entries = try unsent.entries(form)
-    let names = try unsent.permanentIDs(model)
-    state.queue = []
-    state.texts = [:]
-    var edits = [UnsentEdit]()
-    for entry in entries {
-      guard var intent = entry.intent, !intent.isParked else { continue }
-      intent.rename(names)
-      state.queue.append(intent)
-      note(intent, &state)
-      if let edit = intent.edit(usedNumbers: entry.used) { edits.append(edit) }
-    }
-    let planned = try overlay.show(edits)
-    state.plans = Dictionary(planned.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
-    state.base = try mirror.head.revision
-    state.head = planned.reduce(max(state.head, state.base)) { max($0, $1.revision) }
-  }
-
-  /// Records the texts that an intent changes.
-  func note(_ intent: Intent, _ state: inout State) {
-    for change in intent.changes {
-      for edit in change.edits where model.property(edit.property)?.attribute?.kind == .text {
-        let id =
-          change.id.isTemporary
-          ? ProvisionalID.make(number: intent.number, place: change.id.key.low, entity: change.id.entity) : change.id
-        state.texts[id, default: []].insert(edit.property)
-      }
-    }
-  }
 
   /// The refusal of what the replica does not have.
   static func needsServer(_ what: String) -> Refusal {
@@ -102,7 +77,7 @@ public final class ReplicaStore: GraphStoring {
   }
 
   /// The revision above which objects have unsent edits.
-  package var unsentAfter: Revision { state.withLock { $0.base } }
+  package var unsentAfter: Revision { ProvisionalRevision.base }
 
   func token(_ revision: Revision) -> Token {
     Token(store: storeID, revision: revision, fingerprint: UInt64(bitPattern: revision).mixed)
@@ -116,7 +91,7 @@ public final class ReplicaStore: GraphStoring {
   public var olderModels: [Model] { [] }
   public var maximumDescriptors: Int { 8 }
   public var head: Token { token(state.withLock { $0.head }) }
-  public var oldestRevision: Revision { state.withLock { $0.base } }
+  public var oldestRevision: Revision { ProvisionalRevision.base }
 
   public func recognizes(_ token: Token) throws -> Bool {
     token == self.token(token.revision) && token.revision <= head.revision
