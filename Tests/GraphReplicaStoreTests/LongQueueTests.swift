@@ -147,7 +147,7 @@ import Testing
     try damaged.close()
   }
 
-  /// The kept plans are those of a new overlay, whatever is added, removed and received.
+  /// The kept plans are those of a new overlay after each addition, removal and foreign commit.
   @Test(arguments: SeedSweep.seeds(12)) func plansAreThoseOfANewOverlay(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = try open()

@@ -58,14 +58,14 @@ extension UnsentFile {
 
   // MARK: - Answers
 
-  /// What has become of an intent that the server has committed.
+  /// The effects of the commit of an intent.
   package struct Answered: Sendable {
     package var number: Int64
     /// The permanent ids of its objects, by the provisional one.
     package var ids = [ObjectID: ObjectID]()
     /// The numbers that the server has assigned, by the object's provisional id.
     package var numbers = [ObjectID: Int64]()
-    /// What the server has not applied, parked; it stays in the intent's place.
+    /// The edits that the server has not applied, parked; they stay in the intent's place.
     package var rest: Intent?
     /// The revision of the commit.
     package var revision: Revision

@@ -6,7 +6,7 @@ import GraphStore
 /// is queued. A step that the server has committed is reversed from the images of the mirror's history, and sent as the
 /// undo of its revision.
 extension ReplicaStore {
-  /// What an undo or a redo applies to.
+  /// The target of an undo or a redo.
   enum UndoTarget {
     /// The intents are removed from the queue: a step, or the undo that a redo takes back.
     case removal([Intent])
@@ -28,7 +28,7 @@ extension ReplicaStore {
 
   // MARK: - Targets
 
-  /// What an undo applies to; nil for nothing.
+  /// The target of an undo; nil for nothing.
   func undoTarget(_ scope: UniqueID?) throws -> UndoTarget? {
     let newest = try unsent.newest(form, limit: Self.maximumEdits).filter { Self.isOf(scope, $0) }
     var undone = (revisions: Set<Revision>(), edits: Set<Int64>())
@@ -57,7 +57,7 @@ extension ReplicaStore {
       })
   }
 
-  /// What a redo applies to; nil for nothing.
+  /// The target of a redo; nil for nothing.
   func redoTarget(_ scope: UniqueID?) throws -> UndoTarget? {
     let newest = try unsent.newest(form, limit: Self.maximumEdits).first { Self.isOf(scope, $0) }
     guard let newest else {

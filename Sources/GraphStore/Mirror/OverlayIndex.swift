@@ -2,7 +2,7 @@
 import GRDBSQLite
 import GraphModel
 
-/// What a plan depends on, as the key of an index.
+/// The keys of the index from objects to plans: a plan depends on each key that it has read or changed.
 ///
 /// An object has its id. The objects that refer to one, and the holder of a unique key, may be others at any time, so
 /// they have keys of their own, which a commit of the server touches by the values that it writes.
@@ -153,7 +153,7 @@ struct OverlayIndex {
   /// object, one changes it.
   func closure(of numbers: Set<Int64>) throws -> Set<Int64> {
     var (found, waiting) = (numbers, Array(numbers))
-    // What was followed already, and whether to its readers, too.
+    // The keys that were followed, and whether to their readers, too.
     var followed = [[UInt8]: Bool]()
     while let number = waiting.popLast() {
       for (key, writes) in try dependencies(of: number) {
