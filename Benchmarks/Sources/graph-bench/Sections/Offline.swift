@@ -26,12 +26,14 @@ extension Bench {
     let daemon: Daemon
     private let data: String
     private let home: String
-    private var socket: String { data + ".socket" }
+    /// A link to the daemon's socket.
+    private var link: String { data + ".link" }
 
     /// - Parameter data: a store's folder, which is removed at the end.
     init(_ bench: Bench, data: String, fill: (Daemon) throws -> Void = { _ in }) throws {
       (self.bench, self.data, home) = (bench, data, bench.place("computer"))
       daemon = try Daemon(bench, data: data)
+      connect()
       try fill(daemon)
     }
 
@@ -48,7 +50,7 @@ extension Bench {
         unsetenv("XDG_DATA_HOME")
         unsetenv("STICKIES_AUTHOR")
       }
-      let words = arguments + ["--server", "\(daemon.unix)"]
+      let words = arguments + ["--server", "unix://\(link)"]
       let before = Self.childrenSeconds
       let start = now()
       let command: ServerProcess
@@ -83,14 +85,14 @@ extension Bench {
         + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }
 
-    /// Hides the daemon's socket, so that no command finds it.
-    func disconnect() { rename(socket, socket + ".away") }
+    /// Removes the link, so that no command finds the daemon.
+    func disconnect() { unlink(link) }
 
-    func connect() { rename(socket + ".away", socket) }
+    func connect() { symlink(data + ".socket", link) }
 
     func stop() {
       daemon.stop()
-      for path in [data, home, home + "-without"] { bench.remove(path) }
+      for path in [data, link, home, home + "-without"] { bench.remove(path) }
     }
   }
 
