@@ -1,4 +1,5 @@
 import Foundation
+import GraphModel
 
 extension Bench {
   private static let offlineAim = 1.3
@@ -80,7 +81,7 @@ extension Bench {
     /// The processor time of the children that have ended.
     private static var childrenSeconds: Double {
       var usage = rusage()
-      getrusage(RUSAGE_CHILDREN, &usage)
+      getrusage(RUSAGE_CHILDREN.rawValue, &usage)
       return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
         + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }
@@ -96,19 +97,21 @@ extension Bench {
     }
   }
 
-  private func smallReplica(notes: Int) throws -> Replica {
+  private func smallReplica(notes: Int) throws -> (replica: Replica, board: ObjectID) {
+    var board = ObjectID.temporary(1, entity: 1)
     let replica = try Replica(self, data: place("offline")) { daemon in
       let client = try WireClient(daemon.unix)
-      try client.commit(try client.newNotes(notes, on: try client.insertBoard()))
+      board = try client.insertBoard()
+      try client.commit(try client.newNotes(notes, on: board))
     }
     try replica.run(["sync", "on"])
-    return replica
+    return (replica, board)
   }
 
   // MARK: - Rows
 
   private func measureOfflineAdd() throws {
-    let replica = try smallReplica(notes: 20)
+    let replica = try smallReplica(notes: 20).replica
     defer { replica.stop() }
     var (online, offline) = ([Double](), [Double]())
     for number in 0..<(Self.rounds * 10) {
@@ -124,7 +127,7 @@ extension Bench {
   }
 
   private func measureOfflineList() throws {
-    let replica = try smallReplica(notes: Self.listedNotes)
+    let replica = try smallReplica(notes: Self.listedNotes).replica
     defer { replica.stop() }
     replica.disconnect()
     let times = try (0..<(Self.rounds * 4)).map { _ in try replica.run(["list"]).seconds * 1e3 }
@@ -136,12 +139,14 @@ extension Bench {
 
   /// A long queue: its last edits beside its first ones, an edit of a program that starts behind it, and its replay.
   private func measureReplay() throws {
-    let replica = try smallReplica(notes: 20)
+    let (replica, board) = try smallReplica(notes: 20)
     defer { replica.stop() }
     let lines = place("edits")
     defer { remove(lines) }
     func insert(_ count: Int, from first: Int) throws -> Double {
-      let text = (first..<(first + count)).map { "{\"text\":\"\(Self.text) \($0)\"}\n" }.joined()
+      // With positions: the shell looks for free places among all notes of a board.
+      let position = "\"board\":\"\(board.key)\",\"x\":10,\"y\":20"
+      let text = (first..<(first + count)).map { "{\"text\":\"\(Self.text) \($0)\",\(position)}\n" }.joined()
       try Data(text.utf8).write(to: URL(fileURLWithPath: lines))
       return try replica.run(["graph", "insert", "Note", "-", "--batch", "1"], input: lines).seconds
     }
