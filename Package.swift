@@ -98,7 +98,7 @@ let package = Package(
     // Check, migration, backup and compaction of a store's files. The server knows a store by a protocol only.
     .target(name: "GraphStoreTools", dependencies: ["GraphModel", "GraphLog", "GraphStore", grdb, sqlite]),
     // A client's copy of what it sees on a server, and its unsent edits, for work without the server.
-    .target(name: "GraphReplicaStore", dependencies: ["GraphModel", "GraphStore", grdb]),
+    .target(name: "GraphReplicaStore", dependencies: ["GraphModel", "GraphWire", "GraphStore", grdb]),
     // Users and tokens, in a file of their own beside a store.
     .target(name: "GraphAccess", dependencies: ["GraphModel", grdb, crypto]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
@@ -120,7 +120,7 @@ let package = Package(
     .target(
       name: "GraphClient",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents,
+        "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", log, metrics, tracing, tls, tlsEvents, deque,
       ] + nio,
       // A client belongs to the actor that made it: its methods run on the actor of their caller.
       swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
@@ -212,7 +212,7 @@ let package = Package(
       name: "GraphSimulation",
       dependencies: [
         "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
-        "GraphStoreFaults",
+        "GraphReplicaStore", "GraphStoreFaults",
       ]),
     .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
     // Core Data models as model files, for the converter and for imports of Core Data stores.

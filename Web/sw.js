@@ -1,18 +1,19 @@
 // @ts-check
 /// <reference lib="webworker" />
-// The worker that keeps the application's files, so that the board can be loaded while the server is away. It keeps files
-// of `app/BUILD/` only: nothing of `v1`, so no data of the server passes through it or stays in it. Everything works
-// without it, except a reload without the server.
+// The service worker that caches the application's files, so that the board can be loaded while the server can't be
+// reached. It caches only files of `app/BUILD/` and nothing of `v1`, so no data of the server passes through it or
+// stays in it. Without the worker, only a reload without the server fails.
 //
-// A build has an address of its own and never changes, so a kept file is never stale. Pages come from the network first:
-// a server with a newer build redirects there, and its page registers its own worker, which removes the older files.
+// Each build has its own address and never changes, so a cached file is never stale. Pages are loaded from the network
+// first: a server with a newer build redirects to it, and the page of that build registers its own worker, which
+// removes the older files.
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
-/** The root of the server's HTTP interface: what the worker is responsible for. */
+/** The root of the server's HTTP interface, which is the scope of the worker. */
 const root = new URL(worker.registration.scope);
-/** The time after which a page is loaded from the kept files although the server may still answer, in milliseconds. */
+/** The time after which a page is loaded from the cache although the server may still answer, in milliseconds. */
 const patience = 3000;
-/** The most files of a build; more would be a mistake. */
+/** The maximum number of files of a build, against mistakes. */
 const maximumFiles = 200;
 
 /** The folder of a file of the application; null for any other address.
@@ -42,22 +43,28 @@ async function keep(start) {
   const page = await fetch(start, { cache: 'reload' });
   const base = folder(page.url);
   if (!page.ok || !base) throw new Error('the server has no application here');
-  const cache = await caches.open(base);
   const seen = new Set([base]);
   /** @type {[string, Response][]} */
-  const waiting = [[base, page]];
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const [address, response] = next;
+  const files = [[base, page]];
+  for (let index = 0; index < files.length; index += 1) {
+    const [address, response] = files[index];
     const text = await response.clone().text();
-    await cache.put(address, clean(response));
     for (const link of links(text, response.url || address, response.headers.get('Content-Type') ?? '')) {
       if (seen.has(link) || folder(link) !== base || seen.size >= maximumFiles) continue;
       seen.add(link);
       const found = await fetch(link);
       // Without an icon the board works, without a module it does not.
-      if (found.ok) waiting.push([link, found]);
+      if (found.ok) files.push([link, found]);
       else if (/\.(js|css)$/.test(link)) throw new Error(`${link} is missing`);
     }
+  }
+  const cache = await caches.open(base);
+  try {
+    for (const [address, response] of files) await cache.put(address, clean(response));
+  } catch (error) {
+    // The disk is full. A page that lacks modules would be worse than none.
+    await caches.delete(base);
+    throw error;
   }
   // A page that was redirected belongs to the newer build; files of others are not needed any longer.
   for (const name of await caches.keys()) if (name.startsWith(`${root.href}app/`) && name !== base) await caches.delete(name);
@@ -84,7 +91,7 @@ worker.addEventListener('fetch', (event) => {
   event.respondWith(request.mode === 'navigate' ? page(request) : file(request));
 });
 
-/** A page: the server's, or without the server that of the kept build.
+/** The server's page, or the cached one if the server does not answer.
  * @param {Request} request */
 async function page(request) {
   const late = new Promise((resolve) => { setTimeout(resolve, patience); });
@@ -98,7 +105,7 @@ async function page(request) {
   return request.url.split(/[?#]/)[0] === base ? kept : Response.redirect(base, 302);
 }
 
-/** A file: the kept one, which is the server's.
+/** The cached file, or else the server's.
  * @param {Request} request */
 async function file(request) {
   const kept = await caches.match(request, { ignoreSearch: true });

@@ -6,7 +6,8 @@
   import Darwin
 #endif
 
-/// Unbuffered access to a program's standard streams: output is visible at once, even if the program crashes.
+/// Unbuffered access to a program's standard streams, so that output is visible immediately, even if the program
+/// crashes.
 public enum Descriptor {
   /// Writes the complete text; returns the `errno` of a failure, otherwise 0.
   public static func write(_ text: String, to descriptor: Int32) -> Int32 {
@@ -41,8 +42,8 @@ public enum Descriptor {
 
 /// Standard output: a command's result.
 public enum StandardOutput {
-  /// Writes a text without buffering. A failure ends the program, because a lost result is an error. A closed pipe
-  /// ends it with exit code 141 and no message, since its reader has all it needs.
+  /// Writes a text without buffering. A failure ends the program, because a lost result is an error. A closed pipe ends
+  /// it with exit code 141 and without a message, because the reader has stopped reading on purpose.
   /// - Parameter report: prints the message of any other error; the exit code is then 1.
   public static func write(_ text: String, terminator: String = "\n", report: (String) -> Void) {
     let code = Descriptor.write(text + terminator, to: 1)

@@ -9,14 +9,14 @@
 
 /// Keeps the secrets of tokens out of messages and core dumps.
 ///
-/// A user may paste a token where a name or a file is expected, and messages quote what they refuse. Standard error is
-/// often kept: by the journal of the system, by a continuous integration, in a report of a bug.
+/// A user may paste a token where a name or a file is expected, and error messages quote their input. Standard error is
+/// often stored: in the system's journal, in the logs of continuous integration, in bug reports.
 public enum TokenSecret {
-  /// The beginning of every token.
+  /// The prefix of every token.
   private static let prefix = Array("stk_".utf8)
-  /// The characters behind the beginning that stay, to recognize the token.
+  /// The number of characters after the prefix that are shown, to identify the token.
   private static let shownLength = 4
-  /// The least number of characters behind the beginning of what counts as a secret. A token that was cut is one, too.
+  /// The minimum number of characters after the prefix that count as a secret. A truncated token is a secret, too.
   private static let shortestLength = 16
 
   /// The text with `…` in place of the secret part of each token.
@@ -40,7 +40,7 @@ public enum TokenSecret {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether a token has this character. Capitals count, because a text may have been changed by hand.
+  /// Whether a token can contain this character. Capitals count, because a person may have changed the text.
   private static func isLetter(_ character: UInt8) -> Bool {
     switch character {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -50,12 +50,12 @@ public enum TokenSecret {
     }
   }
 
-  /// Makes the system write no core dump of this process, whose memory has tokens, and all that a store contains.
+  /// Prevents core dumps of this process, because its memory contains tokens and the data of the store.
   ///
   /// Programs that collect dumps for the system, such as systemd-coredump, respect the limit as well.
   public static func preventCoreDumps() {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-    // It can always be lowered.
+    // Lowering a limit is always permitted.
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
   }
 }

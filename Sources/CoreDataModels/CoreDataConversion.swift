@@ -1,9 +1,9 @@
 import GraphModel
 
-/// A Core Data model as model files of ours, with a report of every difference.
+/// The conversion of a Core Data model to model files, with a report of every difference.
 ///
-/// Each version was loaded as a daemon loads it, and each pair of consecutive versions was checked by the inference of
-/// migrations.
+/// Each version was loaded as a daemon would load it, and the inference of migrations has checked each pair of
+/// consecutive versions.
 public struct CoreDataConversion: Sendable {
   /// A converted version.
   public struct Version: Sendable {

@@ -31,7 +31,7 @@ package final class CoreDataFile {
   package let entities: [StoredEntity]
   package let tables: [RowTable]
   package let joins: [JoinTable]
-  /// The model that the store contains; nil if it has none, or one that can't be read.
+  /// The model that the store contains; nil if there is none, or if it can't be read.
   package let model: CachedModel?
   let external: ExternalStorage
   let database: StoreDatabase
@@ -41,7 +41,7 @@ package final class CoreDataFile {
   private static let firstFrameworkEntity: Int64 = 16_001
 
   /// Opens a store.
-  /// - Parameter name: the path of its main file. The write-ahead log beside it is read with it.
+  /// - Parameter name: the path of its main file. The write-ahead log beside the file is read, too.
   /// - Throws: `Refusal`: `notFound`, `invalid` for anything but a Core Data store, `unavailable` for a disk error.
   package init(_ name: String) throws {
     let snapshot = try StoreSnapshot(of: name)
@@ -51,7 +51,7 @@ package final class CoreDataFile {
     let schema = try Self.schema(database)
     guard !schema.isEmpty else {
       throw Refusal(
-        .invalid, "\(name) has no tables: what an app saved last is in \(name)-wal; copy that file with the store")
+        .invalid, "\(name) has no tables: the newest data of an app are in \(name)-wal; copy that file with the store")
     }
     do {
       uuid = try Self.readUUID(database)
@@ -176,7 +176,7 @@ struct JoinColumn {
     name = String(rest.dropFirst(digits.count))
   }
 
-  /// Whether the name is that of a relationship, perhaps with digits that Core Data appends to a name that is taken.
+  /// Whether the name is the name of a relationship, possibly with digits that Core Data appends to avoid a collision.
   func isNamed(_ relationship: String) -> Bool {
     guard name.hasPrefix(relationship) else { return false }
     return name.dropFirst(relationship.count).allSatisfy { ("0"..."9").contains($0) }

@@ -4,9 +4,10 @@
 #include <malloc.h>
 #endif
 
-void limitAllocatorArenas(void) {
+void configureAllocator(void) {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 8);
+  mallopt(M_MXFAST, 0);
 #endif
 }
 

@@ -4,8 +4,8 @@ import GraphModel
 
 /// The grants of the file, and share links, which are users with one token.
 extension AccessFile {
-  /// Gives a user a role, on the complete store or on one scope, in place of the former one there. Live sessions of the
-  /// user get the new rights within a second.
+  /// Grants a user a role on the complete store or on one scope. The role replaces the one that the user had there.
+  /// Open sessions of the user get the new rights within a second.
   /// - Parameter scope: the object that is the scope; nil for the complete store.
   public func grant(
     _ role: Role, to name: String, on scope: UniqueID? = nil, now: Timestamp
@@ -17,7 +17,7 @@ extension AccessFile {
     }
   }
 
-  /// Takes a user's role away, on the complete store or on one scope.
+  /// Removes a user's role on the complete store or on one scope.
   /// - Throws: `Refusal(.notFound)` if the user has none there.
   public func removeGrant(of name: String, on scope: UniqueID? = nil, now: Timestamp) throws -> AccessUser {
     try write { database in
@@ -36,7 +36,8 @@ extension AccessFile {
 
   /// Makes a share link: a token whose holders have a role on one scope.
   /// - Parameters:
-  ///   - label: the name under which its holders act, with the beginning "link: "; others see it beside changes.
+  ///   - label: the name under which its holders act, after the prefix "link: "; other users see it as the author of
+  ///     changes.
   ///   - expires: the time at which it ends; nil for never.
   /// - Returns: the user that stands for the link, and the secret.
   public func createLink(
@@ -44,7 +45,7 @@ extension AccessFile {
   ) throws -> (link: AccessUser, token: AccessToken) {
     guard role < .owner else { throw Refusal(.invalid, "a share link can't make its holders owners") }
     guard !label.contains(AccessToken.prefix) else {
-      throw Refusal(.invalid, "a link's name can't contain \(AccessToken.prefix), as a token does, because it is shown")
+      throw Refusal(.invalid, "a link's name can't contain \(AccessToken.prefix), the prefix of tokens: it is shown")
     }
     let name = Self.linkPrefix + label
     let link = try addUser(name, role: nil, isLink: true, now: now, random: random)
@@ -61,11 +62,11 @@ extension AccessFile {
     }
   }
 
-  /// Keeps the revision of the graph from which on no session of a user has grants older than this generation. If the
-  /// grants have changed again, the change is noticed at the next login.
+  /// Records that from a revision of the graph on, all sessions of a user have the grants of a generation. Does nothing
+  /// if the grants have changed since: the newer generation is recorded later.
   /// - Parameter principal: the id of the principal, with its prefix.
   public func recordAccess(of principal: String, generation: Int64, at revision: Revision) throws {
-    // Other principals have no row.
+    // Principals without an account have no row.
     let id = principal.hasPrefix(Principal.accountPrefix) ? principal.dropFirst(Principal.accountPrefix.count) : ""
     try write { database in
       try database.execute(
@@ -74,7 +75,7 @@ extension AccessFile {
     }
   }
 
-  /// The beginning of the names of share links.
+  /// The prefix of the names of share links.
   public static let linkPrefix = "link: "
 
   // MARK: - Rows
@@ -97,13 +98,13 @@ extension AccessFile {
     try changeGeneration(of: user.id, database)
   }
 
-  /// Gives the user's rights a new number: that of the newest line of the log, which never repeats.
+  /// Gives the user's rights a new generation: the number of the newest line of the log, which never repeats.
   private static func changeGeneration(of user: String, _ database: Database) throws {
     try database.execute(
       sql: "UPDATE user SET generation = (SELECT max(number) FROM log) WHERE id = ?", arguments: [user])
   }
 
-  /// The grants of a user, that on the complete store first.
+  /// The grants of a user. A grant on the complete store comes first.
   func grants(of user: String, _ database: Database) throws -> [AccessGrant] {
     try Row.fetchAll(
       database, sql: "SELECT scope, role, created FROM access_grant WHERE user = ? ORDER BY scope", arguments: [user]
@@ -115,6 +116,6 @@ extension AccessFile {
     }
   }
 
-  /// The scope as the file has it: empty for the complete store.
+  /// The scope as the file stores it: empty for the complete store.
   private static func text(_ scope: UniqueID?) -> String { if let scope { scope.description } else { "" } }
 }

@@ -5,10 +5,11 @@ import GraphModel
 
 /// The tokens of the file.
 extension AccessFile {
-  /// The exactness of a token's time of last use, in microseconds: not every login writes.
+  /// The precision of a token's time of last use, in microseconds. A login writes to the file at most once in this
+  /// time.
   private static let useInterval: Timestamp = 60_000_000
 
-  private static let columns = """
+  static let columns = """
     SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, t.browser, \(userColumns) \
     FROM token AS t JOIN user AS u ON u.id = t.user
     """
@@ -41,7 +42,7 @@ extension AccessFile {
         .invalid, "the label has \(label.utf8.count) bytes; at most \(AccessUser.maximumNameSize) are allowed")
     }
     guard !label.contains(AccessToken.prefix) else {
-      throw Refusal(.invalid, "a label can't contain \(AccessToken.prefix), as a token does, because labels are shown")
+      throw Refusal(.invalid, "a label can't contain \(AccessToken.prefix), the prefix of tokens: labels are shown")
     }
     let token = AccessToken(random: random)
     try write { database in
@@ -54,7 +55,7 @@ extension AccessFile {
     return token
   }
 
-  /// Makes the token of a browser, which is a cookie there.
+  /// Makes a token for a browser, which keeps it as a cookie.
   /// - Parameters:
   ///   - user: the id of its user.
   ///   - expires: the time at which it expires.
@@ -78,7 +79,7 @@ extension AccessFile {
     return token
   }
 
-  /// Revokes the token of a browser that logs out. Another token is left: it belongs to a program.
+  /// Revokes the token of a browser that logs out. The token of a program stays valid.
   /// - Throws: `Refusal` if it is not valid.
   public func revokeBrowserToken(_ token: AccessToken, now: Timestamp) throws {
     let record = try authenticate(token, now: now)
@@ -119,7 +120,7 @@ extension AccessFile {
 
   /// The present state of tokens in use: the record, or the reason why the token can no longer be used.
   ///
-  /// A daemon asks twice a second, so the rows are read only if another process has changed the file.
+  /// A daemon calls this twice a second, so it reads the rows only if another process has changed the file.
   public func states(
     of tokens: some Collection<TokenSelector>, now: Timestamp
   ) throws -> [TokenSelector: Result<TokenRecord, Refusal>] {
@@ -147,7 +148,7 @@ extension AccessFile {
       .map { try record($0, database) }
   }
 
-  private func record(_ row: Row, _ database: Database) throws -> TokenRecord {
+  func record(_ row: Row, _ database: Database) throws -> TokenRecord {
     guard let selector = TokenSelector(row[0] as String) else {
       throw StoreFailure(
         .corrupt, "\(path) is damaged", cause: "a token has the selector \(row[0] as String)",

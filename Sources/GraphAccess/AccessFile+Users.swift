@@ -4,7 +4,7 @@ import GraphModel
 
 /// The users of the file.
 extension AccessFile {
-  /// The users, by name. Removed ones are included on request, because history has their ids.
+  /// The users, sorted by name. Removed users can be included, because history contains their ids.
   public func users(withRemoved: Bool = false) throws -> [AccessUser] {
     try read { database in
       try Row.fetchAll(database, sql: "SELECT \(Self.userColumns) FROM user AS u ORDER BY u.name, u.id")
@@ -30,7 +30,7 @@ extension AccessFile {
     _ name: String, role: Role? = .editor, now: Timestamp, random: () -> UInt64
   ) throws -> AccessUser {
     guard !name.hasPrefix(Self.linkPrefix) else {
-      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", as that of a share link does")
+      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", the prefix of share links")
     }
     return try addUser(name, role: role, isLink: false, now: now, random: random)
   }
@@ -56,7 +56,7 @@ extension AccessFile {
   public func renameUser(_ name: String, to newName: String, now: Timestamp) throws -> AccessUser {
     try AccessUser.check(name: newName)
     guard !newName.hasPrefix(Self.linkPrefix) else {
-      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", as that of a share link does")
+      throw Refusal(.invalid, "a user's name can't begin with \"\(Self.linkPrefix)\", the prefix of share links")
     }
     return try write { database in
       var user = try self.user(named: name, database)
@@ -73,8 +73,8 @@ extension AccessFile {
     try write { database in try remove(try user(named: name, database), now, database) }
   }
 
-  /// Removes a user and erases the name: from this file, and at the daemon's next turn or start from the names that
-  /// history shows. History keeps the id, which its fingerprints cover.
+  /// Removes a user and erases the name from this file. A daemon erases it from the names that history shows, at its
+  /// next check of the file or at its next start. History keeps the id, because its fingerprints cover it.
   /// - Parameter user: a name, or the id of a user that was removed before, with its prefix.
   public func eraseUser(_ user: String, now: Timestamp) throws {
     try write { database in
@@ -82,7 +82,7 @@ extension AccessFile {
       if !found.isRemoved { try remove(found, now, database) }
       try database.execute(sql: "UPDATE user SET name = '' WHERE id = ?", arguments: [found.id])
       try database.execute(sql: "UPDATE token SET label = '' WHERE user = ?", arguments: [found.id])
-      // The other lines have selectors and roles.
+      // The lines of other actions contain selectors and roles, but no names.
       try database.execute(
         sql: "UPDATE log SET subject = '' WHERE user = ? AND (action LIKE 'user %' OR action = 'share')",
         arguments: [found.id])
@@ -140,7 +140,8 @@ extension AccessFile {
       since: row[first + 6])
   }
 
-  /// - Throws: `StoreFailure` for a text that is no role: a later program would have raised the version.
+  /// - Throws: `StoreFailure` for an unknown role. A newer program that adds a role also raises the version of the
+  ///   file, so the file is damaged.
   func role(_ text: String) throws -> Role {
     guard let role = Role(rawValue: text) else { throw Self.damage(path, "a user has the role \(text)") }
     return role
@@ -157,7 +158,7 @@ extension AccessFile {
 
 /// The log of the changes of users, tokens and grants.
 extension AccessFile {
-  /// The changes, the oldest first. Erased names are missing.
+  /// The changes, the oldest first, without erased names.
   public func changes() throws -> [AuditEntry] {
     try read { database in
       try Row.fetchAll(database, sql: "SELECT time, action, user, subject FROM log ORDER BY number").map { row in

@@ -16,12 +16,12 @@ import Synchronization
 ///
 /// Several processes use it: a daemon that verifies tokens, and `stickiesd user` and `stickiesd token`. A user who can
 /// write the file can act as everyone, so it must belong to this process's user, and no other user may have any access.
-/// It is not part of the graph: no undo, restore, backup, export or import contains or changes it.
+/// The file is not part of the graph: undo, restore, backup, export and import neither contain nor change it.
 public final class AccessFile: Sendable {
   /// The path of the file.
   public let path: String
   let queue: DatabaseQueue
-  /// The rows of the tokens in use, as of a version of the file; guarded by its mutex.
+  /// The rows of the tokens in use, and the version of the file at which they were read; guarded by its mutex.
   let known = Mutex<(version: Int64, records: [TokenSelector: TokenRecord])>((0, [:]))
   /// The device and inode of the file when it was opened.
   private let identity: FileIdentity
@@ -62,7 +62,7 @@ public final class AccessFile: Sendable {
   // MARK: - Opening
 
   /// Opens the file of a data directory.
-  /// - Returns: nil if there is none: the graph has no accounts.
+  /// - Returns: nil if there is no file, because the graph has no accounts.
   /// - Throws: `StoreFailure` if the file is damaged, or if other users have access to it.
   public static func open(directory: String) throws -> AccessFile? {
     let path = directory + "/" + name
@@ -72,8 +72,8 @@ public final class AccessFile: Sendable {
 
   /// Opens the file of a data directory, or creates one without users.
   ///
-  /// A new file gets its name when it is complete. So an empty one was damaged, and is never taken for one without
-  /// accounts, which would let everyone in.
+  /// A new file gets its name when it is complete. An empty file is therefore damaged. If it counted as a file without
+  /// accounts, the daemon would accept every client.
   public static func create(directory: String) throws -> AccessFile {
     if let file = try open(directory: directory) { return file }
     let path = directory + "/" + name
@@ -84,7 +84,7 @@ public final class AccessFile: Sendable {
     close(descriptor)
     defer { unlink(draft) }
     try createTables(draft)
-    // Another process may have created the file meanwhile: then it counts.
+    // If another process has created the file meanwhile, that file is used.
     guard link(draft, path) == 0 || errno == EEXIST else { throw creationFailure(path) }
     guard let file = try open(directory: directory) else {
       throw StoreFailure(.moved, "\(path) was removed while it was created", advice: "Try again.")
@@ -113,7 +113,7 @@ public final class AccessFile: Sendable {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     configuration.foreignKeysEnabled = true
-    // A former or erased name leaves no bytes in the file.
+    // SQLite then overwrites former and erased names in the file.
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -140,7 +140,7 @@ public final class AccessFile: Sendable {
     if version < Self.version { try upgrade(database, from: version) }
   }
 
-  /// Adds what earlier versions of the file did not have. Each user keeps the rights that it had.
+  /// Adds the columns and tables that earlier versions of the file lack. Each user keeps its rights.
   private static func upgrade(_ database: Database, from version: Int32) throws {
     // The first version had no roles: each user could change everything.
     if version == 1 { try database.execute(sql: "ALTER TABLE user ADD COLUMN role TEXT NOT NULL DEFAULT 'editor'") }
@@ -167,7 +167,7 @@ public final class AccessFile: Sendable {
         """)
   }
 
-  /// The identity of the file, of which no other user may read or write anything; nil if there is no file.
+  /// The identity of the file; nil if there is no file. Throws if another user may read or write it.
   private static func identity(of path: String) throws -> FileIdentity? {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -207,7 +207,7 @@ public final class AccessFile: Sendable {
     let isShared = status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
     guard !isShared, status.st_uid == geteuid() || status.st_uid == 0 else {
       throw StoreFailure(
-        .readOnly, "other users can replace the accounts: the directory \(directory) is theirs or writable for them",
+        .readOnly, "other users can replace the accounts: they own the directory \(directory) or can write to it",
         advice: "Give it to the daemon's user with chown, and run chmod go-w on it.")
     }
   }
@@ -234,8 +234,8 @@ public final class AccessFile: Sendable {
 
   // MARK: - Changes by other processes
 
-  /// Whether the name still refers to the opened file, and no other user has got access to it.
-  /// - Throws: `StoreFailure` with the reason why it does not.
+  /// Checks that the name still refers to the opened file, and that no other user has access to it.
+  /// - Throws: `StoreFailure` with the check that failed.
   public func verify() throws {
     guard try Self.identity(of: path) == identity else {
       throw StoreFailure(

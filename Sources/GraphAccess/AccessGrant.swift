@@ -7,7 +7,7 @@ public struct AccessGrant: Hashable, Sendable {
   public var scope: UniqueID?
   /// The role of the user in the scope.
   public var role: Role
-  /// When it was granted.
+  /// The time at which it was granted.
   public var created: Timestamp
 }
 
@@ -17,20 +17,20 @@ public struct AccessUser: Hashable, Sendable {
   public var id: String
   /// The shown name; unique among the users that were not removed. Empty if it was erased.
   public var name: String
-  /// When the account was made.
+  /// The time at which the account was made.
   public var created: Timestamp
   /// Whether the account was removed. Its id stays, because history has it.
   public var isRemoved: Bool
   /// Whether it is a share link, whose holders act under its name.
   public var isLink = false
-  /// The rights of the user, that on the complete store first, then by scope.
+  /// The roles of the user: first the one on the complete store, then those on scopes, by scope.
   public var grants = [AccessGrant]()
   /// The number of the last change of the grants, which never repeats.
   public var generation: Int64 = 0
-  /// The revision of the graph from which on no session had earlier grants; nil if that is not known.
+  /// The revision of the graph from which on all sessions of the user have these grants; nil if it is not known.
   public var since: Revision?
 
-  /// The rights that the grants give.
+  /// The rights of the user, from its grants.
   public var rights: Rights {
     Rights(user: principal.id, grants: grants.map { Grant($0.role, on: $0.scope) })
   }
@@ -60,7 +60,7 @@ public struct AccessUser: Hashable, Sendable {
       throw Refusal(.invalid, "a user's name has no space at its beginning or end")
     }
     guard !name.hasPrefix(AccessToken.prefix) else {
-      throw Refusal(.invalid, "a user's name can't begin with \(AccessToken.prefix), as a token does")
+      throw Refusal(.invalid, "a user's name can't begin with \(AccessToken.prefix), the prefix of tokens")
     }
     guard !Principal.isReserved(name) else {
       throw Refusal(

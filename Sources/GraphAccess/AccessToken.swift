@@ -4,15 +4,15 @@ import GraphModel
 
 /// A token, which is the secret of one program of a user.
 ///
-/// Its text is `stk_` and the letters of three parts: a selector of 64 bits, which finds the token's row; a verifier of
-/// 256 bits, of which only the SHA-256 is kept; and a checksum of 32 bits. With the checksum, a cut or mistyped token
-/// is recognized without a lookup, and a search for leaked tokens finds no other text.
+/// Its text is `stk_` and three parts in base32: a selector of 64 bits, which finds the token's row; a verifier of 256
+/// bits, of which the file stores only the SHA-256; and a checksum of 32 bits. By the checksum, a reader recognizes a
+/// cut or mistyped token without a lookup, and a scanner for leaked secrets has no false matches.
 public struct AccessToken: Sendable {
   /// The public part, which names the token.
   public let selector: TokenSelector
   private let verifier: [UInt8]
 
-  /// The beginning of every token.
+  /// The prefix of every token.
   public static let prefix = "stk_"
   static let verifierSize = 32
   private static let selectorSize = 8
@@ -77,7 +77,7 @@ public struct AccessToken: Sendable {
   }
 }
 
-/// Shows no secret.
+/// Descriptions and dumps of a token do not contain its secret.
 extension AccessToken: CustomStringConvertible, CustomReflectable {
   public var description: String { "\(Self.prefix)…(\(selector))" }
   /// The selector alone.

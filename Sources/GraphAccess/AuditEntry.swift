@@ -3,7 +3,7 @@ import GraphModel
 
 /// A line of the audit log.
 public struct AuditEntry: Hashable, Sendable {
-  /// When it happened.
+  /// The time of the event.
   public var time: Timestamp
   /// The kind of the event, such as `login`, `refused` or `grant`.
   public var event: String
@@ -13,9 +13,9 @@ public struct AuditEntry: Hashable, Sendable {
   public var address: String?
   /// The token that was used, or that was made or revoked, without its secret; nil for none.
   public var token: String?
-  /// The missing right, the reason of a refusal, or what a command has changed.
+  /// The missing right, the reason of a refusal, or the change that a command has made.
   public var text: String
-  /// The further events of this kind since the line before.
+  /// The number of similar events since the previous line that got no line of their own.
   public var omitted: Int
 
   /// Creates an entry.
@@ -30,7 +30,7 @@ public struct AuditEntry: Hashable, Sendable {
   /// The most bytes of a text in a line; a longer one is cut.
   static let maximumTextSize = 1_024
 
-  /// The line as JSON, in which no text can end the line.
+  /// The line as JSON. JSON escapes newlines, so that a text of a client can't add lines.
   public var json: JSON {
     var members = [JSON.Member("time", .string(RFC3339.text(time))), .init("event", .string(event))]
     if let user { members.append(.init("user", .string(user))) }

@@ -12,28 +12,28 @@ import Synchronization
 
 /// The audit log of a data directory: a line of JSON for each login and each refusal, in `audit.log`.
 ///
-/// When the file has its size, it becomes `audit.log.1`, that one `audit.log.2`, and so on; the oldest is removed. The
-/// log never takes more than `maximumFiles` times `maximumFileSize`. The changes of users, tokens and grants are in
-/// `access.sqlite`, in the transaction of each change.
+/// When the file reaches its maximum size, the log is rotated: `audit.log` is renamed to `audit.log.1`, that file to
+/// `audit.log.2`, and so on; the oldest file is removed. The log takes about `maximumFiles` times `maximumFileSize` at
+/// most. Changes of users, tokens and grants are logged in `access.sqlite`, in the transaction of each change.
 public final class AuditLog: Sendable {
   /// The name of the newest file.
   public static let name = "audit.log"
-  /// The size in bytes at which a file is complete.
+  /// The size in bytes at which the log is rotated.
   public static let maximumFileSize = 4 << 20
-  /// The files, the newest included.
+  /// The maximum number of files, including the newest.
   public static let maximumFiles = 4
 
   private let path: String
   private let fileSize: Int
-  /// Held while the files are written: one line after the other, and none between two names of a file.
+  /// Held while a line is written or the files are rotated, so that lines do not mix.
   private let writing = Mutex(())
 
-  /// - Parameter fileSize: the size in bytes at which a file is complete.
+  /// - Parameter fileSize: the size in bytes at which the log is rotated.
   public init(directory: String, fileSize: Int = AuditLog.maximumFileSize) {
     (path, self.fileSize) = (directory + "/" + Self.name, fileSize)
   }
 
-  /// Appends a line. It waits for the file system, so it is not called on an event loop.
+  /// Appends a line. It blocks, so it must not be called on an event loop.
   /// - Throws: `StoreFailure` if the file can't be written, or if other users have access to it.
   public func append(_ entry: AuditEntry) throws {
     var line = [UInt8]()
@@ -49,7 +49,7 @@ public final class AuditLog: Sendable {
       let written = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
       guard written == line.count else {
         let failure = Self.failure(path, "can't be written")
-        // A part of a line would damage the next one.
+        // Without a newline, the rest of a partial line would become the beginning of the next line.
         if written > 0 { _ = ftruncate(descriptor, off_t(size)) }
         throw failure
       }
@@ -57,7 +57,7 @@ public final class AuditLog: Sendable {
     }
   }
 
-  /// Gives the files their next names. A name that can't be given is given after the next line.
+  /// Rotates the files. If a file can't be renamed, the next `append` tries again.
   private func rotate() {
     for number in stride(from: Self.maximumFiles - 2, through: 1, by: -1) {
       rename("\(path).\(number)", "\(path).\(number + 1)")
@@ -68,8 +68,8 @@ public final class AuditLog: Sendable {
   /// The entries of all files, the oldest first, and the number of lines that can't be read.
   /// - Throws: `StoreFailure` if a file can't be read, or if other users have access to it.
   public func entries() throws -> (entries: [AuditEntry], damaged: Int) {
-    // A daemon may give the files their next names meanwhile: read from the newest one on, none is missed, and one that
-    // is found again under its next name is recognized by its number.
+    // A daemon may rotate the files at the same time. Reading from the newest file to the oldest misses none, and a
+    // file that was already read under its former name is recognized by its inode.
     var files = [[UInt8]]()
     var read = Set<UInt64>()
     for number in 0..<Self.maximumFiles {
@@ -85,7 +85,7 @@ public final class AuditLog: Sendable {
     return (entries, damaged)
   }
 
-  /// The number of a file and its bytes; nil if there is no such file.
+  /// The inode of a file and its bytes; nil if there is no such file.
   private static func contents(of path: String) throws -> (inode: UInt64, bytes: [UInt8])? {
     guard let descriptor = try open(path, O_RDONLY) else { return nil }
     defer { close(descriptor) }
@@ -99,7 +99,7 @@ public final class AuditLog: Sendable {
     return (UInt64(status.st_ino), bytes)
   }
 
-  /// Opens a file of the log, which is a regular file of this user, to which no other user has access.
+  /// Opens a file of the log. Throws unless it is a regular file of this user and no other user has access to it.
   /// - Returns: nil if there is no such file.
   private static func open(_ path: String, _ flags: Int32) throws -> Int32? {
     let descriptor = openFile(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
@@ -114,7 +114,7 @@ public final class AuditLog: Sendable {
       close(descriptor)
       throw StoreFailure(
         .readOnly, "\(path) is not a regular file of this user alone",
-        advice: "Look at its owner, its mode and its links, and move it away.")
+        advice: "Check its owner, its mode and its links, and move it away.")
     }
     return descriptor
   }

@@ -1,11 +1,11 @@
 // Tests: AccessTokenTests.swift
 
-/// Bytes as lower-case letters and digits, five bits each (RFC 4648, without padding). A double click selects the
-/// complete text, and no character looks like another one.
+/// Base32 in lower case (RFC 4648, without padding). A double click selects the complete text, and no two characters
+/// look alike.
 enum Base32 {
   private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-  /// The number of characters for so many bytes.
+  /// The number of characters for `count` bytes.
   static func length(ofBytes count: Int) -> Int { (count * 8 + 4) / 5 }
 
   static func text(_ bytes: [UInt8]) -> String {
@@ -23,7 +23,8 @@ enum Base32 {
     return String(decoding: characters, as: UTF8.self)
   }
 
-  /// The bytes of a text; nil if it has another character, or bits beyond its last byte that are not zero.
+  /// The bytes of a text; nil if it has a character outside the alphabet, or if the bits after its last byte are not
+  /// zero.
   static func bytes(_ text: Substring.UTF8View) -> [UInt8]? {
     var (bytes, bits, count) = ([UInt8](), UInt32(0), 0)
     for character in text {

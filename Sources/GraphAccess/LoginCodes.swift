@@ -2,16 +2,16 @@
 import Crypto
 import GraphModel
 
-/// The codes with which browsers log in, each once and within a minute.
+/// The one-time codes with which browsers log in. A code is valid once, and for a minute.
 ///
-/// They are in memory only, as hashes: a code is found in a time that does not depend on how much of it is right, and a
-/// dump of the memory has none.
+/// The table is in memory only and contains hashes: the time of a lookup does not depend on how much of a guessed code
+/// is right, and a memory dump contains no codes.
 public struct LoginCodes: Sendable {
   /// A login that a code allows.
   public struct Login: Equatable, Sendable {
     /// The id of the user.
     public var user: String
-    /// The time at which the token expires with which the code was requested; nil for never.
+    /// The expiry of the token with which the code was requested; nil for never.
     public var expires: Timestamp?
 
     /// A login of a user.
@@ -20,7 +20,7 @@ public struct LoginCodes: Sendable {
 
   private struct Entry {
     let login: Login
-    /// The end of the code, in milliseconds of a monotonic clock.
+    /// The time at which the code expires, in milliseconds of a monotonic clock.
     let deadline: Int64
   }
 
@@ -28,9 +28,9 @@ public struct LoginCodes: Sendable {
 
   /// The time for which a code is valid, in milliseconds.
   public static let lifetime: Int64 = 60_000
-  /// The codes of a user at a time; a further one replaces the oldest.
+  /// The maximum number of codes per user; a further one replaces the oldest.
   static let maximumOfUser = 8
-  /// The codes at a time.
+  /// The maximum number of codes of all users.
   static let maximum = 1_000
 
   /// No codes.
@@ -54,7 +54,7 @@ public struct LoginCodes: Sendable {
     return code
   }
 
-  /// Removes a code, which is then used.
+  /// Uses up a code and returns its login.
   /// - Returns: nil if the code is wrong, used or expired.
   public mutating func remove(_ code: String, now: Int64) -> Login? {
     guard let entry = entries.removeValue(forKey: Self.hash(code)), entry.deadline > now else { return nil }

@@ -13,13 +13,13 @@ public struct TokenRecord: Hashable, Sendable {
   public var label: String
   /// Whether a browser has the token as a cookie.
   public var isBrowser: Bool
-  /// When it was made.
+  /// The time at which it was made.
   public var created: Timestamp
   /// The time at which it expires; nil for never.
   public var expires: Timestamp?
   /// The time of its last use, to about a minute; nil for never.
   public var lastUsed: Timestamp?
-  /// When it was revoked; nil if it was not.
+  /// The time at which it was revoked; nil if it was not.
   public var revoked: Timestamp?
 
   /// The reason why a token can no longer be used; nil if it can.
@@ -32,10 +32,10 @@ public struct TokenRecord: Hashable, Sendable {
     return nil
   }
 
-  /// Verifies a token against the record that its selector has found.
+  /// Verifies a token against the record with its selector.
   ///
-  /// It takes the same time for a selector that is not known and for a wrong verifier, and compares all bytes of the
-  /// digests. Only the holder of a token learns why it has ended.
+  /// An unknown selector and a wrong verifier take the same time, and all bytes of the digests are compared. Only a
+  /// client that has the complete token is informed why the token is no longer valid.
   /// - Parameter record: nil if no token has the selector.
   /// - Returns: the record.
   static func verify(_ token: AccessToken, _ record: TokenRecord?, now: Timestamp) throws(Refusal) -> TokenRecord {

@@ -3,7 +3,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// A client with an actor of its own, for work that must not hold up the caller's actor, such as the main one.
+/// A client with its own actor, for work that must not block the caller's actor, such as the main actor.
 ///
 /// ```swift
 /// let background = try await client.makeBackgroundContext()
@@ -48,7 +48,8 @@ public final class BackgroundContext: Sendable {
   /// The connection's current state, and each later one.
   public var states: AsyncStream<GraphClient.State> { link.states.makeStream() }
 
-  /// Closes the connection after writing what was sent. Unsaved edits are lost; a running body's requests are refused.
+  /// Closes the connection after writing all sent messages. Unsaved edits are lost; a running body's requests are
+  /// refused.
   public func close() async { await link.close() }
 }
 

@@ -31,7 +31,7 @@ public struct ConnectFailure: Error, CustomStringConvertible {
     switch error {
     case let error as IOError: return String(cString: strerror(error.errnoCode))
     case let error as NIOConnectionError where error.dnsAError == nil && error.dnsAAAAError == nil:
-      // One for each address of the host, most often the same.
+      // The failures, one for each address of the host; they are usually equal.
       var causes = [String]()
       for failure in error.connectionErrors {
         let cause = cause(failure.error)

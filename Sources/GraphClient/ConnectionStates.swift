@@ -23,7 +23,7 @@ package final class ConnectionStates: Sendable {
   /// The number of streams that are read.
   var streamCount: Int { content.withLock { $0.streams.count } }
 
-  /// Why the client was closed by the server; nil while it was not.
+  /// The reason why the client was closed by the server; nil while it was not.
   package var ending: Refusal? { content.withLock { $0.ending } }
 
   /// The closing of the socket and of a server of this process; nil if it is open, or another caller waits for it.
@@ -72,12 +72,12 @@ package final class ConnectionStates: Sendable {
   private func remove(_ number: Int) { content.withLock { $0.streams[number] = nil } }
 }
 
-/// A client as code on other actors has it: its states, and a way to close it.
+/// The parts of a client that code on other actors may use: its states, and a way to close it.
 package struct ClientLink: Sendable {
   package let states: ConnectionStates
   let mailbox: Mailbox<GraphClient>
 
-  /// Closes the client after writing what was sent. Returns when it is closed; at once if it was released.
+  /// Closes the client after writing all sent messages. Returns when it is closed; at once if it was released.
   package func close() async {
     closeLater()
     for await _ in states.makeStream() {}

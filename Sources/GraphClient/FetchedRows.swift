@@ -67,7 +67,7 @@ public final class PageSequence<Object>: AsyncSequence {
   private let read: (FetchCursor?) async throws -> Page<Object>
   private var cursor: FetchCursor?
   private var isComplete = false
-  /// Whether a page is being read: the next one continues behind it.
+  /// Whether a page is being read. The next page begins where it ends.
   private var isReading = false
   private var readers = [CheckedContinuation<Void, Never>]()
 

@@ -5,8 +5,8 @@ import GraphWire
 
 /// Performs the context's actions: sends messages, and resumes the continuations of answers.
 extension GraphClient: ContextOwner {
-  /// Sends what calls on the context have caused, at the end of the turn of its actor: a caller may still begin
-  /// to wait for the answer, and loads of the same turn share requests.
+  /// Sends the messages that calls on the context have caused, at the end of the turn of its actor. A caller can begin
+  /// to wait for the answer before that, and loads of the same turn share requests.
   package func contextHasWork() {
     mailbox.post {
       $0.context.sendLoads()
@@ -35,10 +35,10 @@ extension GraphClient: ContextOwner {
   /// The client as code on other actors has it.
   package var link: ClientLink { ClientLink(states: observers.states, mailbox: mailbox) }
 
-  /// Starts a task on the client's actor, at the end of the turn. It may use the client and what belongs to it, which a
-  /// `Task` of a method can't: the method's actor is known only at run time. Without effect once the client is closed.
+  /// Starts a task on the client's actor, at the end of the turn. It may use the client and its objects. A `Task` in a
+  /// method could not, because the method's actor is known only at run time. Without effect once the client is closed.
   ///
-  /// The body must not have a capture list: Swift 6.3 runs an async closure with one on no actor, and does not say so.
+  /// The body must not have a capture list: Swift 6.3 runs an async closure with one on no actor, without a diagnostic.
   func spawn(_ body: @escaping () async -> Void) {
     owningActor.unstartedTasks.append(body)
     mailbox.postStart { client, actor in client.startTasks(on: actor) }
@@ -128,7 +128,7 @@ extension GraphClient: ContextOwner {
   private func performBatch(_ actions: [ReplicaAction]) -> Bool {
     guard !actions.isEmpty else { return false }
     let connection = connection
-    // The handler of a notification may send requests at once: earlier messages must be sent before it runs. The same
+    // The handler of a notification may send requests, so earlier messages must be sent before it runs. The same
     // applies to handlers of the connection's state.
     for action in actions where action.isForTheConnection {
       if case .welcomed(let welcome) = action { self.welcome = welcome } else { execute(action) }

@@ -7,7 +7,7 @@ import NIOCore
 /// The connection: made, lost, made again with growing pauses, and closed for good. Its clock ticks before messages are
 /// handled, after requests, and at the replica's deadline.
 extension GraphClient {
-  /// How the server was verified; nil for a connection without encryption, and before the first one.
+  /// The way in which the server was verified; nil for a connection without encryption, and before the first one.
   public var verification: ServerVerification? { reconnection.verification }
 
   /// The options for another client of the same server, with the same security and credentials.
@@ -132,7 +132,7 @@ extension GraphClient {
         // Another attempt would fail in the same way, and the user must know of a changed key.
         return fail(Refusal(.notAllowed, failure.message))
       } catch { continue }
-      // Until the welcome arrives or the connection is lost again, be it at once.
+      // Waits until the welcome arrives or the connection is lost again.
       await withCheckedContinuation { continuation in
         reconnection.setAttempt(continuation)
         handle(.connected)
@@ -153,7 +153,7 @@ extension GraphClient {
 
   /// Closes for good: every waiting caller receives the refusal.
   func fail(_ refusal: Refusal) {
-    // Before the streams of states end, because a reader on another actor then waits for it.
+    // Must precede the end of the streams of states, because a reader on another actor then waits for it.
     if let server = options.localServer {
       observers.states.closing = Task { await server.clientDidClose() }
     }
@@ -176,12 +176,12 @@ extension GraphClient {
     for (_, watch) in watches { watch.body(.ended(refusal)) }
     watches = [:]
     for query in runningQueries.removeAll() { query.fail(refusal) }
-    // Nothing follows; the task that makes its calls would keep the actor alive.
+    // No call follows, and the mailbox's task would keep the actor alive.
     mailbox.close()
   }
 
-  /// Closes the connection after writing what was sent. Unsaved edits are lost; unanswered saves may or may not have
-  /// been committed.
+  /// Closes the connection after writing all sent messages. Unsaved edits are lost; unanswered saves may or may not
+  /// have been committed.
   public func close() async {
     await detach()?.closeGracefully()
     // After the connection, because a server of this process ends with its last client. A client that its server has

@@ -7,7 +7,7 @@ import GraphWire
 extension GraphClient: GraphReader {
   // MARK: - Objects
 
-  /// Reads objects chunk by chunk: beyond what the caller keeps, at most one chunk is held.
+  /// Reads objects chunk by chunk: at most one chunk is in memory, in addition to the objects that the caller keeps.
   /// - Parameters:
   ///   - after: the cursor of an earlier page of the same order; can't be combined with `offset`.
   ///   - revision: a revision of the past; nil for the present.
@@ -81,9 +81,8 @@ extension GraphClient: GraphReader {
 
   // MARK: - Pages
 
-  /// Reads objects page by page. Each page is a request of its own, made on demand, and continues after the last
-  /// object of the previous one. Inserts and deletes of other clients in between neither repeat nor skip other
-  /// objects.
+  /// Reads objects page by page. Each page is a separate request on demand, and begins after the last object of the
+  /// previous page. Inserts and deletes of other clients in between neither repeat nor skip other objects.
   public func pages<Object: ManagedObject>(
     of type: Object.Type, where text: String = "", sort: String = "", size: Int
   ) throws -> PageSequence<Object> {

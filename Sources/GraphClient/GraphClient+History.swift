@@ -3,8 +3,8 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// History: its commits, earlier states, the origin of a value, and the differences of two states; and the server's
-/// status. The server answers from the store; unsaved changes in the context are not part of it.
+/// Reads of history (commits, earlier states, the origin of a value, the differences of two states) and of the server's
+/// status. The server answers from the store, so unsaved changes in the context are not included.
 extension GraphClient {
   // MARK: - Commits and status
 
@@ -43,21 +43,23 @@ extension GraphClient {
   }
 
   /// A code with which a browser logs in as the user of this client.
-  /// - Parameter user: another user, whom only the machine's owner may name; empty for this client's own.
-  /// - Throws: `Refusal` if the server has no web board, or if the client acts for no account that could log in.
+  /// - Parameter user: the name of another user, which only the machine's owner may give; empty for this client's own
+  ///   user.
+  /// - Throws: `Refusal` if the server has no web board, or if the client has no account with which a browser could log
+  ///   in.
   public func browserCode(user: String = "") async throws -> BrowserCode {
     try await reply(to: .browserLogin(user: user)) { if case .browserCode(let code) = $0 { code } else { nil } }
   }
 
   // MARK: - Restore
 
-  /// Restores an object, or its earlier values, as a new commit. `committed.conflicts` of the answer lists what could
-  /// not be restored: the other end of a relationship is deleted (`deleted`) or taken (`changed`).
+  /// Restores an object, or its earlier values, as a new commit. `committed.conflicts` of the answer lists the values
+  /// that could not be restored: the other end of a relationship is deleted (`deleted`) or taken (`changed`).
   /// - Parameters:
   ///   - revision: the state to go back to; nil, for a deleted object, is the state just before its delete.
   ///   - contents: also restore everything that its delete would have cascaded to.
-  /// - Throws: `Refusal`: `notFound` for an object that did not exist, `conflict` when there is nothing to restore,
-  ///   or any that a commit can meet.
+  /// - Throws: `Refusal`: `notFound` for an object that did not exist, `conflict` when there is nothing to restore, or
+  ///   any refusal of a commit.
   public func restore(_ id: ObjectID, at revision: Revision? = nil, contents: Bool = true) async throws -> SaveResult {
     try await restore(contents ? .contents(id) : .object(id), at: revision)
   }
@@ -79,9 +81,9 @@ extension GraphClient {
 
   // MARK: - Why
 
-  /// The origin of a property's value. It has the author, time, transaction, the value that it replaced, and the
-  /// values that lost to it.
-  /// - Parameter id: of an object that exists, or did.
+  /// The origin of a property's value: author, time, transaction, the replaced value, and the values that lost a
+  /// conflict with it.
+  /// - Parameter id: the id of an object that exists or existed.
   /// - Throws: `Refusal`: `notFound` for an object that never existed, `malformed` for a property that is stored at
   ///   its other end.
   public func why(_ property: Property, of id: ObjectID) async throws -> ValueOrigin {
@@ -92,8 +94,8 @@ extension GraphClient {
 
   /// The differences of two states, object by object, ordered by entity and id. Each part is read when it is
   /// consumed.
-  /// - Parameter omitsDamage: whether the caller can do without damaged objects and commits; `damage` of the sequence
-  ///   names them. Otherwise the last part throws `unavailable`.
+  /// - Parameter omitsDamage: whether damaged objects and commits are omitted; `damage` of the sequence names them.
+  ///   Otherwise the last part throws `unavailable`.
   public func differences(_ request: DifferenceRequest, omitsDamage: Bool = false) -> DifferenceSequence {
     let stream = openReply(to: .changes(.differences(request)))
     stream.omitsDamage = omitsDamage
@@ -128,13 +130,13 @@ extension GraphClient {
   public func graph(at revision: Revision) -> PastGraph { PastGraph(client: self, revision: revision) }
 
   /// The newest commit at or before a time, and the head. Before the first commit it is revision 0, the empty graph.
-  /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
+  /// - Throws: `Refusal`, `pruned` if history no longer reaches back that far.
   public func revision(at time: Timestamp) async throws -> RevisionAtTime {
     try await reply(to: .revisionAt(time)) { if case .revisionAt(let found) = $0 { found } else { nil } }
   }
 
   /// The token of a state in history, to follow commits or watch queries from.
-  /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
+  /// - Throws: `Refusal`, `pruned` if history no longer reaches back that far.
   public func token(of revision: Revision) async throws -> Token {
     guard let entity = context.model.entities.first(where: { $0.root == $0.number }) else {
       throw Refusal(.malformed, "the model has no entity")
@@ -153,7 +155,7 @@ extension GraphClient {
   public struct FollowedCommit: Sendable {
     /// Nil if nothing matched the filter, or if commits are damaged: only the token has advanced.
     public var commit: CommitEntry?
-    /// Persisted, it is where the next reader continues.
+    /// The token of the commit. A program that stores it can continue from there after a restart.
     public var token: Token
     /// The damaged commits, which are not delivered, and the objects whose changes had no values. Empty unless the
     /// sequence omits damage.
@@ -166,9 +168,9 @@ extension GraphClient {
   ///   - since: the token at which an earlier reader stopped.
   ///   - filter: authors, entities, an object; a commit contains only the changes that match.
   ///   - untilNow: end at the state of the store at the first request, instead of waiting for further commits.
-  ///   - omitsDamage: whether the caller can do without damaged commits, and without the values of damaged objects;
-  ///     `damage` names them. Otherwise the sequence throws `unavailable` in front of the first commit that is damaged
-  ///     or has changed a damaged object, so that no copy of the graph misses changes.
+  ///   - omitsDamage: whether damaged commits and the values of damaged objects are omitted; `damage` names them.
+  ///     Otherwise the sequence throws `unavailable` before the first commit that is damaged or has changed a damaged
+  ///     object, so that no copy of the graph misses changes.
   /// - Returns: commits; the server's `Refusal` is thrown with the first of them: `notFound` for a token of another
   ///   store, or of one that was restored from a backup since, `pruned` for one whose commits history no longer has.
   public func commits(
@@ -197,10 +199,10 @@ extension GraphClient {
       let untilNow: Bool
       let omitsDamage: Bool
       private var waiting = [FollowedCommit]()[...]
-      /// The refusal of damage, which follows the waiting commits.
+      /// The refusal because of damage. It is thrown after the commits that were already received.
       private var refusal: Refusal?
       private var end: Revision?
-      /// Consecutive failed requests: a server that can't read its store is not asked forever.
+      /// The number of consecutive failed requests, to end if the server can't read its store.
       private var failures = 0
       private static let maximumFailures = 10
 
@@ -231,7 +233,7 @@ extension GraphClient {
           page = try await client.followedPage(request)
           failures = 0
         } catch let refusal as Refusal where refusal.code == .unavailable && failures < Self.maximumFailures {
-          // The request was lost with its connection: repeat it on the next.
+          // The request was lost with its connection, so it is repeated on the next one.
           failures += 1
           guard await client.waitForConnection() else { throw refusal }
           return
@@ -269,12 +271,13 @@ extension GraphClient {
 
 /// Undo and redo, which the server computes from history.
 extension GraphClient {
-  /// Makes the saves of a body one undo step, and saves what it leaves unsaved: `client.undoable("Weigh in") { … }`.
+  /// Makes the saves of a body one undo step, and saves the edits that the body leaves unsaved: `client.undoable("Weigh
+  /// in") { … }`.
   ///
-  /// Edits from before that are still unsaved belong to the step too. Inside another `undoable` the saves belong to the
+  /// Earlier edits that are still unsaved also belong to the step. Inside another `undoable`, the saves belong to the
   /// outer step. The step is on the stack of `context.undoScope`, or else on the author's.
   /// - Parameter name: for a menu, "Undo NAME".
-  /// - Throws: what the body throws, which then leaves its unsaved edits in the context; the `Refusal` of the save.
+  /// - Throws: errors of the body, whose unsaved edits then stay in the context; the `Refusal` of the save.
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
     let outer = context.undoScope
@@ -313,8 +316,8 @@ extension GraphClient {
       after: .random(in: 0 ..< .max >> 1))
   }
 
-  /// Undoes the newest step that is not undone. `committed.conflicts` of the answer lists what other authors have
-  /// changed since, and what therefore stays.
+  /// Undoes the newest step that is not undone. `committed.conflicts` of the answer lists the values that other authors
+  /// have changed since. Those are not reverted.
   ///
   /// The step is the newest one of `context.undoScope`; without a scope, the author's newest one.
   /// - Throws: as `undo(scope:)`.

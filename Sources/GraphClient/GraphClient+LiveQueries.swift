@@ -10,7 +10,7 @@ extension GraphClient {
 
   /// Follows a query in the context; returns when its first result has arrived.
   /// - Parameter prefetching: relationships to load with its objects, and with those that join it later. Observers
-  ///   receive such an object at once, and what was loaded for it as `refreshed`.
+  ///   receive such an object immediately, and the objects that were loaded for it as `refreshed`.
   public func follow(
     _ entity: Entity, where predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
   ) async throws -> QueryID {
@@ -86,7 +86,7 @@ extension GraphClient {
   package enum WatchEvent: Sendable {
     /// The next result of the query lacks these objects, which exist but are damaged.
     case incomplete(QueryID, DamageNotice)
-    /// A first result, or a new one after a reset, which replaces everything before it.
+    /// A first result, or a new one after a reset. It replaces all earlier objects.
     case loaded(QueryID, [ObjectImage], at: Token)
     /// The same for a window.
     case loadedWindow(QueryID, WindowRows, at: Token)

@@ -27,7 +27,7 @@ extension GraphClient {
 
   /// Commits changes that bypass the context, and waits until they are on the server's disk.
   /// - Parameter undo: the group of its undo step; nil makes it a step of its own.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the changes may have been committed.
   public func commit(_ changes: [Change], policy: MergePolicy, undo: UndoGroup? = nil) async throws -> SaveResult {
     let id = context.newTransactionID()
     context.handle(.save(Transaction(id: id, policy: policy, undo: undo, changes: changes)))
@@ -89,7 +89,7 @@ extension GraphClient {
       report(.failure(Self.nothingSent))
     } else {
       let measurement = instruments.begin(.save)
-      // Before the end of the turn, when the client sends the transaction and may refuse it.
+      // Added before the end of the turn, because the client then sends the transaction and may refuse it.
       commits.add(for: id) { outcome in
         switch outcome {
         case .success(let result): measurement?.finish { Self.describe(result, &$0) }
@@ -110,8 +110,8 @@ extension GraphClient {
 
   private static let nothingSent = Refusal(.unavailable, "the connection is closed; nothing was sent")
 
-  /// Refuses edits that violate a rule by themselves while there is no server; they stay unsaved. In a queued save
-  /// they would be refused long after the user made them.
+  /// While there is no connection, refuses edits that break a rule on their own; they stay unsaved. Otherwise the
+  /// server would refuse the queued save long after the user made the edits.
   private func refusalWithoutServer(_ policy: MergePolicy) -> Refusal? {
     state == .connected || state == .closed ? nil : context.foreseenRefusal(policy: policy)
   }
@@ -136,7 +136,7 @@ extension GraphClient {
   ///   - set: constants, or expressions such as `salary * 1.1` over the object before the change.
   ///   - id: the id of an earlier request for the same batch; the batch is then committed only once.
   ///   - progress: called from time to time.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed.
   public func batchUpdate(
     _ entity: Entity, where predicate: GraphPredicate = .always,
     set assignments: [(property: Property, to: BatchRequest.Assignment.Source)], id: TransactionID? = nil,
@@ -154,7 +154,7 @@ extension GraphClient {
   ///   - entity: objects of it and of all that inherit from it.
   ///   - id: the id of an earlier request for the same batch; the batch is then committed only once.
   ///   - progress: called from time to time.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed.
   public func batchDelete(
     _ entity: Entity, where predicate: GraphPredicate = .always, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
@@ -165,7 +165,7 @@ extension GraphClient {
       progress)
   }
 
-  /// The same for a class, with a predicate that the compiler checks.
+  /// Deletes all objects of a class that match a predicate, which the compiler checks.
   public func batchDelete<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
   ) async throws -> BatchResult {
@@ -177,10 +177,10 @@ extension GraphClient {
   ///   - properties: the properties that each row has values for, in this order; the others get their defaults.
   ///   - rows: read only as fast as the server stores them, so that neither side has all in memory.
   ///   - policy: resolves a row whose unique key already exists.
-  ///   - id: the id of an earlier request for the same batch; the batch is then committed only once. The rows are sent
-  ///     again in any case.
+  ///   - id: the id of an earlier request for the same batch; the batch is then committed only once. The rows are
+  ///     always sent again.
   ///   - progress: called from time to time; `total` is 0 while rows are being sent.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed. A violation
   ///   names its row by the temporary id, from 1. An error of `rows` ends the batch.
   public func batchInsert<Rows: AsyncSequence>(
     _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
@@ -302,8 +302,8 @@ extension GraphClient {
   }
 
   /// Reads every object as of one state.
-  /// - Parameter omitsDamage: whether the caller can do without damaged objects, which `damage` of the graph names.
-  ///   Otherwise the last chunk throws `unavailable`.
+  /// - Parameter omitsDamage: whether damaged objects are omitted; `damage` of the graph names them. Otherwise the last
+  ///   chunk throws `unavailable`.
   /// - Throws: `Refusal`.
   public func exportGraph(omitsDamage: Bool = false) async throws -> ExportedGraph {
     let reply = openReply(to: .exportGraph)
@@ -320,9 +320,9 @@ extension GraphClient {
   ///   - objects: read only as fast as the server stores them, so that neither side has all in memory. Their revisions
   ///     are ignored.
   ///   - id: the id of an earlier request for the same import; the import is then committed only once. The objects are
-  ///     sent again in any case.
+  ///     always sent again.
   ///   - progress: called from time to time; `total` is 0 while objects are being sent.
-  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been. A violation
+  /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the import may have been committed. A violation
   ///   names its object by a temporary id, which is the object's position in `objects`, from 1. An error of `objects`
   ///   ends the import.
   public func importGraph<Objects: AsyncSequence>(

@@ -7,24 +7,24 @@ import Tracing
 
 /// A connection to a served graph, with a local context that follows it.
 ///
-/// A client, its context and its objects belong to the actor that made it: the main actor for screens, any other one
-/// for work in the background. None of them is `Sendable`, so that the compiler refuses a use from elsewhere; ids of
-/// objects are, and name the same objects in every client. Sockets are read and written on another thread. A client
-/// keeps its actor alive until it is closed.
+/// A client, its context and its objects belong to the actor that made the client: the main actor for screens, any
+/// other actor for work in the background. None of them is `Sendable`, so the compiler refuses their use on another
+/// actor. Ids of objects are `Sendable` and name the same objects in every client. Sockets are read and written on
+/// another thread. A client keeps its actor alive until it is closed.
 ///
-/// A lost connection is made again, with growing pauses, and the session resumes: no change is missed or delivered
-/// twice, and a save whose reply was lost is committed once.
+/// The client reconnects after a lost connection, with growing pauses, and resumes the session: no change is missed or
+/// delivered twice, and a save whose reply was lost is committed once.
 public final class GraphClient {
   /// The options of a connection.
   public struct Options: Sendable {
     /// The author of this client's commits in history.
     public var author: String
-    /// Name and version, for people who inspect the server.
+    /// The name and version of the program, which the server's status shows.
     public var program = ""
-    /// Whether a lost connection is made again after the first one. If not, the client reconnects only to learn the
-    /// outcome of a commit whose answer was lost, for `outcomeMilliseconds`.
+    /// Whether the client reconnects after a lost connection. If not, it does so only to learn the outcome of a commit
+    /// whose answer was lost, for `outcomeMilliseconds`.
     public var reconnects = true
-    /// How long a client that does not reconnect tries to learn the outcome of a commit; 0 for not at all.
+    /// The time for which a client that does not reconnect tries to learn the outcome of a commit; 0 to not try.
     public var outcomeMilliseconds: Int64 = 5_000
     /// The timeout of one connection attempt.
     public var connectTimeoutMilliseconds: Int64 = 5_000
@@ -33,7 +33,7 @@ public final class GraphClient {
     /// The longest pause.
     public var lastPauseMilliseconds: Int64 = 5_000
 
-    /// How servers are verified, and which connections are refused.
+    /// The settings for the verification of servers, and for refused connections.
     public var security = TransportSecurity()
     /// The token with which the client logs in.
     public var credentials = Credentials.none
@@ -47,13 +47,13 @@ public final class GraphClient {
 
     /// The server of this process to connect to; nil to connect to the address.
     package var localServer: LocalServer?
-    /// The id of the replica for which the client acts, which keeps its own transactions; nil for a new one.
+    /// The id of the stored replica for which the client acts; nil for a new replica.
     package var keptReplica: UniqueID?
     /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
     package var unsentAfter: Revision?
 
-    /// Options for an author of 1 to 256 bytes of UTF-8. It counts if the server takes the client for one of the
-    /// machine's owner; otherwise the author is the user who has logged in.
+    /// Options for an author of 1 to 256 bytes of UTF-8. The server uses it if the client is one of the machine's
+    /// owner. Otherwise the author is the user who has logged in.
     public init(author: String) { self.author = author }
   }
 
@@ -63,9 +63,10 @@ public final class GraphClient {
     case connecting
     /// The server has accepted the hello.
     case connected
-    /// The connection was lost and is being made again; saves wait, questions are refused.
+    /// The connection was lost, and the client is reconnecting. Saves wait, and other requests are refused.
     case reconnecting(attempt: Int)
-    /// Closed for good: by `close`, by a server that rejects this client, or lost without `reconnects`.
+    /// The client is closed permanently: by `close`, because the server has rejected it, or because the connection was
+    /// lost without `reconnects`.
     case closed
   }
 
@@ -75,7 +76,8 @@ public final class GraphClient {
   public let context: ObjectContext
   /// The server's last welcome; nil before the first connection.
   public internal(set) var welcome: Welcome?
-  /// The author of this client's commits: the name that the server has welcomed it with; before that, the option.
+  /// The author of this client's commits: the name in the server's welcome, or before the welcome the one of the
+  /// options.
   public var author: String {
     if let author = welcome?.author, !author.isEmpty { author } else { options.author }
   }
@@ -90,7 +92,7 @@ public final class GraphClient {
       stateDidChange?(state)
     }
   }
-  /// Why the client is closed; nil while it is not.
+  /// The reason why the client is closed; nil while it is open.
   public internal(set) var ending: Refusal?
   /// The current state of the connection, and each later one. It ends after `closed`.
   ///
@@ -101,8 +103,9 @@ public final class GraphClient {
     get { observers.stateHandler }
     set { observers.stateHandler = newValue }
   }
-  /// Whether the server has owed an answer for five seconds or more and sent nothing meanwhile. It may be busy or
-  /// stopped, or the network is cut. After three heartbeats (docs/protocol.md) the connection counts as lost.
+  /// Whether an answer has been due for at least five seconds and the server has sent nothing in this time. The server
+  /// may be busy or stopped, or the network is down. After three heartbeats (docs/protocol.md) the connection counts as
+  /// lost.
   public internal(set) var isSilent = false {
     didSet {
       if isSilent == oldValue { return }
@@ -243,7 +246,7 @@ public final class GraphClient {
     guard let kept = options.keptReplica else {
       return Replica(id: newReplicaID(), author: options.author, program: options.program, model: model)
     }
-    // The keeper of the transactions recognizes a copy by its own numbers.
+    // The stored replica recognizes a copy of itself by its own sequence numbers.
     return Replica(
       id: kept, author: options.author, program: options.program, model: model, lastSequence: .max)
   }

@@ -53,7 +53,8 @@ public enum GraphError: Error, Hashable, Sendable {
     public var object: ObjectID
     /// The name of the object's entity.
     public var entity: String
-    /// The names of the properties: one, several for a key of several, none if the rule is about the object.
+    /// The names of the properties: usually one; several for a key of several properties, none if the rule is about the
+    /// object.
     public var properties: [String]
     /// The name of a `Violation.CommonRule` of GraphModel, or of a rule of the model.
     public var rule: String
@@ -130,7 +131,7 @@ extension GraphError.Violation {
 }
 
 extension Model {
-  /// The name of an entity, for messages; one that only the server's model has is named by its number.
+  /// The name of an entity, for messages; an entity that only the server's model has is named by its number.
   fileprivate func name(ofEntity number: EntityNumber) -> String {
     if let entity = entity(number) { entity.name } else { "entity \(number)" }
   }

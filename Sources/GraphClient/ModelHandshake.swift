@@ -2,8 +2,8 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The handshake of a client that has no model: the hello, then the request for the model file. After it a
-/// `GraphClient` takes the connection over, and this passes on to it what the socket delivers.
+/// The handshake of a client that has no model: the hello, then the request for the model file. After it, a
+/// `GraphClient` takes over the connection, and the handshake forwards the messages of the socket to it.
 final class ModelHandshake {
   private let address: ServerAddress
   private let options: GraphClient.Options

@@ -4,7 +4,7 @@ struct Reconnection {
   var isRunning = false
   /// The pause before the next attempt, in milliseconds.
   private(set) var pause: Int64
-  /// How the server was verified at the last connection. A further one requires the same key.
+  /// The way in which the server was verified at the last connection. A further one requires the same key.
   private(set) var verification: ServerVerification?
   /// Resumed when a new connection is welcomed or lost.
   private var attempt: CheckedContinuation<Void, Never>?

@@ -1,10 +1,11 @@
 // Tests: ReplyStreamTests.swift, CancelledRequestTests.swift
+import GraphControllers
 import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The parts of one answer, pulled. A part is requested when the previous one has been consumed, so that at most one
-/// waits here beyond those that the server sends ahead.
+/// The parts of one answer, pulled. A part is requested when the previous one has been consumed. In addition to the
+/// parts that the server sends ahead, at most one waits here.
 ///
 /// The server stops working on the request when its answer has no reader: when the stream is released before its end,
 /// and when the task of its last reader is cancelled. Readers of several tasks are served in the order of their calls,
@@ -13,10 +14,10 @@ public final class ReplyStream: AsyncSequence {
   /// The objects of one chunk.
   public typealias Element = [ObjectImage]
 
-  /// A reader that waits for a part. Its stream ends with the part, or when its task is cancelled: the reader notices
-  /// both on its own actor.
+  /// A reader that waits for a part. Its sign ends with the part, or when its task is cancelled: the reader notices both
+  /// on its own actor.
   private final class Reader {
-    let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+    let arrival = WakeSign()
     /// The part, or the error; nil while the reader waits.
     private(set) var result: Result<ToClient.Body?, any Error>?
     /// Resumed with the result; of a reader whose task was cancelled, and which waits for the outcome.
@@ -25,7 +26,7 @@ public final class ReplyStream: AsyncSequence {
     func receive(_ result: Result<ToClient.Body?, any Error>) {
       assert(self.result == nil, "a reader receives one part")
       self.result = result
-      arrival.finish()
+      arrival.end()
       continuation?.resume()
       continuation = nil
     }
@@ -60,7 +61,7 @@ public final class ReplyStream: AsyncSequence {
   /// are no further objects.
   public private(set) var next: FetchCursor?
   /// Whether the caller can do without damaged objects and commits. Otherwise the last chunk throws
-  /// `Refusal(.unavailable)` if the answer omits any, so that no caller takes them for deleted.
+  /// `Refusal(.unavailable)` if the answer omits objects, so that a caller does not consider them deleted.
   public var omitsDamage = false
   /// The damage that the answer omits; known when the last chunk has been consumed.
   public private(set) var damage = DamageNotice()
@@ -158,7 +159,7 @@ public final class ReplyStream: AsyncSequence {
     if let failure { throw failure }
     let reader = Reader()
     readers.append(reader)
-    for await _ in reader.arrivals {}
+    _ = await reader.arrival.wait()
     if reader.result == nil { cancel(reader) }
     if reader.result == nil { await withCheckedContinuation { reader.continuation = $0 } }
     guard let result = reader.result else { preconditionFailure("a reader is resumed with a result") }

@@ -7,7 +7,7 @@ import NIOPosix
 /// It hands over complete batches, and does not read the socket again before the owner has processed one.
 final class Transport: Sendable {
   private let channel: any Channel
-  /// How the server was verified; nil for a connection without encryption.
+  /// The way in which the server was verified; nil for a connection without encryption.
   let verification: ServerVerification?
 
   /// The events that the owner receives, on any thread. `resume` allows the next batch.

@@ -13,7 +13,7 @@ struct UnansweredCommits {
   /// Whether any commit of the client has succeeded.
   private(set) var hasSucceeded = false
 
-  /// Whether nothing is unanswered.
+  /// Whether all commits are answered.
   var isEmpty: Bool { saves.isEmpty && batchCount == 0 }
 
   mutating func add(_ caller: CheckedContinuation<SaveResult, any Error>, for id: TransactionID) {
@@ -34,7 +34,7 @@ struct UnansweredCommits {
     clearDeadlineIfEmpty()
   }
 
-  /// The outcome of a repeated save. A server that can't commit now does not know what became of the first one.
+  /// The outcome of a repeated save. A server that can't commit now does not know the outcome of the first request.
   private static func afterLostAnswer(_ result: Result<SaveResult, Refusal>) -> Result<SaveResult, Refusal> {
     result.mapError { $0.code == .unavailable ? GraphClient.unknownOutcome : $0 }
   }

@@ -7,7 +7,7 @@ import GraphModel
 /// connect through a pair of sockets. All clients of one folder in a process share one open store; it closes with the
 /// last of them. Other processes can't open the folder meanwhile.
 public enum EmbeddedGraph {
-  /// The settings of a store. Those of the client that opens a graph apply while it is open.
+  /// The settings of a store. The options of the client that opens a graph apply while the graph is open.
   public struct Options: Sendable {
     /// Earlier versions of the model, oldest first. A store that has one of them is migrated when it is opened, and a
     /// copy is kept beside it. A store of any other version is refused.

@@ -5,7 +5,7 @@ import GraphStore
 import GraphStoreTools
 import Logging
 
-/// A store and the server that a daemon would have for it, in this process and without addresses.
+/// A store and its server in this process. Unlike a daemon's, the server has no addresses.
 package struct EmbeddedServer: Sendable {
   private let connections: LocalConnections
   private let running: Task<Void, any Error>
@@ -41,7 +41,8 @@ package struct EmbeddedServer: Sendable {
     let (started, starts) = AsyncStream.makeStream(of: LocalConnections.self)
     var server = GraphServer(store: store, configuration: configuration, log: log)
     server.acceptsLocally = { starts.yield($0) }
-    // Detached: the graph outlives the task that opens it, and its shutdown is not that of a service which opens it.
+    // Detached: the graph outlives the task that opens it, and the shutdown of a service that opens it must not shut it
+    // down.
     let running = Task.detached { [server] in
       // Otherwise a server that can't start would leave the caller waiting.
       defer { starts.finish() }

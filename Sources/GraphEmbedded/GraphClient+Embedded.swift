@@ -3,13 +3,13 @@ import GraphClient
 import GraphModel
 import GraphReplica
 
-/// Opening a graph in this process: the same client, without a daemon.
+/// Opens a graph in this process: the same client, without a daemon.
 extension GraphClient {
   /// Opens the graph in a folder, or creates one, and connects to it.
   ///
-  /// Everything works as with a daemon: rules, conflicts, live queries, history and durability. Further clients of the
-  /// folder in this process follow each other. The last client to be closed closes the store: `close()` returns when
-  /// another process can open it.
+  /// Rules, conflicts, live queries, history and durability work as with a daemon. Several clients of the folder in
+  /// this process see each other's commits. When the last client is closed, the store is closed: `close()` then returns
+  /// when another process can open it.
   /// - Parameters:
   ///   - folder: the URL of a folder on a local disk; it is created if it does not exist, readable by this user only.
   ///   - classes: the generated classes, `CompanyModel.classes`; without them objects are read by names of properties.
@@ -24,7 +24,8 @@ extension GraphClient {
     graph: EmbeddedGraph.Options = EmbeddedGraph.Options(), actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
     let source = try await GraphSource(folder, model: model, options: graph, log: options.logger)
-    // Opened before the client connects, whose error would only be that there is no connection.
+    // The graph is opened before the client connects, because the error of the client would only be that there is no
+    // connection.
     let lease = GraphLease(source)
     try await lease.open()
     var options = options

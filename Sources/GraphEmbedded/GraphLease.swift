@@ -30,8 +30,8 @@ struct GraphSource: Sendable {
   }
 }
 
-/// One client's part in an open graph, from its first connection until it is closed. The graph closes with its last
-/// lease.
+/// Keeps an open graph open for one client, from its first connection until it is closed. The graph closes with its
+/// last lease.
 final class GraphLease: Sendable {
   private struct State {
     /// The graph; nil before the first connection, and after it could not be opened.
@@ -73,7 +73,7 @@ final class GraphLease: Sendable {
   }
 
   private static func opening(_ source: GraphSource) -> Task<EmbeddedServer, any Error> {
-    // Detached: several clients wait for it, and the cancellation of one must not end the others' graph.
+    // Detached, because several clients wait for the graph: the cancellation of one must not end it for the others.
     Task.detached {
       try await OpenGraphs.shared.acquire(source.folder) {
         try await EmbeddedServer.start(
@@ -85,13 +85,13 @@ final class GraphLease: Sendable {
   /// The server that the client connects to.
   var server: LocalServer {
     LocalServer(
-      // The client keeps the lease alive, which ends with it.
+      // The client keeps the lease alive, so the lease ends with the client.
       connect: { try await self.open().connect() },
       clientDidClose: { await self.end() },
       forNewClient: { self.take().server })
   }
 
-  /// This lease for the first client, a further one for each other client that has the options of the first.
+  /// Returns this lease for the first client, and a new one for each further client with the same options.
   private func take() -> GraphLease {
     let isTaken = state.withLock { state in
       defer { state.isTaken = true }
@@ -100,7 +100,7 @@ final class GraphLease: Sendable {
     return isTaken ? GraphLease(source, isTaken: true) : self
   }
 
-  /// Returns when the client no longer counts; if it was the last one, when the store is closed.
+  /// Ends the lease. After the last one, returns when the store is closed.
   func end() async {
     let ended = state.withLock { state in
       let ending = state.ending ?? Self.release(state.opening, source.folder)
@@ -110,7 +110,7 @@ final class GraphLease: Sendable {
     await ended.value
   }
 
-  /// A client that was never closed ends with its program's last reference to it.
+  /// A client that was never closed ends with the last reference to it.
   deinit {
     state.withLock { state in
       if state.ending == nil, state.opening != nil { state.ending = Self.release(state.opening, source.folder) }
@@ -118,7 +118,8 @@ final class GraphLease: Sendable {
   }
 
   private static func release(_ opening: Task<EmbeddedServer, any Error>?, _ folder: String) -> Task<Void, Never> {
-    // Detached: it also begins in a deinitializer, and ends after the client whose actor and task are not needed.
+    // Detached, because it may start in the deinitializer, and because it must complete without the actor and the task
+    // of the client.
     Task.detached {
       // A graph that could not be opened has no clients.
       if let opening, (try? await opening.value) != nil { await OpenGraphs.shared.release(folder) }
@@ -127,7 +128,7 @@ final class GraphLease: Sendable {
 }
 
 extension StoreFailure {
-  /// The failure with advice for the author of a program, where it names options of the daemon.
+  /// The failure with advice for the author of a program, in place of advice about options of the daemon.
   var withAdviceForPrograms: StoreFailure {
     var failure = self
     switch code {

@@ -2,8 +2,9 @@ import GraphModel
 
 /// The graphs that this process has open, by folder, with the number of their clients.
 ///
-/// The first client of a folder opens the graph, and the last one closes it. A client that comes while the graph closes
-/// waits, and opens it again. An entry is made before its graph is open, so that clients that come together share it.
+/// The first client of a folder opens the graph, and the last one closes it. A client that connects while the graph
+/// closes waits, and opens it again. An entry is made before its graph is open, so that clients that connect at the
+/// same time share it.
 actor OpenGraphs {
   private struct Entry {
     let opening: Task<EmbeddedServer, any Error>
@@ -38,7 +39,7 @@ actor OpenGraphs {
     }
   }
 
-  /// Counts a client of an open graph no longer, and returns when the graph is closed if it was the last one.
+  /// Stops counting a client of an open graph. After the last client, the graph is closed before this returns.
   func release(_ folder: String) async {
     guard var entry = entries[folder] else { return assertionFailure("a graph that has a client is open") }
     assert(entry.leases > 0, "a client that is counted is released once")

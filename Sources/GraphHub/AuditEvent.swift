@@ -1,7 +1,7 @@
 // Tests: AuditEventTests.swift
 import GraphModel
 
-/// An event of which an operator finds a line in the audit log: who has logged in, and what was refused.
+/// An event for the audit log: a login or a refusal.
 ///
 /// It contains no values of objects: a refusal names the missing right.
 public struct AuditEvent: Hashable, Sendable {
@@ -32,7 +32,7 @@ public struct AuditEvent: Hashable, Sendable {
 
 extension StringProtocol {
   /// The text for one line of a log or a terminal: a client's text can't end the line, imitate another one, or send the
-  /// terminal a command. Control characters, those that change the direction of text, and other invisible ones are
+  /// terminal a command. Control characters, characters that change the direction of text, and other invisible ones are
   /// escaped.
   package var escapedForLine: String {
     var line = ""

@@ -4,8 +4,8 @@ import GraphWire
 
 /// The requests of clients that have received all commits and wait for the next one.
 ///
-/// A client that follows the whole store asks for one part after another, each from a token, so a slow client costs
-/// nothing.
+/// A client that follows the whole store requests one part after another, each from a token, so a slow client needs no
+/// resources here.
 struct FollowerTable {
   private let limits: HubLimits
   /// The requests of each session, by their number.

@@ -25,7 +25,7 @@ struct Handshake {
     self.limits = limits
   }
 
-  /// Checks what does not depend on the model.
+  /// Performs the checks that do not depend on the model.
   /// - Throws: `Refusal` if the server can't serve the client.
   func check(_ hello: Hello) throws(Refusal) {
     guard hello.protocolVersion == ProtocolLimits.version else {

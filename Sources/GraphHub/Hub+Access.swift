@@ -2,7 +2,8 @@
 import GraphModel
 import GraphWire
 
-/// The access of a session, which begins with hello, the lookup of its replica and welcome, and ends with its token.
+/// The access of a session. It begins with the hello, the lookup of the replica and the welcome, and ends with the
+/// token.
 extension Hub {
   mutating func receive(_ hello: Hello, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]) {
     do {
@@ -18,7 +19,7 @@ extension Hub {
     }
   }
 
-  /// Goes on with the hello of a client whose credential was verified.
+  /// Continues with the hello of a client whose credential was verified.
   mutating func finishAuthenticating(
     _ session: Session, _ result: Result<ClientIdentity, Refusal>, _ actions: inout [HubAction]
   ) {
@@ -103,7 +104,7 @@ extension Hub {
     var known: KnownReplica?
     switch result {
     case .success(let found): known = found
-    // The client may still ask for the status, and read what can be read.
+    // The client may still request the status, and read the store as far as that is possible.
     case .failure(let refusal): session.commitRefusal = refusal
     }
     do {
@@ -141,13 +142,13 @@ extension Hub {
 
 /// Rights that change while sessions are open.
 ///
-/// A session keeps its connection, and is sent its new roles. If other objects are visible to it from then on, each of
-/// its live queries is registered for its new class, under a new number, and loaded again. The client keeps the old
-/// result until the new one is complete, so the change arrives as inserts and removals. Reads under way are refused if
-/// the session loses sight of something, because the rest of their answers would show it. A commit that the writer has
-/// is judged by the rights of its request.
+/// A session keeps its connection and receives its new roles. If it now sees other objects, each of its live queries is
+/// registered for the new visibility class, under a new number, and loaded again. The client keeps the old result until
+/// the new one is complete, so the change arrives as inserts and removals. If the session can no longer see some
+/// objects, its reads in progress are refused, because the rest of their answers could contain such objects. A commit
+/// that the writer already has is checked with the rights at the time of its request.
 extension Hub {
-  /// Gives the sessions of principals the rights that they have now.
+  /// Gives the sessions of principals their present rights.
   mutating func changeRights(_ changed: [String: GrantedAccess], _ actions: inout [HubAction]) {
     for (principal, access) in changed.sorted(by: { $0.key < $1.key }) { apply(access, to: principal, &actions) }
   }
@@ -194,7 +195,7 @@ extension Hub {
     if session.isLive { executeWaiting(session, &actions) }
   }
 
-  /// Refuses the reads under way that answer requests. Those of live queries begin again.
+  /// Refuses the reads in progress that answer requests. Reads of live queries are started again.
   private mutating func refuseReads(of session: Session, _ actions: inout [HubAction]) {
     for (request, ticket) in session.reads.sorted(by: { $0.key < $1.key }) where requests.isAnswer(ticket) {
       session.endRead(request)
@@ -207,7 +208,7 @@ extension Hub {
   private static let changedDuringRead = Refusal(
     .unavailable, "your rights were changed while the answer was read; ask again")
 
-  /// Registers each live query of the session for what the session sees now, and loads it.
+  /// Registers each live query of the session with its present visibility, and loads it.
   private mutating func renewQueries(of session: Session, _ actions: inout [HubAction]) {
     let former = session.readers.keys.sorted()
     guard session.access.renumbered.count + former.count <= limits.renumberedQueries else {
@@ -224,7 +225,7 @@ extension Hub {
     guard let reader = session.readers[number], let entry = queries[number] else {
       return assertionFailure("a query with a reader is registered")
     }
-    // The new entry comes first, so that what both share is not removed with the old one.
+    // The new entry is registered first, so that parts which both share are not removed with the old one.
     let renewed: UInt64
     if let window = entry.window {
       guard let sort = orders[window.order]?.key.sort else {
@@ -257,7 +258,7 @@ extension Refusal {
 extension Hub {
   /// Requests a code from the server's accounts.
   /// - Parameter name: empty for the session's own user; only the machine's owner names another one.
-  /// - Throws: `Refusal` if the session must not name a user, or acts for no user that could have a code.
+  /// - Throws: `Refusal` if the session must not name a user, or if it acts for no user that can have a code.
   mutating func requestCode(
     for name: String, _ session: Session, _ request: UInt64, _ actions: inout [HubAction]
   ) throws(Refusal) {

@@ -95,7 +95,7 @@ extension Hub {
     frames.bytes = []
   }
 
-  /// Adds the frames of the commit after a position. A reset is sent at once, after the frames before it.
+  /// Adds the frames of the commit after a position. A reset is sent immediately, after the frames before it.
   /// - Returns: false if the session waits for history, or was reset as a whole.
   private mutating func addCommit(
     after position: Revision, for session: Session, to frames: inout CatchUpFrames, _ actions: inout [HubAction]
@@ -240,7 +240,7 @@ extension Hub {
       guard case .live = reader.state, reader.through < record.revision, queries.mayAffect(summary, to: number) else {
         continue
       }
-      // How many objects a class does not see must not be counted.
+      // The number of objects that a class does not see must not become known.
       let reason =
         session.visibility == nil
         ? "one commit changed \(summary.count) objects, too many to send one by one" : Self.visibilityUnknown

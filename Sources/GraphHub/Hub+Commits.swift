@@ -276,6 +276,8 @@ extension Hub {
     // The session may have ended before its commit has.
     guard let session = sessions[origin.session] else { return }
     commits.answered(origin, ticket, of: session)
+    // The rights of an ended session may have ended with it.
+    guard session.isLive else { return executeHeld(of: session.user, &actions) }
     switch result.outcome {
     case .refused(let refusal): sender.refuse(origin.request, refusal, session, &actions)
     case .committed(let committed):
@@ -311,7 +313,7 @@ extension Hub {
   mutating func batchProgressed(_ ticket: StoreRequestID, _ progress: BatchProgress, _ actions: inout [HubAction]) {
     guard let origin = commits[ticket] else { return assertionFailure("a batch progresses until it is answered") }
     // The session may have ended before its batch has.
-    guard let session = sessions[origin.session] else { return }
+    guard let session = sessions[origin.session], session.isLive else { return }
     sender.send(ToClient(origin.request, .progress(progress)), to: session, &actions)
   }
 

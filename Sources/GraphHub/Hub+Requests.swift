@@ -39,7 +39,7 @@ extension Hub {
     case .close: end(session, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
-    // Handled on arrival, because the cancelled request may be what the waiting ones wait for.
+    // Handled on arrival, because the waiting requests may wait for the cancelled one.
     case .cancel(let request): cancel(request, session, &actions)
     case .presence(let state): presence.publish(state, of: session, message.request, &sender, &actions)
     // Rows are staged immediately, ahead of the waiting requests: the batch that needs them is requested later.
@@ -130,7 +130,7 @@ extension Hub {
   /// Continues with the sessions that waited for their user to be below a limit.
   mutating func executeHeld(of user: UserSessions?, _ actions: inout [HubAction]) {
     while let session = user?.nextHeld() {
-      // A session that has ended meanwhile needs nothing.
+      // A session that has ended meanwhile is ignored.
       if session.isLive { executeAllowed(session, &actions) }
     }
   }
@@ -254,8 +254,8 @@ extension Hub {
   /// Cancels an earlier request of the connection, whose answer the client no longer needs.
   ///
   /// A cancelled request still gets its one answer: it is refused as `cancelled`, at once if it waits, reads or
-  /// follows, and when the writer has stopped if it is a batch. A request that has been answered, and one that cannot
-  /// be cancelled, are left as they are: the client may have sent the cancellation before the answer arrived.
+  /// follows, and when the writer has stopped if it is a batch. Answered requests, and requests that can't be
+  /// cancelled, are not affected: the client may have sent the cancellation before the answer arrived.
   mutating func cancel(_ request: UInt64, _ session: Session, _ actions: inout [HubAction]) {
     let isWithdrawn =
       cancelWaiting(request, session, &actions) || cancelQuery(request, session, &actions)
@@ -305,8 +305,8 @@ extension Hub {
 }
 
 extension ToServer.Body {
-  /// Whether a client may cancel the message while it waits. A save is kept by its client until it is answered, and the
-  /// end of a query costs nothing.
+  /// Whether a client may cancel the message while it waits. A client keeps a save until it is answered, and ending a
+  /// query takes no time.
   fileprivate var canBeCancelled: Bool {
     switch self {
     case .commit, .undo, .restore, .unsubscribe: false

@@ -21,12 +21,13 @@ extension Hub {
     }
     try session.user?.checkQuery(steps: steps)
     let window = try subscribe.window.map { try resolver.window($0, entity) }
-    // The old query is dropped only after nothing can fail.
+    // The old query is dropped only after the last step that can fail.
     if subscribe.replaces != 0 { drop(session.presentNumber(of: subscribe.replaces), session, &actions) }
     let number =
       if let window { register(query, window.range, window.sort, for: session, &actions) } else {
         queries.register(query, through: session.lens, seenBy: session.visibility, for: session.id)
       }
+    session.access.assign(number)
     session.user?.follow(number, of: session.id, steps: steps)
     sendWatches(&actions)
     guard let since = subscribe.since else { return load(number, session, request, &actions) }
@@ -70,7 +71,7 @@ extension Hub {
     _ query: UInt64, _ session: Session, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
     // The effect of old commits on key-path queries and windows is not recorded, and a state from before a change of
-    // grants may be one of other rights.
+    // grants may contain objects that the present rights do not show.
     if queries.hasUnrecordedEffects(query) || session.access.since > 0 && since <= session.access.since {
       return load(query, session, request, known: true, &actions)
     }

@@ -1,18 +1,18 @@
 import GraphModel
 import GraphWire
 
-/// The server half, pure: each session's view of the graph.
+/// The server half of a session, without I/O: each session's view of the graph.
 ///
-/// Events in, actions out. The hub never waits, reads a clock or touches a socket, so one thread can run a thousand
-/// clients, a crash and a partition from one seed.
+/// The hub receives events and returns actions. It never waits, reads a clock or uses a socket, so that a simulation
+/// can run a thousand clients, crashes and network partitions in one thread, from one seed.
 ///
-/// The hub resolves no conflicts: transactions go to the store and come back as commit records. From a record alone,
-/// the hub finds which live queries changed, encodes each distinct delta once and sends it to the query's readers;
-/// the author's reply comes last. A session whose backlog is full lags: its deltas are dropped, and it catches up
+/// The hub does not resolve conflicts: it passes transactions to the store and receives commit records. From a record
+/// alone, it finds the live queries that changed, encodes each distinct delta once and sends it to the query's readers.
+/// The reply to the author comes last. A session whose backlog is full lags: its deltas are dropped, and it catches up
 /// from the ring of recent commits or from history. A session that has just loaded a query, or that resumes one,
 /// catches up in the same way.
 ///
-/// The hub coordinates parts that own their state, and only the hub ends sessions and passes from one part to another.
+/// The hub coordinates parts that own their state. Only the hub ends sessions and passes data between the parts.
 public struct Hub {
   let limits: HubLimits
   let handshake: Handshake
@@ -65,8 +65,8 @@ public struct Hub {
 
   /// Handles one event and appends the resulting actions in order.
   public mutating func handle(_ event: HubEvent, into actions: inout [HubAction]) {
-    // A connection may close while its last bytes are still handled, and an answer of the store may come when its
-    // receiver has ended.
+    // A connection may close while its last bytes are still being handled, and an answer of the store may arrive after
+    // its session has ended.
     switch event {
     case .opened(let id, let peer): open(id, peer, &actions)
     case .received(let message, let id): if let session = sessions[id] { receive(message, session, &actions) }
@@ -109,7 +109,7 @@ public struct Hub {
     sendWatches(&actions)
   }
 
-  /// Sends the writer the key-path queries that it is to watch or to stop watching.
+  /// Sends the writer the key-path queries to watch and to stop watching.
   mutating func sendWatches(_ actions: inout [HubAction]) { actions += queries.removePendingWatches() }
 
   /// Handles one event and returns the resulting actions in order.
@@ -134,14 +134,14 @@ public struct Hub {
   /// The id of the user for whom a session is counted; nil for the machine's owner, and before the hello is accepted.
   public func user(of session: SessionID) -> String? { sessions[session]?.user?.id }
 
-  /// The user whose rows are kept under a ticket; nil for the machine's owner, and for rows that were dropped.
+  /// The user whose rows are kept under an id; nil for the machine's owner, and for rows that were dropped.
   public func user(ofRows ticket: StoreRequestID) -> String? { requests.session(ofRows: ticket)?.user?.id }
 
-  /// Whether a user has an open session; tests check that none has after the last one has ended.
+  /// Whether any user has an open session; tests check that it is false at the end.
   package var hasUsers: Bool { !users.isEmpty }
 
-  /// The numbers of the tokens that sessions use, with the generations of their rights: that of the oldest session, so
-  /// that a change reaches all of them.
+  /// The numbers of the tokens that sessions use, with the generation of the rights. Of several sessions the oldest
+  /// generation is used, so that a change reaches all of them.
   public var tokensInUse: [UInt64: Int64] {
     sessions.values.inOrder().reduce(into: [:]) { tokens, session in
       if let token = session.token, tokens[token] == nil { tokens[token] = session.access.generation }
@@ -240,7 +240,7 @@ public struct Hub {
       switch session.phase {
       case .awaitingHello where silence > limits.helloMilliseconds:
         end(session, Refusal(.malformed, "no hello arrived within \(limits.helloMilliseconds) ms"), &actions)
-      // Reading what the server sent counts as a sign of life.
+      // A client that reads the server's bytes is not silent.
       case .open where silence > limits.silenceMilliseconds:
         end(session, Refusal(.unavailable, "the client was silent for \(limits.silenceMilliseconds) ms"), &actions)
       default: break

@@ -7,10 +7,10 @@ public typealias SessionID = UInt64
 
 /// Identifies a pending request to the store.
 public struct StoreRequestID: Hashable, Sendable, Comparable {
-  /// The number, which increases with each ticket; the answer carries it.
+  /// The number, which increases with each request. The answer contains it.
   public let number: UInt64
 
-  /// Creates the ticket with this number.
+  /// Creates the id with this number.
   public init(_ number: UInt64) { self.number = number }
 
   public static func < (left: StoreRequestID, right: StoreRequestID) -> Bool { left.number < right.number }
@@ -20,8 +20,8 @@ public struct StoreRequestID: Hashable, Sendable, Comparable {
 public enum Peer: Hashable, Sendable {
   /// A program of the server's own user or of root. Its sessions act under the name that their hello gives.
   case owner
-  /// A program on a network: the connection shows no user. A server without accounts takes it for one of the owner; any
-  /// other server requires a token.
+  /// A program on a network: the connection shows no user. A server without accounts treats it as a program of the
+  /// owner; any other server requires a token.
   case network
   /// Another local user, which the system names.
   case user(Principal)
@@ -31,7 +31,7 @@ public enum Peer: Hashable, Sendable {
 public enum ClientIdentity: Hashable, Sendable {
   /// The server has no accounts: the client is one of the owner.
   case owner
-  /// The user of a token, the token's number, by which it can be ended, and what the user may do.
+  /// The user of a token, the number of the token (`tokensEnded` contains it), and the rights of the user.
   case user(Principal, token: UInt64, access: GrantedAccess)
 }
 
@@ -39,8 +39,8 @@ public enum ClientIdentity: Hashable, Sendable {
 public enum BrowserUser: Hashable, Sendable {
   /// The user of the token with this number.
   case token(UInt64)
-  /// The account of this name, which the machine's owner names. Empty: the owner itself, which a server with accounts
-  /// refuses, because a browser has no connection that shows it.
+  /// The account of this name, which the owner of the machine has chosen. An empty name is the owner without an
+  /// account. A server with accounts refuses it, because a browser's connection can't prove that its user is the owner.
   case named(String)
 }
 
@@ -50,8 +50,9 @@ public struct GrantedAccess: Hashable, Sendable {
   public var rights: Rights
   /// The number of the last change of the grants, which never repeats.
   public var generation: Int64
-  /// The revision at which the last session with earlier grants had ended. A client that holds an older state may hold
-  /// what its user no longer sees, or lack what it sees now, so it does not resume. Nil if it is not known.
+  /// The revision at which the last session with earlier grants had ended. A client with an older state may have
+  /// objects that its user no longer sees, or lack objects that it sees now, so it does not resume. Nil if it is not
+  /// known.
   public var since: Revision?
 
   /// Creates the access of a user.
@@ -65,8 +66,8 @@ public struct GrantedAccess: Hashable, Sendable {
 
 /// The end of a read: the state that was read, and the last frame.
 ///
-/// The earlier frames bypass the hub, but the last frame is sent by the hub: a client applies every advance behind
-/// that frame to its new result too, so the hub must know that the result is complete before it sends anything else.
+/// The earlier frames bypass the hub, but the last frame is sent by the hub: a client applies every advance after that
+/// frame to its new result, so the hub must know that the result is complete before it sends anything else.
 public struct ReadCompletion: Sendable {
   /// The state that was read.
   public let at: Token
@@ -91,13 +92,13 @@ public enum HubEvent: Sendable {
   case drained(SessionID, bytes: Int)
   /// The connection has closed; later events of it have no effect.
   case closed(SessionID)
-  /// A batch came back from the writer, in the order of the tickets' commits.
+  /// The writer has committed a group of requests; the results are in the order of `.commit`.
   case committed([(ticket: StoreRequestID, result: WriteResult)])
   /// The writer could not commit these; none of them is known to be on disk.
   case commitFailed([StoreRequestID], StoreFailure)
   /// Progress of a batch that the writer is running.
   case batchProgress(StoreRequestID, BatchProgress)
-  /// The number of rows kept under this ticket so far; or a refusal, after which the earlier rows are useless too.
+  /// The number of rows kept under this id so far; or a refusal, after which the earlier rows are of no use either.
   case rowsKept(StoreRequestID, request: UInt64, Result<Int, Refusal>)
   /// A read is complete: all frames but the last have been sent to the session, and the hub sends the last one. Or
   /// the read was refused.
@@ -110,18 +111,18 @@ public enum HubEvent: Sendable {
   case collectFinished(StoreRequestID, Result<Token, Refusal>, damage: DamageNotice = DamageNotice())
   /// Continues the work that `.continueOrder` postponed.
   case continueOrder(StoreRequestID)
-  /// The identity behind the credential passed to `.authenticate`; or a refusal, which ends the session.
+  /// The identity for the credential passed to `.authenticate`; or a refusal, which ends the session.
   case authenticated(Result<ClientIdentity, Refusal>, session: SessionID)
   /// Tokens that can no longer be used, with the reasons: their sessions end.
   case tokensEnded([UInt64: Refusal])
-  /// The rights that principals have now, by the principals' ids: their sessions go on with these.
+  /// The present rights of principals, by the principals' ids. Their sessions continue with these.
   case rightsChanged([String: GrantedAccess])
   /// The transactions in history of the replica passed to `.findReplica`, nil if there are none. After a refusal the
   /// session commits nothing.
   case foundReplica(Result<KnownReplica?, Refusal>, session: SessionID)
   /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.
   case recognized(StoreRequestID, Bool)
-  /// A code with which a browser logs in, or why there is none.
+  /// A code with which a browser logs in, or the reason why there is none.
   case browserCode(StoreRequestID, Result<BrowserCode, Refusal>)
   /// The server's part of the status; the hub adds its own.
   case statistics(StoreRequestID, ServerStatus)
@@ -137,13 +138,13 @@ public enum HubAction: Sendable {
   case send([UInt8], to: SessionID)
   /// Send the same bytes, encoded once, to several sessions.
   case broadcast([UInt8], to: [SessionID])
-  /// Pass this to the writer, after everything that it has already.
+  /// Pass this request to the writer, after all earlier ones.
   case commit(StoreRequestID, WriteRequest)
-  /// Append rows to those kept under this ticket; on disk, because there may be gigabytes.
+  /// Append rows to those kept under this id. They are kept on disk, because there may be gigabytes.
   case keepRows(StoreRequestID, [[Value]], request: UInt64)
-  /// Discard the rows kept under this ticket.
+  /// Discard the rows kept under this id.
   case dropRows(StoreRequestID)
-  /// Assign the rows kept under the first ticket to the batch that is committed next, under the second.
+  /// Assign the rows kept under the first id to the batch that is committed next under the second id.
   case assignRows(StoreRequestID, for: StoreRequestID)
   /// Cancel the batch, because its client has cancelled it or disconnected: it stops at its next slice and is rolled
   /// back, unless it is being committed already.
@@ -161,26 +162,25 @@ public enum HubAction: Sendable {
   case continueOrder(StoreRequestID)
   /// Free these on another thread, because it takes long.
   case discard(DiscardedRows)
-  /// The session takes one more chunk of the read.
+  /// Send one more chunk of the read to the session.
   case continueRead(StoreRequestID)
   /// Cancel a `.read` or `.collect` whose result is no longer needed.
   case cancelRead(StoreRequestID)
   /// Read commits from history for a session that lags behind the ring.
   case history(StoreRequestID, after: Revision, through: Revision)
   /// From the next batch on, include the effects on this key-path query in the commit records.
-  case watch(LiveQuery, number: UInt64)
+  case watch(LiveQuery, number: UInt64, seenBy: Visibility?)
   /// Stop including the effects on the query with this number.
   case unwatch(UInt64)
   /// Whether commit records contain the objects to which the changed ones refer, from the next batch on.
   case recordReferences(Bool)
-  /// Verify the credential of a hello; nil decides about a client of the network that sends none. The welcome waits for
-  /// it.
+  /// Verify the credential of a hello; nil for a client of the network without a credential. The welcome waits for it.
   case authenticate(String?, session: SessionID)
   /// Look up the replica that a session's hello names; the welcome waits for it.
   case findReplica(UniqueID, session: SessionID)
   /// Check whether the store's history contains this state.
   case recognize(StoreRequestID, Token)
-  /// Keep the revision from which on no session of this principal has grants older than this generation.
+  /// Record the revision from which on all sessions of this principal have at least the grants of this generation.
   case recordAccess(principal: String, generation: Int64, at: Revision)
   /// Make a code with which a browser logs in as this user.
   case makeBrowserCode(StoreRequestID, BrowserUser)
@@ -194,7 +194,7 @@ public enum HubAction: Sendable {
   case close(SessionID)
   /// Write a line to the audit log.
   case audit(AuditEvent, session: SessionID)
-  /// Log a fault of the hub, which ends the session that met it.
+  /// Log a broken invariant of the hub. It has ended the session in which it occurred.
   case report(InvariantFailure, session: SessionID)
   /// All sessions have ended, and nothing is in flight: the shutdown is complete.
   case finished
@@ -208,6 +208,6 @@ public indirect enum ReadRequest: Sendable, Hashable {
   case message(ToServer.Body, author: Principal)
   /// Another read, with its answer translated for an older version of the model.
   case translated(ReadRequest, through: ModelLens)
-  /// Another read, of the graph reduced to what the session may see.
+  /// Another read, of the graph reduced to the objects that the session may see.
   case reduced(ReadRequest, to: Visibility)
 }

@@ -27,7 +27,7 @@ public struct HubLimits: Sendable {
   public var totalCommitBytes = 256 << 20
   /// Bytes of rows kept for one session's batch.
   public var rowBytes = 4 << 30
-  /// Requests of one session that wait behind commits or reads; one more is refused.
+  /// The maximum number of requests of one session that wait for commits or reads; one more is refused.
   public var waitingRequests = ProtocolLimits.maximumOutstandingRequests
   /// Reads that stream to one session at the same time; others wait.
   public var concurrentReads = 16
@@ -53,9 +53,9 @@ public struct HubLimits: Sendable {
   public var orderRows = 1_000_000
   /// The approximate size of all orders in memory, in bytes.
   public var orderBytes = 512 << 20
-  /// Orders without a window that are kept for clients that come back.
+  /// The number of orders without a window that are kept for clients that return.
   public var idleOrders = 8
-  /// How long an order without a window is kept.
+  /// The time for which an order without a window is kept.
   public var idleOrderMilliseconds: Int64 = 60_000
   /// Changes of commits applied to a newly read order in one event.
   public var carriedChanges = 256
@@ -73,13 +73,13 @@ public struct HubLimits: Sendable {
   public var frameMilliseconds: Int64 = 60_000
   /// Bytes of incomplete messages of all sessions; past it, sessions with more than `guaranteedBacklog` of them end.
   public var unfinishedBytes = 64 << 20
-  /// Bytes of objects in a commit's reply; a client fetches the rest by itself.
+  /// The maximum number of bytes of objects in a commit's reply; a client fetches the remaining objects.
   public var replyBytes = 4 << 20
 
   /// The limits of a user, for all of its connections.
   public var user = UserLimits()
-  /// Connections of one network: of an IPv4 address, or of the first 64 bits of an IPv6 address. Those of this machine
-  /// are not counted.
+  /// Connections of one network: of an IPv4 address, or of the first 64 bits of an IPv6 address. Connections from this
+  /// machine are not counted.
   public var networkConnections = 2_048
 
   /// Creates the default limits.

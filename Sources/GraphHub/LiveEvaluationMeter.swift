@@ -1,11 +1,11 @@
 // Tests: LiveEvaluationTests.swift
 import GraphModel
 
-/// Limits the steps of evaluating live queries for one commit, because the event loop does nothing else meanwhile.
+/// Limits the steps of evaluating live queries for one commit, because the evaluation blocks the event loop.
 ///
-/// Queries are evaluated in a fixed order. When the total is spent, every further query has a share of its own, so that
-/// an expensive query does not deprive cheap ones of their deltas; past four times the total, no query is evaluated.
-/// The steps are counted, never timed: equal commits have equal effects.
+/// Queries are evaluated in a fixed order. When the total is spent, every further query has its own share, so that
+/// cheap queries still get their deltas after an expensive one; past four times the total, no query is evaluated. The
+/// steps are counted, never timed: equal commits have equal effects.
 final class LiveEvaluationMeter {
   private let total: Int
   private let share: Int

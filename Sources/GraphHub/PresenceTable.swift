@@ -45,8 +45,8 @@ struct PresenceTable {
     if sessions.removeValue(forKey: session.id) != nil { forward([], of: session, left: true, &sender, &actions) }
   }
 
-  /// Notifies the sessions that no longer see each other, because one of them sees other objects now. Those that see
-  /// each other from now on learn it with the next presence.
+  /// Notifies the sessions that no longer see each other, because one of them sees other objects now. Sessions that now
+  /// see each other receive the next presence of the other.
   mutating func changeVisibility(
     of session: Session, from former: Visibility?, _ sender: inout SessionSender, _ actions: inout [HubAction]
   ) {

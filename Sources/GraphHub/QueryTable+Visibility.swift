@@ -11,16 +11,16 @@ import GraphModel
 /// A class sees an object with the references to visible objects only. The writer adds the objects to which the objects
 /// of a commit refer (`CommitRecord.referenced`). If one is missing, or if an object to which others refer becomes
 /// visible or invisible, the effect on the class is not known, and its readers reload.
+///
+/// Two kinds of predicates have no base. One that compares references decides on the objects as the class sees them, so
+/// it is evaluated for each class. For one with paths, the writer computes the effect in the graph that the class sees.
 extension QueryTable {
   /// Adds the query of a class to those of its base.
   mutating func attach(_ entry: Entry, _ visibility: Visibility, number: UInt64) {
     if classes.isEmpty { pendingWatches.append(.recordReferences(true)) }
     classes[visibility, default: []].insert(number)
-    if let base = entry.base {
-      dependents[base, default: []].append(number)
-    } else {
-      pathEntries.insert(number)
-    }
+    if let base = entry.base { dependents[base, default: []].append(number) }
+    if entry.comparesReduced { reducedEntries.insert(number) }
   }
 
   /// The base of a query, which is made with its first class.
@@ -36,7 +36,7 @@ extension QueryTable {
     classes[visibility, default: []].remove(number)
     if classes[visibility, default: []].isEmpty { classes[visibility] = nil }
     if classes.isEmpty { pendingWatches.append(.recordReferences(false)) }
-    pathEntries.remove(number)
+    reducedEntries.remove(number)
     if let base = entry.base {
       dependents[base, default: []].removeAll { $0 == number }
       if dependents[base, default: []].isEmpty {
@@ -49,7 +49,8 @@ extension QueryTable {
 
   /// Replaces the effects on bases by those on their classes.
   mutating func addClasses(
-    to effects: inout [UInt64: [LiveQueryChange]], stopped: inout Set<UInt64>, of record: CommitRecord
+    to effects: inout [UInt64: [LiveQueryChange]], stopped: inout Set<UInt64>, of record: CommitRecord,
+    _ meter: LiveEvaluationMeter
   ) {
     if classes.isEmpty { return }
     let views = Dictionary(
@@ -58,11 +59,21 @@ extension QueryTable {
       guard let changed = views[visibility]?.changedRoots, !changed.isEmpty else { continue }
       for number in numbers where entries[number]?.refersTo.isDisjoint(with: changed) == false {
         stopped.insert(number)
+        // That of a query with paths, which the writer has computed.
+        effects[number] = nil
       }
     }
-    let roots = Set(record.changes.compactMap { model.entity($0.id.entity)?.root })
-    // The writer does not follow paths for a class.
-    for number in pathEntries where entries[number]?.reads.isDisjoint(with: roots) == false { stopped.insert(number) }
+    for number in reducedEntries.sorted() where !stopped.contains(number) {
+      guard let entry = entries[number], let visibility = entry.visibility, let view = views[visibility] else {
+        assertionFailure("the query of a class is registered with it")
+        continue
+      }
+      guard let changes = view.effects(on: number, entry, meter) else {
+        stopped.insert(number)
+        continue
+      }
+      if !changes.isEmpty { effects[number] = changes }
+    }
     for base in Set(effects.keys).union(stopped) {
       guard let numbers = dependents[base] else { continue }
       let changes = stopped.remove(base) == nil ? effects[base] : nil
@@ -81,6 +92,28 @@ extension QueryTable {
     }
   }
 
+  /// Whether the commit has an object of an entity on which the query of a class depends; true for other queries.
+  func mayAffect(_ record: CommitRecord, _ entry: Entry) -> Bool {
+    entry.visibility == nil
+      || record.changes.contains { change in
+        model.entity(change.id.entity).map { entry.reads.contains($0.root) } == true
+      }
+  }
+
+  /// Whether references of unchanged objects appear or disappear for the readers of the query.
+  func concernsReferences(_ record: CommitRecord, of entry: Entry) -> Bool {
+    guard let visibility = entry.visibility else { return false }
+    return !entry.refersTo.isDisjoint(with: RecordVisibility(record, visibility, model: model).changedRoots)
+  }
+
+  /// The effect of a commit on a query that decides on the objects as its class sees them; nil if it is not known.
+  func reducedEffects(
+    of record: CommitRecord, on number: UInt64, _ entry: Entry, _ meter: LiveEvaluationMeter
+  ) -> [LiveQueryChange]? {
+    guard let visibility = entry.visibility else { return nil }
+    return RecordVisibility(record, visibility, model: model).effects(on: number, entry, meter)
+  }
+
   /// The effect of a commit on the query of a class; nil if it is not known.
   func classEffects(
     of record: CommitRecord, on entry: Entry, _ visibility: Visibility, _ changes: [LiveQueryChange]
@@ -94,6 +127,7 @@ extension QueryTable {
 struct RecordVisibility {
   private let visibility: Visibility
   private let changes: [ObjectID: ObjectChange]
+  private let inOrder: [ObjectChange]
   /// Unchanged objects to which the changed ones refer.
   private let referenced: [ObjectID: ObjectImage]
   /// The root entities of objects that have become visible or invisible, while others may refer to them.
@@ -111,7 +145,7 @@ struct RecordVisibility {
         changedRoots.insert(root)
       }
     }
-    (self.changes, self.changedRoots) = (changes, changedRoots)
+    (self.changes, self.changedRoots, inOrder) = (changes, changedRoots, record.changes)
     var referenced = [ObjectID: ObjectImage]()
     if let images = record.referenced { for image in images { referenced[image.id] = image } }
     self.referenced = referenced
@@ -125,7 +159,7 @@ struct RecordVisibility {
         assertionFailure("an effect on a query is that of a changed object")
         return nil
       }
-      // As far as the query goes: an object that did not match is not in its result.
+      // For the query, an object that did not match does not exist.
       var matching = change
       switch effect {
       case .inserted: (matching.before, matching.kind) = (nil, .inserted)
@@ -147,6 +181,27 @@ struct RecordVisibility {
       }
     }
     return visible
+  }
+
+  /// The effects on a query that decides on the objects as the class sees them; nil if a reference can't be judged, or
+  /// if the evaluation was stopped.
+  func effects(
+    on number: UInt64, _ entry: QueryTable.Entry, _ meter: LiveEvaluationMeter
+  ) -> [LiveQueryChange]? {
+    var effects = [LiveQueryChange]()
+    for change in inOrder where entry.family.contains(change.id.entity) {
+      do {
+        guard let reduced = try visibility.reduced(change, { try sees($0, isBefore: $1) }) else { continue }
+        let effect = meter.evaluate(number, steps: entry.steps, isLong: change.hasLongText) {
+          entry.evaluator.effect(of: reduced, family: entry.family)
+        }
+        guard let effect else { return nil }
+        if let effect { effects.append(effect) }
+      } catch {
+        return nil
+      }
+    }
+    return effects
   }
 
   /// The stored objects of the commit that the class sees, as it sees them; nil if a reference can't be judged.
@@ -176,6 +231,12 @@ extension Model {
     guard let entity = self.entity(entity) else { return [] }
     let properties = entity.family.flatMap { storedProperties(of: $0) }
     return Set(properties.compactMap(\.relationship).compactMap { self.entity($0.destination)?.root })
+  }
+
+  /// The root entities of the objects to which the results of a query and the paths of its predicate refer.
+  func referencedRoots(of query: LiveQuery) -> Set<EntityNumber> {
+    let read = query.predicate.reads(in: self).compactMap { property($0)?.relationship?.destination }
+    return referencedRoots(of: query.entity).union(read.compactMap { entity($0)?.root })
   }
 
   /// The root entities of all objects on which the result of a query with paths depends.

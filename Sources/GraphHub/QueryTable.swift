@@ -18,9 +18,11 @@ struct QueryTable {
     let lens: ModelLens?
     /// The objects that its readers see; nil for all.
     var visibility: Visibility?
-    /// For readers who do not see everything: the entry that matches the predicate, nil if it has paths.
+    /// For readers who do not see everything: the entry that matches the predicate; nil if that predicate does not
+    /// decide on the stored objects.
     var base: UInt64?
-    /// The root entities to whose objects the results refer; empty for readers who see everything.
+    /// The root entities to whose objects the results and the predicate's paths refer; empty for readers who see
+    /// everything.
     var refersTo = Set<EntityNumber>()
     /// The root entities of all objects on which the results depend; empty for readers who see everything.
     var reads = Set<EntityNumber>()
@@ -29,8 +31,11 @@ struct QueryTable {
     /// The estimated steps of evaluating an object before and after a change.
     let steps: Int
     /// Whether the predicate reads other objects than the evaluated one. The writer computes a commit's effect on
-    /// such a query. For a class also a reference that it may not see, because the stored one must not decide.
+    /// such a query.
     let isRelated: Bool
+    /// For a class: whether the predicate compares references that it may not see. The object as the class sees it
+    /// decides, not the stored one.
+    let comparesReduced: Bool
     /// The window that its readers see; nil when they see the complete result.
     var window: WindowKey?
     /// Ascending, so that deltas are sent in a deterministic order.
@@ -67,10 +72,10 @@ struct QueryTable {
   /// The steps of evaluating all queries for one commit.
   private let commitSteps: Int
   private(set) var entries = [UInt64: Entry]()
-  /// The queries of readers who do not see everything, by what they see.
+  /// The queries of readers who do not see everything, by their visibility.
   var classes = [Visibility: Set<UInt64>]()
-  /// Those of them whose predicates have paths.
-  var pathEntries = Set<UInt64>()
+  /// Those of them whose predicates decide on the objects as the class sees them.
+  var reducedEntries = Set<UInt64>()
   /// The entries that match the predicates of these queries, and the queries of each.
   var bases = [LiveQuery: UInt64]()
   var dependents = [UInt64: [UInt64]]()
@@ -116,15 +121,14 @@ struct QueryTable {
   mutating func add(_ entry: Entry) -> UInt64 {
     var entry = entry
     let query = entry.query
-    if entry.visibility != nil, !entry.isRelated { entry.base = base(of: query) }
+    if entry.visibility != nil, !entry.isRelated, !entry.comparesReduced { entry.base = base(of: query) }
     lastNumber += 1
     entries[lastNumber] = entry
-    if let visibility = entry.visibility {
-      attach(entry, visibility, number: lastNumber)
-    } else if entry.isRelated {
+    if let visibility = entry.visibility { attach(entry, visibility, number: lastNumber) }
+    if entry.isRelated {
       related.append(lastNumber)
-      pendingWatches.append(.watch(query, number: lastNumber))
-    } else {
+      pendingWatches.append(.watch(query, number: lastNumber, seenBy: entry.visibility))
+    } else if entry.visibility == nil {
       index.insert(query, number: lastNumber)
     }
     return lastNumber
@@ -156,13 +160,14 @@ struct QueryTable {
   func entry(_ query: LiveQuery, _ lens: ModelLens?, _ visibility: Visibility?) -> Entry {
     let entity = model.entity(query.entity)
     assert(entity != nil, "a query is registered once its entity is known")
+    let isRelated = !query.predicate.readsOnlyOwnImage(in: model)
     return Entry(
       query: query, lens: lens, visibility: visibility,
-      refersTo: visibility == nil ? [] : model.referencedRoots(of: query.entity),
+      refersTo: visibility == nil ? [] : model.referencedRoots(of: query),
       reads: visibility == nil ? [] : model.readRoots(of: query), family: entity.map(\.family) ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model), steps: 2 * query.predicate.evaluationSteps,
-      isRelated: !query.predicate.readsOnlyOwnImage(in: model)
-        || visibility?.judge.mayHideReferences(of: query.predicate) == true)
+      isRelated: isRelated,
+      comparesReduced: !isRelated && visibility?.judge.mayHideReferences(of: query.predicate) == true)
   }
 
   /// Removes the session from the query's readers, and the query with its last reader.
@@ -187,14 +192,13 @@ struct QueryTable {
     guard let entry = entries.removeValue(forKey: number) else { return assertionFailure("a query is removed once") }
     let key = Key(query: entry.query, lens: entry.lens, visibility: entry.visibility)
     if numbers[key] == number { numbers[key] = nil }
-    if let visibility = entry.visibility {
-      detach(entry, visibility, number: number)
-    } else if entry.isRelated {
+    if entry.isRelated {
       related.removeAll { $0 == number }
       pendingWatches.append(.unwatch(number))
-    } else {
+    } else if entry.visibility == nil {
       index.remove(entry.query, number: number)
     }
+    if let visibility = entry.visibility { detach(entry, visibility, number: number) }
   }
 
   mutating func removePendingWatches() -> [HubAction] {
@@ -234,7 +238,7 @@ struct QueryTable {
       for effect in related.effects where entries[effect.query] != nil { effects[effect.query] = effect.changes }
     }
     var stopped = meter.stopped
-    addClasses(to: &effects, stopped: &stopped, of: record)
+    addClasses(to: &effects, stopped: &stopped, of: record, meter)
     return CommitEffects(
       known: effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }, stopped: stopped.sorted())
   }
@@ -282,20 +286,18 @@ struct QueryTable {
     }
     // The rows of a window are known for the present only.
     if entry.window != nil { return nil }
-    if entry.isRelated, entry.visibility != nil {
-      let isTouched = record.changes.contains { change in
-        model.entity(change.id.entity).map { entry.reads.contains($0.root) } == true
-      }
-      return isTouched ? nil : []
-    }
     if entry.isRelated {
-      guard let related = record.related, number <= related.knownThrough, !related.unknown.contains(number) else {
-        return nil
+      guard let related = record.related, number <= related.knownThrough else {
+        return mayAffect(record, entry) ? nil : []
       }
+      if related.unknown.contains(number) || concernsReferences(record, of: entry) { return nil }
       guard let effect = related.effects.first(where: { $0.query == number }) else { return [] }
       return effect.changes
     }
     let meter = LiveEvaluationMeter(total: commitSteps)
+    if entry.comparesReduced {
+      return concernsReferences(record, of: entry) ? nil : reducedEffects(of: record, on: number, entry, meter)
+    }
     var changes = [LiveQueryChange]()
     for change in record.changes {
       let effect = meter.evaluate(number, steps: entry.steps, isLong: change.hasLongText) {

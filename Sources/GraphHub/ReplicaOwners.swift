@@ -5,8 +5,8 @@ import GraphWire
 /// The principals of the replica ids that sessions use.
 ///
 /// A replica id is half of the key of its transactions: the store answers a known key with the first outcome. An id
-/// therefore belongs to one principal, the author of its newest commit. This table has the ids that are in use, some of
-/// which have committed nothing. The welcome adds an entry, and the end of its last session removes it, or the answer
+/// therefore belongs to one principal, the author of its newest commit. This table has the ids that are in use,
+/// including ids without commits. The welcome adds an entry, and the end of its last session removes it, or the answer
 /// to the last commit of that session.
 ///
 /// A lookup that began before an entry is removed may not have found its commits, so the entry counts until then.

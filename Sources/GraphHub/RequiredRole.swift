@@ -8,8 +8,8 @@ extension ToServer.Body {
   /// The lowest role whose sessions may send the message.
   ///
   /// Every role may send a commit and an undo, because the writer judges each of their changes. Presence and staged
-  /// rows have no effect to judge. A restore, a batch and an import read the store at length on the only writer before
-  /// it is known what they change, so a session that may change nothing does not begin one.
+  /// rows have no effect to judge. A restore, a batch and an import read the store for a long time on the only writer
+  /// before their changes are known, so a session that may not change anything can't begin one.
   var requiredRole: Role {
     switch self {
     case .presence, .batchRows, .restore, .batch, .importGraph: .commenter

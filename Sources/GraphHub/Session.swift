@@ -5,14 +5,15 @@ import GraphWire
 
 /// The hub's state of one connection.
 ///
-/// Everything that the session registered is found from here and released when the session ends, for any reason.
+/// It has references to everything that the session has registered, so that all of it is released when the session
+/// ends, for any reason.
 ///
 /// A class, because a delta visits a thousand sessions, and copying so many fields would cost more than the visit.
 /// Only the hub holds references to its sessions.
 final class Session {
   enum Phase {
     case awaitingHello
-    /// The hello, which came as this request, is accepted; its credential is being verified.
+    /// The hello was accepted; its credential is being verified. `request` is the number of the hello.
     case authenticating(Hello, request: UInt64)
     /// The store looks the replica of the hello up.
     case findingReplica(Hello, request: UInt64, Principal)
@@ -44,7 +45,7 @@ final class Session {
     var state: State
     /// The client's result, or deltas already sent, contain everything up to this revision.
     var through: Revision
-    /// The number of the subscribing request; chunks carry it.
+    /// The number of the subscribing request, which chunks repeat.
     var request: UInt64
   }
 
@@ -60,21 +61,25 @@ final class Session {
     var visibility: Visibility?
     /// The generation of the rights.
     var generation: Int64 = 0
-    /// The session resumes no state up to this revision, because it may be one of other rights.
+    /// The session resumes no state up to this revision, because that state may have been read with other rights.
     var since: Revision = 0
-    /// The present numbers of live queries that were renumbered when the rights changed, by those that a message may
-    /// still name which the client sent before it learned of the change.
+    /// The present numbers of the live queries that were renumbered when the rights changed, by their former numbers. A
+    /// message that the client sent before it knew of the change names the former number.
     private(set) var renumbered = [UInt64: UInt64]()
 
     mutating func renumber(_ query: UInt64, as number: UInt64) {
       for (former, present) in renumbered where present == query { renumbered[former] = number }
       renumbered[query] = number
     }
+
+    /// Records that a number is given to a query of the client. It may have been that of an earlier one, before the
+    /// rights changed.
+    mutating func assign(_ number: UInt64) { renumbered[number] = nil }
   }
 
   let id: SessionID
   var phase = Phase.awaitingHello
-  /// The one on whose behalf the session acts; nil before its hello is accepted.
+  /// The principal for which the session acts; nil before its hello is accepted.
   var principal: Principal?
   let peer: Peer
   /// The sessions of the same user; nil for the machine's owner, and before the hello is accepted.
@@ -84,7 +89,7 @@ final class Session {
   var replica = UniqueID.zero
   /// Whether `ReplicaOwners` counts the session.
   var isBound = false
-  /// Why the session's commits are refused: the store could not look its replica up.
+  /// The reason why the session's commits are refused: the store could not look up its replica.
   var commitRefusal: Refusal?
   /// The lens of a client with an older version of the model; nil for the server's version.
   var lens: ModelLens?
@@ -119,7 +124,7 @@ final class Session {
 
   init(_ id: SessionID, _ peer: Peer, lastActivity: Int64) {
     (self.id, self.peer, self.lastActivity) = (id, peer, lastActivity)
-    // Without accounts, a client of the network is one of the owner; otherwise its token decides.
+    // Without accounts, a client of the network acts for the owner; with accounts, its token decides.
     let role: Role = if case .user = peer { .editor } else { .owner }
     access = Access(role: role)
   }
@@ -129,7 +134,7 @@ final class Session {
   var rights: Rights? { access.rights }
   var visibility: Visibility? { access.visibility }
 
-  /// The read request as the session sees the graph: reduced to what it may see, and translated by its lens.
+  /// The read request, reduced to the objects that the session may see, and translated by its lens.
   func perspective(of request: ReadRequest) -> ReadRequest {
     let reduced = if let visibility { ReadRequest.reduced(request, to: visibility) } else { request }
     return lens.map { .translated(reduced, through: $0) } ?? reduced

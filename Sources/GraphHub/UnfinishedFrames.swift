@@ -10,7 +10,7 @@ struct UnfinishedFrames {
   private struct Part {
     let session: Session
     let bytes: Int
-    /// When its first byte arrived, or when the server last resumed reading from the session.
+    /// The time at which its first byte arrived, or at which the server last resumed reading from the session.
     var since: Int64
   }
 

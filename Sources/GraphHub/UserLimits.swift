@@ -7,7 +7,7 @@ public struct UserLimits: Sendable {
   /// Live queries; one more is refused.
   public var queries = 32_768
   /// The estimated steps of evaluating all live queries for one object; a query that exceeds them is refused. Half of
-  /// what the queries of all clients may take for a commit.
+  /// the limit for the queries of all clients for one commit.
   public var querySteps = 1 << 21
   /// Reads in progress; others wait.
   public var reads = 64

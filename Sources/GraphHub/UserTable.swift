@@ -28,7 +28,7 @@ struct UserTable {
 
   /// Removes a session whose connection has closed.
   mutating func remove(_ session: Session) {
-    // The owner's sessions, and those that were refused before, have no user.
+    // The owner's sessions, and sessions that were refused before the count, have no user.
     if let user = session.user {
       session.user = nil
       user.count(session, by: -1)
@@ -47,8 +47,8 @@ struct UserTable {
 
 /// The use of the server by all open sessions of one user.
 ///
-/// The sessions count what they use themselves (`Session`), so that no path can omit it. A class, because the sessions
-/// of the user share it; only the hub holds references.
+/// Each session counts its own resources (`Session`), so that no path of the code can omit them. A class, because the
+/// sessions of the user share it; only the hub holds references.
 final class UserSessions {
   /// The id of the principal.
   let id: String
@@ -67,7 +67,7 @@ final class UserSessions {
   private var totalSteps = 0
   private var heldReads = HeldSessions()
   private var heldCommits = HeldSessions()
-  /// The session that `nextHeld` has returned last, which precedes those that still wait.
+  /// The session that `nextHeld` returned last. It precedes the sessions that still wait.
   private var turn: SessionID?
 
   private struct QueryKey: Hashable {
@@ -115,7 +115,7 @@ final class UserSessions {
 
   func countBacklog(_ change: Int) { backlog += change }
 
-  /// Counts a session and what it uses, or with -1 no longer.
+  /// Adds a session and its resources to the counts; removes them with -1.
   fileprivate func count(_ session: Session, by sign: Int) {
     connections += sign
     countReads(sign * session.reads.count)
@@ -144,7 +144,7 @@ final class UserSessions {
     return true
   }
 
-  /// The next session that may go on, because the user is below a limit again; nil if there is none.
+  /// The next session that may continue, because the user is below a limit again; nil if there is none.
   func nextHeld() -> Session? {
     var next = hasReachedReads ? nil : heldReads.popFirst()
     if next == nil, !hasReachedCommits { next = heldCommits.popFirst() }

@@ -56,7 +56,7 @@ package enum ObjectJSON {
     return .object(members)
   }
 
-  /// An undo or a redo, with what it skipped.
+  /// An undo or a redo, with the values that it skipped.
   package static func commit(_ entry: CommitEntry, skipped: [Conflict], _ model: Model) -> JSON {
     guard case .object(let members) = commit(entry, model), !skipped.isEmpty else { return commit(entry, model) }
     let list = skipped.map { conflict in

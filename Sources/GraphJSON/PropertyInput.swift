@@ -15,7 +15,7 @@ package struct InvalidInputError: Error, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 }
 
-/// The new content of a property, as far as it is known without looking up the objects that it names.
+/// The new content of a property, before the objects that it names are looked up.
 package struct PropertyInput {
   package enum Content: Hashable {
     case value(Value)
@@ -64,7 +64,7 @@ package struct PropertyInput {
   }
 
   /// Makes the inputs of all sources.
-  /// - Throws: all mistakes at once.
+  /// - Throws: one error with all mistakes.
   package static func all<Source>(
     _ sources: [Source], _ make: (Source) throws(InvalidInputError) -> PropertyInput
   ) throws(InvalidInputError) -> [PropertyInput] {

@@ -1,7 +1,7 @@
 // Tests: LocalCommitLogTests.swift, LogFailureTests.swift
 import GraphModel
 
-/// Where a commit becomes durable: the entries of a store, in the order of their revisions.
+/// Makes commits durable: a log of the entries of a store, in the order of their revisions.
 ///
 /// One caller at a time may use a log; `status` may be read on any thread. The bodies are opaque to the log.
 public protocol CommitLog: Sendable {

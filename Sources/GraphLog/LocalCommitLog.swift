@@ -48,7 +48,7 @@ public final class LocalCommitLog: CommitLog {
     try self.init(opening: LocalLogDisk(folder: folder), store: store, options: options)
   }
 
-  /// Begins a log after a state of a store, for a store without a log or one that was restored or migrated.
+  /// Begins a log after a state of a store, for a store that has no log or that was restored or migrated.
   ///
   /// Removes all segments that the folder holds.
   /// - Parameter folder: the path of the folder; it is created, its parent exists.

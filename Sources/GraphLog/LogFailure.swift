@@ -46,7 +46,7 @@ enum LogFailure {
       advice: keepCopy)
   }
 
-  /// - Parameter evidence: what shows that the bytes had been synced.
+  /// - Parameter evidence: the evidence that the bytes had been synced.
   static func damaged(_ path: String, at offset: Int, _ evidence: String) -> StoreFailure {
     StoreFailure(.corrupt, "the log segment \(path) is damaged at byte \(offset)", cause: evidence, advice: keepCopy)
   }

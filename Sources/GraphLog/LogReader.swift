@@ -1,7 +1,7 @@
 // Tests: LocalCommitLogTests.swift, LogDamageTests.swift, ServedLogTests.swift
 import GraphModel
 
-/// Reads the records of a log without changing it; the memory that it needs is that of one segment.
+/// Reads the records of a log without changing it. It needs the memory of one segment.
 ///
 /// The log must not be written meanwhile: a group that is written during a read looks like damage. `attempt` is for a
 /// log that another program may be writing.
@@ -81,7 +81,7 @@ extension LogReader {
   /// gap or damage, so the caller tries again after a failure, with a new snapshot of the store.
   ///
   /// *A failure that the writer causes does not recur in the next attempt.* The writer writes a group only after the
-  /// groups before it. So a sound record behind a bad one means that the read passed the place of the bad record before
+  /// groups before it. So a sound record after a bad one means that the read passed the place of the bad record before
   /// its group was written, and the next read finds both. A missing file was listed before it was renamed or removed,
   /// and the next list lacks it. Before segments of a revision are recycled or superseded, the store holds that
   /// revision, so the next snapshot closes the gap. Only another event can cause another failure, and the writer

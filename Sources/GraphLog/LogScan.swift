@@ -5,7 +5,7 @@ import GraphModel
 ///
 /// The newest segment with a valid header is the end of the log. Each header names the segment that it continues, so
 /// the log is the chain from there to a segment that begins the log, or to one whose predecessor was recycled. Segments
-/// outside the chain are superseded. Files behind the end were prepared and not begun, or their first write was torn.
+/// outside the chain are superseded. Files after the end were prepared and not begun, or their first write was torn.
 struct LogScan {
   /// The segments of the log, the oldest first.
   private(set) var segments = [Segment]()

@@ -47,7 +47,7 @@ struct LogFileIdentities {
 }
 
 extension LogWriter {
-  /// Compares the files with records that are not forgotten with those that the next start finds.
+  /// Compares the files with unforgotten records to the files that the next start would find.
   /// - Throws: `StoreFailure(.moved)`; the log accepts no group before `restart`.
   mutating func verify() throws {
     guard !needsRestart else { throw LogRefusal.needsRestart }
@@ -63,7 +63,7 @@ extension LogWriter {
   /// Prepares the folder of a log that begins again: creates it if it was moved away or removed.
   ///
   /// Segments in a folder that took its place may belong to another store. They are renamed, because the next start
-  /// would read them, and nothing that this log did not write is removed.
+  /// would read them. They are not removed, because this log did not write them.
   mutating func replaceMovedFolder() throws {
     if disk.folderIdentity() == names.folder { return }
     try disk.makeFolder()

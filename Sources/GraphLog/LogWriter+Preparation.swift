@@ -70,7 +70,7 @@ extension LogWriter {
     let used = Set(segments.map(\.header.number) + spares.map(\.number))
     let others = names.compactMap(Segment.number).filter { !used.contains($0) }
     for number in others { try disk.remove(Segment.name(number)) }
-    // A removed log of another store must not come back.
+    // After a crash, a removed log of another store must not reappear.
     if !others.isEmpty { try disk.synchronizeFolder() }
   }
 }
@@ -123,7 +123,7 @@ private func removingOnFailure<Result>(_ name: String, _ disk: any LogDisk, _ bo
     do {
       try disk.remove(name)
     } catch {
-      // The disk fails in every way. A file without a header holds nothing, and the next opening removes it.
+      // The disk fails in every way. A file without a header has no records, and the next opening removes it.
     }
     throw failure
   }

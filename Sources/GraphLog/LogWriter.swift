@@ -1,10 +1,10 @@
 // Tests: LocalCommitLogTests.swift, LogFailureTests.swift, RandomLogTests.swift
 import GraphModel
 
-/// Writes a log: a group is one write and one sync per segment that it touches, almost always one.
+/// Writes a log. A group needs one write and one sync for each segment that it touches, which is almost always one.
 ///
 /// The last of `segments` is the present one, which is written. `spares` are prepared files without a header. A segment
-/// whose records are all forgotten stays in place until the next spare is made of it.
+/// whose records are all forgotten is kept until it is reused as the next spare.
 struct LogWriter {
   /// The file that is written.
   struct WrittenSegment {
@@ -75,7 +75,7 @@ struct LogWriter {
     names = try LogFileIdentities(disk)
     guard let found = try disk.names() else { throw LogFailure.missing(disk.folder) }
     let existing = found.compactMap(Segment.number)
-    // A store that was moved away may come back, and need them.
+    // A store that was moved away may be moved back and need them.
     for number in existing where try LogScan.isForeign(number, disk, store) {
       try disk.rename(Segment.name(number), to: Segment.name(number) + ".orphan")
     }
@@ -90,8 +90,8 @@ struct LogWriter {
     try removeOtherFiles()
   }
 
-  /// Begins again in a new file, because the pages of a file whose sync failed can't be trusted, and because a file
-  /// that was moved is not found by the next start.
+  /// Begins again in a new file: the pages of a file whose sync failed are unreliable, and the next start does not find
+  /// a file that was moved.
   mutating func restart(after state: LogPosition, with records: [LogRecord], salt: UInt64) throws {
     needsRestart = true
     var order = RevisionOrder(after: state.revision)

@@ -1,6 +1,6 @@
 /// A condition that the code relies on does not hold: a fault of this program, regardless of its input.
 ///
-/// The request that met it is refused and changes nothing; the daemon logs the name.
+/// The request in which it occurred is refused and changes nothing; the daemon logs the name.
 public struct InvariantFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The condition, as a sentence: "a planned object has a table".
   public let name: String
@@ -13,7 +13,7 @@ public struct InvariantFailure: Error, Hashable, Sendable, CustomStringConvertib
 
 /// Whether a broken invariant ends the process.
 public enum Invariants {
-  /// True in debug builds. A test that shows what a release build does binds it to false.
+  /// True in debug builds. A test of the behavior of a release build binds it to false.
   @TaskLocal public static var areFatal = isDebugBuild
 
   private static var isDebugBuild: Bool {

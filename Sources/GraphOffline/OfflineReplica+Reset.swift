@@ -90,7 +90,7 @@ extension OfflineReplica {
   /// The result of a delete of everything.
   package struct DeleteOutcome: Sendable {
     package var deleted = 0
-    /// The objects that stay, because others have changed them or what depends on them.
+    /// The objects that stay, because others have changed them or objects that depend on them.
     package var kept = [ObjectID]()
   }
 

@@ -15,7 +15,7 @@ import Logging
 /// edits.
 /// `synchronize` sends them, and receives what others have committed.
 public struct OfflineReplica: Sendable {
-  /// Where the server's replicas are.
+  /// The folder of the server's replicas.
   package let folder: ReplicaFolder
   /// Returns the present time.
   let now: @Sendable () -> Timestamp
@@ -70,17 +70,15 @@ public struct OfflineReplica: Sendable {
 
   // MARK: - Keeping it
 
-  /// Makes a replica of what the user sees, or brings the one that there is up to date, and keeps it from now on.
+  /// Turns sync on: creates a replica of the objects that the user sees, or updates the existing one.
   package func turnOn(connect: Connect) async throws -> SyncReport {
     let client = try await connect(nil)
     do {
       let welcome = try invariant(client.welcome, "a client that is connected was welcomed")
       let folder = self.folder.folder(store: welcome.head.store, principal: welcome.principal)
       try self.folder.use(folder)
-      var generator = SystemRandomNumberGenerator()
       let identity = UnsentFile.Replica(
-        id: UniqueID(high: generator.next() | 1, low: generator.next()), store: welcome.head.store,
-        principal: welcome.principal, author: welcome.author)
+        id: GraphClient.newReplica, store: welcome.head.store, principal: welcome.principal, author: welcome.author)
       let unsent = try UnsentFile.create(folder: folder, replica: identity)
       defer { unsent.close() }
       if !FileManager.default.fileExists(atPath: folder + "/" + ReplicaStore.mirrorName) {
@@ -118,8 +116,8 @@ public struct OfflineReplica: Sendable {
     if replica.state == .off { throw Refusal(.conflict, "sync is off: run stickies sync on") }
     let client = try await connect(replica.id)
     do {
-      try await completeInterrupted(replica, unsent, client, current)
-      let report = try await synchronize(client, replica, unsent, current, connect)
+      let synchronizer = ReplicaSynchronizer(folder: current, client: client, unsent: unsent, now: now)
+      let report = try await synchronizer.run(connect: connect)
       await client.close()
       return report
     } catch {
@@ -128,73 +126,13 @@ public struct OfflineReplica: Sendable {
     }
   }
 
-  private func synchronize(
-    _ client: GraphClient, _ replica: UnsentFile.Replica, _ unsent: UnsentFile, _ current: String, _ connect: Connect
-  ) async throws -> SyncReport {
-    let welcome = try invariant(client.welcome, "a client that is connected was welcomed")
-    guard welcome.head.store == replica.store, UTF8Comparison.equal(welcome.principal, replica.principal) else {
-      throw Refusal(
-        .notAllowed,
-        "the server at this address has another store, or knows you as \(welcome.author): what was not sent stays in "
-          + "\(current); stickies sync on makes a replica of this one")
-    }
-    let model = client.context.model
-    let mirror = try await openMirror(current, client)
-    let synchronizer = ReplicaSynchronizer(
-      folder: current, client: client, unsent: unsent, mirror: mirror, now: now)
-    defer { synchronizer.close() }
-    let isCopy = try unsent.isCopy || welcome.lastSequence > replica.left
-    guard isCopy else {
-      try await synchronizer.send()
-      try await synchronizer.settle()
-      return synchronizer.report
-    }
-    // Intents that have left may be committed under the old id, and are asked for under it. The others get a new one.
-    try await synchronizer.send(onlyLeft: true)
-    var generator = SystemRandomNumberGenerator()
-    let fresh = UniqueID(high: generator.next() | 1, low: generator.next())
-    try unsent.renew(fresh, form: IntentForm(model))
-    let renewed = try await connect(fresh)
-    let other = ReplicaSynchronizer(
-      folder: current, client: renewed, unsent: unsent, mirror: try MirrorStore(path: mirror.path, model: model),
-      now: now)
-    defer { other.close() }
-    do {
-      try await other.send()
-      try await other.settle()
-    } catch {
-      await renewed.close()
-      throw error
-    }
-    await renewed.close()
-    var report = synchronizer.report
-    report.add(other.report)
-    return report
-  }
-
-  /// Completes a reset that was interrupted. A delete of everything is never sent again without being asked for: if the
-  /// server has it, its commit is received like any other.
-  private func completeInterrupted(
-    _ replica: UnsentFile.Replica, _ unsent: UnsentFile, _ client: GraphClient, _ current: String
-  ) async throws {
-    switch replica.state {
-    case .on, .off: return
-    case .deleting: break
-    case .discarding: try await ReplicaSynchronizer.load(current, client, now: now())
-    }
-    try unsent.setState(.on)
-  }
-
   /// Opens the mirror, after a load if there is none of this version of the model.
-  func openMirror(
-    _ folder: String, _ client: GraphClient
-  ) async throws -> MirrorStore {
-    let path = folder + "/" + ReplicaStore.mirrorName
+  func openMirror(_ folder: String, _ client: GraphClient) async throws -> MirrorStore {
     do {
-      return try MirrorStore(path: path, model: client.context.model)
-    } catch let failure as StoreFailure where [.notAStore, .modelDiffers, .corrupt].contains(failure.code) {
+      return try ReplicaSynchronizer.openMirror(folder, client.context.model)
+    } catch let failure as StoreFailure where failure.isMissingMirror {
       try await ReplicaSynchronizer.load(folder, client, now: now())
-      return try MirrorStore(path: path, model: client.context.model)
+      return try ReplicaSynchronizer.openMirror(folder, client.context.model)
     }
   }
 }

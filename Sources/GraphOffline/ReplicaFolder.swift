@@ -4,7 +4,8 @@ import GraphModel
 import GraphReplicaStore
 import GraphStore
 
-/// Where the replicas of one server are: a folder for each store and principal, and a file that names the present one.
+/// The folder with the replicas of one server: a folder for each store and principal, and a file that names the present
+/// one.
 ///
 /// The server behind an address may be replaced by one with another store, and the user may log in under another
 /// account. Each pair has files of its own, so edits never reach a store or an account that they were not made for.

@@ -3,7 +3,7 @@
 /// The times of a connection, in milliseconds of a monotonic clock. It says when to ping, when the server is silent,
 /// and when the connection counts as lost.
 ///
-/// An idle client sleeps between heartbeats: nothing here depends on more frequent ticks.
+/// An idle client sleeps between heartbeats: more frequent ticks are not needed.
 struct ConnectionTimer {
   /// The phase of the connection, which decides how long the server may be silent.
   enum Phase {
@@ -25,19 +25,19 @@ struct ConnectionTimer {
   /// The time of the last tick; 0 before the first.
   private var now: Int64 = 0
   private var lastReceived: Int64 = 0
-  /// When the last request that the server answers was sent; it does not answer other messages.
+  /// The time at which the last request was sent that the server answers; it does not answer other messages.
   private var lastRequested: Int64 = 0
   private var heartbeat: Int64 = 15_000
   private var awaited = AwaitedReply.nothing
   /// Whether the owner was notified of a long silence.
   private(set) var isSilent = false
 
-  /// How long a server may take to answer a hello.
+  /// The time within which a server must answer a hello.
   private static let welcomeMilliseconds: Int64 = 10_000
 
   // MARK: - Deadlines
 
-  /// When the next tick is due; nil without a connection.
+  /// The time at which the next tick is due; nil without a connection.
   func deadline(in phase: Phase) -> Int64? {
     guard let due = due(in: phase) else { return nil }
     if case .sinceNextTick = awaited { return now }
@@ -56,7 +56,7 @@ struct ConnectionTimer {
     }
   }
 
-  /// How many milliseconds the server may send nothing before the connection counts as lost.
+  /// The milliseconds without a message after which the connection counts as lost.
   func patience(in phase: Phase) -> Int64 {
     switch phase {
     case .handshaking: Self.welcomeMilliseconds

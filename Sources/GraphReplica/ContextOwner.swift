@@ -1,11 +1,12 @@
 // Tests: ContextOwnerTests.swift
 import GraphModel
 
-/// An owner of a context's connection: a client, or the past of one. It sends what calls on the context cause.
+/// An owner of a context's connection: a client, or the past of one. It sends the messages that calls on the context
+/// cause.
 ///
 /// The context itself is pure: a call on it queues actions and loads, which its owner takes with `takeActions` and
-/// `sendLoads`. It notifies the owner of the first of them, so that each call takes effect by itself. A context
-/// without an owner waits until its maker takes them, as a simulation does.
+/// `sendLoads`. The context notifies the owner of the first message, so that a caller need not send anything
+/// explicitly. A context without an owner waits until its maker takes them, as a simulation does.
 package protocol ContextOwner: AnyObject {
   /// Called on the context's actor when a call on the context, or on a child of it, has left something to send; once
   /// until `takeActions`. An owner may send it at once, or at the end of the turn together with later calls.

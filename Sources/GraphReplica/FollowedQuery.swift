@@ -4,7 +4,7 @@ import GraphWire
 
 /// A query that the replica follows, across connections.
 ///
-/// The owner holds a result from the first one on. `state` carries the token of that result, from which a reconnect
+/// After the first result, the owner always holds one. `state` has the token of that result, from which a reconnect
 /// resumes. Each query has its own token, because one may be reloading while the others advance.
 struct FollowedQuery {
   enum State {
@@ -55,15 +55,16 @@ struct FollowedQuery {
 
   /// The places of a window that has been subscribed to.
   struct WindowPlaces {
-    /// The place that the server was sent last.
+    /// The place that was last sent to the server.
     var sent: Subscribe.Window
     /// The place of the rows that are being received or visible.
     var visible: Subscribe.Window
   }
 
-  /// The query as its owner wants it.
+  /// The query that its owner has requested.
   private(set) var subscribe: Subscribe
-  /// The most objects that its owner accepts; a larger result refuses the query. Nil for any number.
+  /// The maximum number of objects that its owner accepts; the query is refused if its result is larger. Nil for any
+  /// number.
   let maximumCount: Int?
   /// Nil for a query without a window, and before the first subscription.
   private(set) var places: WindowPlaces?
@@ -124,7 +125,7 @@ struct FollowedQuery {
     accept(number: number, request: request) { result in
       switch result {
       case .current: break
-      // A server that resumes a reload does not know what it has sent; the result that it has begun counts.
+      // A server that resumes a reload has no record of what it had sent. The state of the reload counts.
       case .receiving(let incoming, let old): result = .receiving(incoming, old: since ?? old)
       case .reloading: if let since { result = .current(at: since) }
       }
@@ -137,7 +138,8 @@ struct FollowedQuery {
   }
 
   private mutating func accept(number: UInt64, request: UInt64, _ update: (inout ResultState) -> Void) {
-    // From here on the state of the result counts: the owner has seen what came after its first token.
+    // From now on, the state of the result is the one to resume from: the owner has seen later states than its first
+    // token.
     subscribe.since = nil
     switch state {
     case .waiting(let held), .subscribing(let held):
@@ -192,7 +194,7 @@ struct FollowedQuery {
     }
   }
 
-  /// Makes the request of a move the one that the server's answers name from here on.
+  /// Records the request of a move, because the server's answers name it from now on.
   mutating func setRequest(_ request: UInt64) {
     modifySubscription { $0.request = request }
   }
@@ -201,7 +203,7 @@ struct FollowedQuery {
   @discardableResult
   private mutating func modifySubscription<Result>(_ body: (inout Subscription) -> Result) -> Result? {
     guard case .followed(var subscription) = state else { return nil }
-    // Releases the reference of `state`: objects of a result are added in place.
+    // Releases the reference of `state`, so that objects are added to the result without a copy.
     state = .waiting(held: nil)
     defer { state = .followed(subscription) }
     return body(&subscription)

@@ -54,9 +54,9 @@ extension ObjectContext {
 
   // MARK: - Saving into the parent
 
-  /// Makes this context's edits unsaved edits of the parent. They go over the parent's own edits, and over what other
-  /// clients have committed since. An object's base stays at the oldest revision that its edits have seen, so that
-  /// the server detects conflicts when the parent saves.
+  /// Makes this context's edits unsaved edits of the parent. They replace the parent's own edits, and the values that
+  /// other clients have committed since. An object's base stays at the oldest revision that its edits have seen, so
+  /// that the server detects conflicts when the parent saves.
   func saveIntoParent() {
     guard let parent else { return assertionFailure("only a child saves into its parent") }
     // Temporary ids ascend in the order of creation.

@@ -11,7 +11,7 @@ extension ObjectContext {
     return instance(of: addInserted(entity))
   }
 
-  /// The state of a new object of a class; in a context of the past one that counts as deleted.
+  /// The state of a new object of a class; in a context of the past, an object that counts as deleted.
   func insertedState(of type: ManagedObject.Type) -> ObjectState {
     guard let entity = model.entity(named: type.entityName) else {
       fatalError("\(type) can't be inserted: the model \(model.name) has no entity \"\(type.entityName)\"")
@@ -84,7 +84,7 @@ extension ObjectContext {
     // The object was deleted or rolled back.
     if state.isDeleted { return }
     if let attribute = property.attribute, attribute.isTransient {
-      // The server never validates transient values: ignore what the attribute can't hold.
+      // The server never validates transient values, so values that the attribute can't hold are ignored.
       if let checked = attribute.checked(value) { state.transients[property.number] = checked }
       return
     }

@@ -17,6 +17,8 @@ extension ObjectContext {
       load(rows, into: query, at: at.revision)
       loads.restartPrefetch(of: query)
     case .resumed(let query, _): loads.prefetchMissing(of: query)
+    case .welcomed(let welcome): loads.recordRoles(welcome.grants, of: welcome.principal)
+    case .rights(let grants): loads.recordRoles(grants)
     case .diverged:
       for index in queuedSaves.indices where queuedSaves[index].request != nil { queuedSaves[index].isOutdated = true }
       tombstones.removeAll()
@@ -37,10 +39,12 @@ extension ObjectContext {
       apply(update)
       loads.prefetch(for: update)
     case .refusedQuery(let query, let refusal):
+      let unchecked = loads.uncheckedObjects(of: query)
       windows[query] = nil
       loads.removePrefetch(of: query)
       // Unless an observer has ended the query.
       if results.removeValue(forKey: query) != nil {
+        loads.checkDeparted(unchecked, from: query)
         var change = ObjectsDidChange()
         change.refused = [query: refusal]
         post(change)
@@ -82,6 +86,7 @@ extension ObjectContext {
     if isWhole { change.deleted = deleteMissing(from: result, of: query, at: revision) }
     change.departed = old.subtracting(change.deleted).filter { result[$0] == nil }.sorted()
     results[query] = result
+    loads.checkDeparted(change.departed, from: query)
     post(change)
   }
 
@@ -175,7 +180,7 @@ extension ObjectContext {
     replaceStored(of: state, by: image)
   }
 
-  /// Replaces the stored image. Unsaved texts are rebased over what other clients wrote, so that both stay.
+  /// Replaces the stored image. Unsaved texts are rebased over the edits of other clients, so that both stay.
   private func replaceStored(of state: ObjectState, by image: ObjectImage) {
     state.stored = image
     state.uncertainTexts = []

@@ -11,9 +11,9 @@ struct QueuedSave {
   var preconditions = [(state: ObjectState, condition: Precondition)]()
   /// The objects that it changes, with their bases at the time of the save.
   var states: [(state: ObjectState, kind: Change.Kind, base: Revision)]
-  /// An undo, a redo or a restore. It is queued like a save because it refers to the saves before it.
+  /// An undo, a redo or a restore; nil for a save. It is queued like a save because it refers to the saves before it.
   var request: ReplicaEvent?
-  /// Whether the request refers to a past that the store does not have.
+  /// Whether the request refers to a history that the store does not have.
   var isOutdated = false
 
   /// The undo stack of its step; zero without a group.
@@ -182,7 +182,7 @@ extension ObjectContext {
         let splices = local.rebased(onto: stored).splices
       else { continue }
       plain[number] = nil
-      // Text that was typed and removed again is still an edit, with an empty effect.
+      // Text that was typed and removed again is still an edit, although it has no effect.
       let none = TextSplice(offset: 0, length: 0, insertion: "")
       texts.append(Edit(number, .splice(splices.isEmpty ? [none] : splices)))
     }
@@ -237,7 +237,7 @@ extension ObjectContext {
         state.revision < saved.committed.revision,
         !results.values.contains(where: { $0[state.id] != nil })
       {
-        // The reply did not contain the object and no query delivers it: assume that what was sent is stored. Edits
+        // The reply did not contain the object and no query delivers it: assume that the sent values are stored. Edits
         // that lost at the other end of a relationship are conflicts of that object.
         let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
         fold(sent.edits.filter { !$0.value.refers(to: lost) }, into: state)
@@ -247,7 +247,7 @@ extension ObjectContext {
     }
     for id in made {
       guard let state = state(id) else { continue }
-      // Otherwise the insert may have matched an object that has members.
+      // Under other policies, the insert may have matched an existing object that has members.
       guard save?.policy == .error || state.entity.uniquenessConstraints.isEmpty else { continue }
       recordMembers(ofInserted: state, members[id, default: [:]])
     }
@@ -277,7 +277,7 @@ extension ObjectContext {
     }
   }
 
-  /// The queued undo of a save's step. Nil where it may mean another step: of another stack, or a commit that was
+  /// The queued undo of a save's step. Nil if it may refer to another step: one of another stack, or a commit that was
   /// made outside the queue.
   private func undoRequest(after save: QueuedSave) -> UndoRequest? {
     guard !save.states.isEmpty, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil, !undo.redo,
@@ -386,7 +386,8 @@ extension ObjectContext {
     queuedSaves[save].states[place].base = min(queuedSaves[save].states[place].base, base)
   }
 
-  /// The objects that a save changes. A transaction that was made outside the context has no queued save, and none.
+  /// The objects that a save changes. Empty for a transaction that was made outside the context, which has no queued
+  /// save.
   private func objects(of save: QueuedSave?) -> [(state: ObjectState, kind: Change.Kind, base: Revision)] {
     guard let save else { return [] }
     return save.states

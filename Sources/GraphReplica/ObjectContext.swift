@@ -5,9 +5,9 @@ import GraphWire
 /// A local graph of managed objects that follows the served one. It has an identity map, unsaved edits, pending
 /// transactions and live queries.
 ///
-/// It represents the server's root context as a managed object represents the server's object. Like the replica that
-/// it owns, it is pure: all effects are actions that `takeActions` returns, and its owner (`GraphClient`) takes them
-/// whenever there are any. It belongs to one actor.
+/// The context represents the root context of the server, just as a managed object represents an object of the server.
+/// Like the replica that it owns, it has no I/O: its effects are actions, which its owner (`GraphClient`) takes with
+/// `takeActions` and performs. It belongs to one actor.
 public final class ObjectContext {
   /// The model of the served graph.
   public let model: Model
@@ -34,7 +34,7 @@ public final class ObjectContext {
   /// The rows of each window.
   var windows = [QueryID: WindowState]()
   var lastSequence: UInt64 = 0
-  /// The undo stack of saves that name no group. Without it each of those saves is a step by itself, in scope zero.
+  /// The undo stack of saves without a group. If it is nil, each of those saves is a separate step, in scope zero.
   public var undoScope: UndoScope?
   /// Unanswered saves, oldest first; only the first has been passed to the replica.
   var queuedSaves = [QueuedSave]()
@@ -96,7 +96,7 @@ public final class ObjectContext {
 
   /// Called for each read of a value that is not loaded, here, in child contexts and in contexts of the past that are
   /// made later. Without a handler such a read is a programming error, and traps in debug builds. Otherwise it returns
-  /// what the context holds, or the model's default.
+  /// the value that the context holds, or the model's default.
   public var unloadedWasRead: ((UnloadedReadError) -> Void)? {
     get { handlers.unloadedWasRead }
     set { handlers.unloadedWasRead = newValue }
@@ -165,8 +165,8 @@ public final class ObjectContext {
   /// All held objects, in no order.
   var unsortedStates: [ObjectState] { registry.all }
 
-  /// The newest revision that the queries have published; what is requested from now on is at least as new. In a
-  /// context of the past 0.
+  /// The newest revision that the queries have published; the answers to later requests are at least as new. It is 0 in
+  /// a context of the past.
   package var publishedRevision: Revision {
     if let parent { return parent.publishedRevision }
     return revision == nil ? replica.publishedRevision : 0
@@ -213,9 +213,9 @@ public final class ObjectContext {
     // Observers may send further requests, and the server requires ascending request numbers: queue these first.
     actions += produced.filter(\.isForTheConnection)
     depth += 1
-    for action in produced where !action.isForTheConnection && !loads.handleAnswer(action) {
+    for action in produced where !loads.handleAnswer(action) {
       merge(action)
-      actions.append(action)
+      if !action.isForTheConnection { actions.append(action) }
     }
     depth -= 1
   }
@@ -228,8 +228,8 @@ public final class ObjectContext {
     return actions
   }
 
-  /// The object that sends what calls on this context cause, held weakly; a child's is its parent's. A client sets
-  /// itself.
+  /// The object that performs the actions of this context, held weakly. A client sets itself. A child has its parent's
+  /// owner.
   package var owner: (any ContextOwner)? {
     get { if let parent { parent.owner } else { ownerLink.owner } }
     set {
@@ -273,8 +273,8 @@ public final class ObjectContext {
     }
   }
 
-  /// A tracker of every object of this context that changes from now on. In a child it includes the contexts that the
-  /// child reads through.
+  /// A tracker of all later changes of objects in this context. In a child it includes the contexts that the child
+  /// reads through.
   package func trackChanges() -> ChangeTracker {
     let tracker = ChangeTracker()
     var context: ObjectContext? = self

@@ -63,7 +63,7 @@ extension ObjectState {
     }
   }
 
-  /// Moves the ends of one text; what other clients insert at an end goes after it.
+  /// Moves the ends of one text; an insertion by other clients at an end is placed after it.
   private func moveEnds(of number: PropertyNumber, over moves: [[TextSplice]]) {
     typed[number] = typed[number].map { ends in
       ends.map { end in moves.reduce(end) { TextSplice.rebasedOffset($0, over: $1, afterInsertions: false) } }

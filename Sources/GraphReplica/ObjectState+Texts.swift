@@ -7,8 +7,8 @@ import GraphModel
 /// the one below. The commits of other clients go in underneath as splices, so that a word that is being typed stays
 /// in one piece, wherever others write.
 ///
-/// While a save is in flight, the client does not know which deltas the server has ordered before it; they are kept
-/// in `textMoves` until the answer arrives. Where only complete images arrived, the two texts are compared instead.
+/// While a save is in flight, the client does not know which deltas precede it on the server; they are kept in
+/// `textMoves` until the answer arrives. Where only complete images arrived, the two texts are compared instead.
 extension ObjectState {
   /// The splices of one commit to a text.
   struct CommittedSplices {

@@ -50,9 +50,9 @@ final class ObjectState {
   let entity: Entity
   /// The object as the server has it; nil for a fault and for an object that was never saved.
   var stored: ObjectImage? { didSet { didChange() } }
-  /// Texts whose stored value is only what was sent. The server's text may contain words of other clients, so that
-  /// offsets in it are unknown. These texts are saved as a whole until an image arrives, so that a conflict is
-  /// detected.
+  /// Texts whose stored value is only assumed from the sent splices. The server's text may contain words of other
+  /// clients, so that offsets in it are unknown. These texts are saved as a whole until an image arrives, so that a
+  /// conflict is detected.
   var uncertainTexts = Set<PropertyNumber>()
   /// Other clients' edits of texts since the local edits were last rebased, in the order of revisions.
   var textMoves = [PropertyNumber: [CommittedSplices]]()

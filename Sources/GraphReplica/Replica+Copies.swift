@@ -2,9 +2,10 @@
 import GraphModel
 import GraphWire
 
-/// A replica that turns out to be a copy: it sends again what was sent before, then takes a new id and reconnects.
+/// The recovery of a copied replica: it sends again the transactions that were sent before, then takes a new id and
+/// reconnects.
 extension Replica {
-  /// Asks the owner for a new id, once everything that was sent under the old one is answered.
+  /// Requests a new id from the owner when all transactions that were sent under the old one are answered.
   mutating func requestNewID(_ actions: inout [ReplicaAction]) {
     if case .live = state, !pending.contains(where: \.wasSent) {
       identity.requestID()

@@ -77,8 +77,8 @@ extension Replica {
     finishSubscribing(mayPublish: true, wasAnswered: followed?.subscription != nil, &actions)
   }
 
-  /// Handles the answer to one subscription. The last answer publishes what was held back, unless that query resumes:
-  /// then the advance at the end of its replay does.
+  /// Handles the answer to one subscription. The last answer publishes the held-back revisions, unless its query
+  /// resumes. In that case the advance at the end of the replay publishes them.
   mutating func finishSubscribing(
     mayPublish: Bool, wasAnswered: Bool = false, _ actions: inout [ReplicaAction]
   ) {

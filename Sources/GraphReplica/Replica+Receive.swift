@@ -107,7 +107,7 @@ extension Replica {
 
   private mutating func receiveClose(_ code: String, _ reason: String, _ actions: inout [ReplicaAction]) {
     let refusal = Refusal(Refusal.Code(rawValue: code) ?? .unavailable, reason)
-    // A server that shuts down comes back; one that rejects this client will not change its decision.
+    // A server that shuts down is usually restarted; a server that rejects this client will not change its decision.
     if refusal.code == .unavailable { actions.append(.disconnect(refusal)) } else { actions.append(.rejected(refusal)) }
   }
 }

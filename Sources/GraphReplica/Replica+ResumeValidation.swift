@@ -39,8 +39,8 @@ extension Replica {
   }
 
   /// Handles a store that is not the one of this side's newest state, or was restored to an earlier one. Held objects
-  /// can't be distinguished from those of states that the store never reached, so queries that resumed from a state
-  /// that it knows are reloaded as well.
+  /// can't be distinguished from objects of states that the store never reached, so queries that resumed from a known
+  /// state are reloaded as well.
   private mutating func diverge(_ actions: inout [ReplicaAction]) {
     resume.discardUnconfirmed()
     publishedRevision = 0

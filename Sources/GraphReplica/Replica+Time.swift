@@ -4,13 +4,13 @@ import GraphWire
 
 /// Time, which arrives in ticks; `deadline` is when the next one is due.
 extension Replica {
-  /// How long the server may owe an answer, and send nothing else, before the owner is notified.
+  /// The time without an answer or another message after which the owner is notified.
   package static let silenceMilliseconds: Int64 = 5_000
 
-  /// When the next tick is due, on the clock of the ticks. It serves to ping, to report silence, or to close the
-  /// connection.
+  /// The time at which the next tick is due, on the clock of the ticks. It serves to ping, to report silence, or to
+  /// close the connection.
   ///
-  /// It equals the last tick's time if a tick is due at once, because something was requested. Nil while there is no
+  /// It equals the last tick's time if a tick is due at once because of a new request. Nil while there is no
   /// connection. Each event may change it, and an early tick is harmless.
   package var deadline: Int64? { timer.deadline(in: state.phase) }
 

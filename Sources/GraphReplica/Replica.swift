@@ -29,8 +29,8 @@ package struct Replica: Sendable {
 
   /// The way of a new connection's queries to the server's head.
   ///
-  /// Until they have reached it nothing is committed: saves refer to what the queries deliver, their answers arrive
-  /// last, and a store that was restored meanwhile is detected.
+  /// Until they have reached it nothing is committed, because saves refer to the objects of the queries, and because a
+  /// store that was restored meanwhile must be detected first.
   struct CatchUp {
     /// The revision of the welcome's head.
     let head: Revision
@@ -189,7 +189,7 @@ package struct Replica: Sendable {
       pending.removeAll { $0.id == save.id }
       switch save.kind {
       case .transaction(let transaction): actions.append(.outdated(transaction))
-      // A step or a revision of the other past may be something else here.
+      // In the present store, the step or the revision may be a different one.
       case .undo, .restore: actions.append(.saved(save.id, .failure(save.wasSent ? Self.forgotten : Self.otherPast)))
       }
     }
@@ -209,7 +209,7 @@ package struct Replica: Sendable {
 
   private static let forgotten = Refusal(
     .unavailable,
-    "its answer was lost, and the store no longer knows what came before: whether it was done is in the log")
+    "its answer was lost, and the history of the store has changed: the log shows whether it was done")
 
   private mutating func submit(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
     let id = save.sentID ?? identity.wireID(save.id)
@@ -248,7 +248,7 @@ package struct Replica: Sendable {
     switch body {
     case .batch, .importGraph:
       unusedRows = nil
-      // It depends on the saves before it, which are sent when the queries have caught up.
+      // The request depends on the saves before it, which are sent when the queries have caught up.
       if case .resuming = state, !pending.isEmpty {
         heldRequests.append((request, body, pending.count))
       } else {
@@ -330,7 +330,7 @@ package struct Replica: Sendable {
     identity.connect(known: welcome.lastSequence)
     store = welcome.head.store
     actions.append(.welcomed(welcome))
-    // Must come first: the server answers it before it commits anything.
+    // Must come first: the server answers it before it commits a save.
     beginResumeValidation(welcome.head, &actions)
     for query in queries.keys.sorted() { subscribe(query, &actions) }
     if queries.isEmpty, subscriptions.areAnswered { finishResumeValidation(&actions) }

@@ -11,7 +11,7 @@ package typealias RequestID = UInt64
 /// A load of a context; `.filled` names it when it has ended.
 public typealias LoadID = UInt64
 
-/// An input of the replica: from the network below, or from its owner above.
+/// An input of the replica, from the network or from its owner.
 package enum ReplicaEvent: Sendable {
   /// A connection was established; the replica sends a hello.
   case connected
@@ -21,7 +21,7 @@ package enum ReplicaEvent: Sendable {
   case received(ToClient)
   /// The connection was lost: requests are refused, saves and queries kept.
   case disconnected
-  /// Commits, now or when there is a connection again; answered by `.saved`.
+  /// Commits a transaction, immediately or after the next connect; answered by `.saved`.
   case save(Transaction)
   /// Undoes or redoes a step; kept and answered like a save.
   case undo(UndoRequest)
@@ -34,8 +34,8 @@ package enum ReplicaEvent: Sendable {
   case unsubscribe(QueryID)
   /// Moves the window of a query; answered by `.loadedWindow`.
   case moveWindow(QueryID, offset: UInt64, limit: UInt64)
-  /// Sends a request of the owner; answered by `.reply` or `.refused`, and refused without a connection, since
-  /// repeating it is up to the owner. A batch or an import may have been committed then, and can be requested again
+  /// Sends a request of the owner; answered by `.reply` or `.refused`, and refused without a connection, because the
+  /// owner decides whether to repeat it. A batch or an import may have been committed then, and can be requested again
   /// under the same id.
   case request(RequestID, ToServer.Body)
   /// Requests the next part of a reply, after the owner has used one.
@@ -43,8 +43,8 @@ package enum ReplicaEvent: Sendable {
   /// Cancels a request of the owner, which receives nothing more about it, except for a batch or an import: it may be
   /// committed already, and is answered.
   case cancel(RequestID)
-  /// Gives a replica that is a copy a new, random id, in answer to `.copied`. Ids of transactions that the owner knows
-  /// stay valid for it.
+  /// Gives a replica that is a copy a new, random id, in answer to `.copied`. For the owner, the ids of earlier
+  /// transactions stay valid.
   case renew(UniqueID)
   /// Sets the presence that other sessions receive; dropped without a connection.
   case presence([UInt8])
@@ -61,10 +61,10 @@ package enum ReplicaAction: Sendable {
   case disconnect(Refusal)
   /// The hello was answered; pending saves are sent once the queries have reached the server's head.
   case welcomed(Welcome)
-  /// Another instance of this replica has committed: it was copied, or restored to an earlier state. The owner answers
-  /// with `.renew`; edits that have not been sent wait for it, and for the connection after it.
+  /// Another instance of this replica has committed, because the replica was copied or restored to an earlier state.
+  /// The owner answers with `.renew`. Unsent edits wait for that answer, and for the next connection.
   case copied
-  /// The server rejects this client for good.
+  /// The server has rejected this client permanently.
   case rejected(Refusal)
   /// The outcome of a save or an undo; once for each.
   case saved(TransactionID, Result<SaveResult, Refusal>)
@@ -72,15 +72,15 @@ package enum ReplicaAction: Sendable {
   case incomplete(QueryID, DamageNotice)
   /// A query's first result, or a new one after a reset, is complete.
   case loaded(QueryID, [ObjectImage], at: Token)
-  /// The rows of a window: its first, new ones after a reset, or those of a new place.
+  /// The rows of a window: the first rows, new rows after a reset, or the rows of a new place.
   case loadedWindow(QueryID, WindowRows, at: Token)
   /// The query resumed at this revision; its old result stays valid for now.
   case resumed(QueryID, since: Revision)
-  /// The store does not know the past that this replica knows. It was restored from a backup, or is another one. All
-  /// held objects are invalid until they are reloaded.
+  /// The history of the store differs from the one that this replica has seen: it was restored from a backup, or it is
+  /// another store. All held objects are invalid until they are reloaded.
   case diverged
-  /// An unanswered save that was made before the store turned out to have another past. The replica no longer keeps
-  /// it; its maker builds it again from the current state, under its id.
+  /// An unanswered save from before `.diverged`. The replica no longer keeps it. Its maker builds it again from the
+  /// current state, under the same id.
   case outdated(Transaction)
   /// A commit, with all of its changes to this replica's queries.
   case changed(CommitUpdate)
@@ -95,9 +95,9 @@ package enum ReplicaAction: Sendable {
   case refused(RequestID, Refusal)
   /// Another session's presence; `left` if the session has ended.
   case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
-  /// The roles of the principal were changed; these replace those of the welcome.
+  /// The new roles of the principal. They replace the roles in the welcome.
   case rights([Welcome.GrantEntry])
-  /// The server has owed an answer for a while and sends nothing, or it sends again. The connection stays open.
+  /// True if an answer is overdue and the server sends nothing, false when it sends again. The connection stays open.
   case silence(Bool)
 }
 

@@ -21,7 +21,7 @@ struct ReplicaIdentity {
 
   enum Phase {
     case unique
-    /// The server knows transactions of another instance: only what was sent before is sent again.
+    /// The server has transactions of another instance. Only transactions that were sent before are sent again.
     case copied
     /// The owner was asked for a new id.
     case awaitingID

@@ -1,9 +1,9 @@
 // Tests: RestoredStoreTests.swift, ReconnectTests.swift
 import GraphModel
 
-/// The newest state of which the client holds anything, however it arrived. An answer to a save or a fetch may be
-/// ahead of all queries. On each connection the store has to confirm that it knows this state, because it may have
-/// been restored from a backup meanwhile.
+/// The newest state from which the client holds objects, however they arrived. An answer to a save or a fetch may be
+/// ahead of all queries. On each connection the store has to confirm that it knows this state, because it may have been
+/// restored from a backup meanwhile.
 enum ResumeState {
   /// The state is of this connection's store; nil if nothing is held.
   case confirmed(Token?)

@@ -5,13 +5,13 @@ import GraphModel
 ///
 /// States follow from each other: a server that knows a newer one has had the older, even if that was pruned since.
 struct ResumeValidation {
-  /// The newest state of which anything is held, and whether the store has confirmed it.
+  /// The newest state from which objects are held, and whether the store has confirmed it.
   private(set) var newest = ResumeState.confirmed(nil)
   /// The newest revision that the server has confirmed to know, and the newest denied; 0 for none.
   private var confirmedRevision: Revision = 0
   private var deniedRevision: Revision = 0
 
-  /// Records that something of this state is held.
+  /// Records that objects of this state are held.
   mutating func record(_ token: Token) { newest.record(token) }
 
   /// Starts a connection to a store whose newest state is `head`.
@@ -29,7 +29,7 @@ struct ResumeValidation {
     }
   }
 
-  /// Whether the server has had another past than the one that is held here.
+  /// Whether the server's history differs from the states that are held here.
   var isDenied: Bool {
     if case .inconsistent = newest { return true }
     return deniedRevision > confirmedRevision

@@ -4,7 +4,7 @@ import GraphModel
 /// is refused as a conflict, under every merge policy.
 ///
 /// A merge policy decides which of two values wins, and two equal values do not conflict. A requirement protects a
-/// value that was calculated from what was read: a counter, a ticket, a lease.
+/// value that was calculated from values that were read: a counter, a ticket, a lease.
 public struct SaveRequirement {
   let object: ManagedObject
   /// Empty for the complete object; 0 for a name that the entity does not have. The server refuses 0.
@@ -16,7 +16,7 @@ public struct SaveRequirement {
   /// Requires an object to be as it was read. It was read when its unsaved edits were begun, or at the save if it has
   /// none.
   /// - Parameters:
-  ///   - object: a saved object; for a new one nothing is required.
+  ///   - object: a saved object; a new object has no requirement.
   ///   - properties: the names of the properties that the save depends on, which the object stores itself; none for
   ///     all of them.
   public static func unchanged(_ object: ManagedObject, _ properties: String...) -> SaveRequirement {

@@ -2,12 +2,11 @@
 
 /// The timer that wakes a replica's owner for the next tick.
 ///
-/// The deadline moves with almost every frame, and restarting a sleep costs more than handling most frames. So a
-/// sleep is restarted only if it would end too late, and postponed at most once before it fires. A wake-up that comes
-/// too early is harmless. The reply to a ping postpones the sleep to the next ping, so an idle client wakes only to
-/// ping.
+/// The deadline moves with almost every frame, and restarting a sleep costs more than handling most frames. So a sleep
+/// is restarted only if it would end too late, and postponed at most once before it fires. An early wake-up is
+/// harmless. The reply to a ping postpones the sleep to the next ping, so an idle client wakes only to ping.
 package struct TickTimer: Hashable, Sendable {
-  /// When the timer fires; nil if no sleep is active.
+  /// The time at which the timer fires; nil if no sleep is active.
   package private(set) var time: Int64?
   private var wasPostponed = false
 

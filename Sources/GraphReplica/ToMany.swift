@@ -101,8 +101,8 @@ extension ToManyRelationship {
   /// Removes an object, and updates the inverse.
   public func remove(_ object: Element) { owner.remove(object, from: property) }
 
-  /// Loads the members that are missing, also those of the objects that arrived with the owner: a loop over a list
-  /// sends one request for each thousand objects.
+  /// Loads the missing members, also for the objects that arrived with the owner: a loop over a list sends one request
+  /// for each thousand objects.
   /// - Returns: all members, with their values.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   @discardableResult

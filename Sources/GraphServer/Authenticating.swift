@@ -3,7 +3,7 @@ import GraphModel
 
 /// Verifies the credentials of clients. The server calls it on a thread that may wait for a disk.
 public protocol Authenticating: Sendable {
-  /// The identity behind a credential.
+  /// The identity for a credential.
   /// - Parameter credential: nil for a client of the network that sends none.
   func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal>
 
@@ -13,7 +13,7 @@ public protocol Authenticating: Sendable {
   func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal]
 
   /// The access of the users of these tokens whose rights are of another generation than the given one, by the ids of
-  /// the principals. The server asks twice a second, and the sessions go on with these rights.
+  /// the principals. The server calls this twice a second, and the sessions continue with these rights.
   func changedAccess(among tokens: [UInt64: Int64]) -> [String: GrantedAccess]
 
   /// The ids of the principals whose names were erased. The server asks twice a second, and its store forgets the

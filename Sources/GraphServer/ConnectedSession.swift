@@ -4,8 +4,8 @@ import GraphModel
 import GraphWire
 import NIOCore
 
-/// The session of a connection that another part of the process serves, in another protocol than that of the server's
-/// own addresses. All methods are called on the hub's loop.
+/// The session of a connection that another part of the process serves, with another protocol than the server's own
+/// addresses. All methods are called on the hub's loop.
 package struct ConnectedSession {
   private let runner: HubRunner
   private let id: SessionID
@@ -18,7 +18,7 @@ package struct ConnectedSession {
   /// Records how many bytes of an incomplete message have arrived; 0 if there is none.
   package func receivePart(_ bytes: Int) { runner.receivePart(bytes, from: id) }
 
-  /// Ends the session, because its client sent something that cannot be understood.
+  /// Ends the session, because its client sent malformed bytes.
   package func end(malformed reason: String) { runner.process(.malformed(reason, from: id)) }
 
   /// Flushes all connections that have frames.

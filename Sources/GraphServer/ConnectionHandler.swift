@@ -30,7 +30,7 @@ final class ConnectionHandler: ChannelInboundHandler, HubConnection {
   @exclusivity(unchecked) private var pending = [ByteBuffer]()
   @exclusivity(unchecked) private var pendingBytes = 0
   @exclusivity(unchecked) private var isDirty = false
-  /// Whether `flush` passes bytes to the channel at the moment.
+  /// Whether `flush` is passing bytes to the channel.
   private var isFlushing = false
   /// The bytes of the incomplete frame that were last reported to the hub.
   private var reportedPart = 0
@@ -67,7 +67,7 @@ final class ConnectionHandler: ChannelInboundHandler, HubConnection {
       return context.close(promise: nil)
     }
     guard let session = runner.open(self, of: peer) else {
-      // Over the connection limit. No message is sent, because it would cost what the limit is meant to save.
+      // Over the connection limit. No message is sent, because it would need the resources that the limit saves.
       return context.close(promise: nil)
     }
     self.session = session
@@ -112,7 +112,7 @@ final class ConnectionHandler: ChannelInboundHandler, HubConnection {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The socket failed, because of the client or the network; either way, the session is over.
+    // The socket failed, because of the client or the network; in both cases the session has ended.
     context.close(promise: nil)
   }
 
@@ -141,10 +141,10 @@ final class ConnectionHandler: ChannelInboundHandler, HubConnection {
     let bytes = pendingBytes
     pendingBytes = 0
     directWriter?.write(&buffer)
-    // In almost all cases the socket has taken everything, and no promise is needed.
+    // The socket has usually accepted everything, and no promise is needed.
     if buffer.readableBytes == 0 { return runner.drained(session, bytes: bytes) }
     let promise = context.eventLoop.makePromise(of: Void.self)
-    // A failed write is followed by the end of the connection, which drains everything.
+    // After a failed write the connection closes, which drains everything.
     promise.futureResult.assumeIsolated().whenSuccess { [self] in written(bytes, of: session) }
     directWriter?.willQueue()
     isFlushing = true

@@ -9,7 +9,7 @@ import GraphModel
   import Darwin
 #endif
 
-/// Checks that a server gets the file descriptors that it needs besides those of its clients.
+/// Checks that a server gets the file descriptors that it needs in addition to its clients' ones.
 ///
 /// Without them it would listen but refuse requests: the store opens more files later, and SwiftNIO's event loop
 /// ends the program when it gets none.

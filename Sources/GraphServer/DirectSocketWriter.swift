@@ -24,8 +24,8 @@ package final class DirectSocketWriter {
   /// Cached, because looking them up costs casts.
   private let options: any NIOSynchronousChannelOptions
   private let descriptor: NIOBSDSocket.Handle
-  /// Whether the channel's queue may have bytes. Only the handler of the connection writes to the channel, so nothing
-  /// is asked as long as it has passed none.
+  /// Whether the channel's queue may have bytes. Only the handler of the connection writes to the channel, so the
+  /// channel's queue is empty until the handler has passed bytes to it.
   private var mayHaveQueue = true
 
   /// - Returns: nil for a channel with a TLS handler, or without a socket.
@@ -42,7 +42,7 @@ package final class DirectSocketWriter {
   /// Call it before each write to the channel.
   package func willQueue() { mayHaveQueue = true }
 
-  /// Writes what the socket accepts now; the channel's queue sends what remains in the buffer.
+  /// Writes as many bytes as the socket accepts now. The channel's queue sends the bytes that remain in the buffer.
   package func write(_ buffer: inout ByteBuffer) {
     guard canWrite else { return }
     let sent = buffer.withUnsafeReadableBytes { bytes in

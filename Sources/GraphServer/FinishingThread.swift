@@ -9,7 +9,7 @@ import GraphModel
 /// The groups that were prepared during a sync share the next one. The sessions' limits on outstanding requests bound
 /// the mailbox.
 final class FinishingThread: Sendable {
-  /// The requests of a group, and what makes it durable.
+  /// The requests of a group, and the call that makes the group durable.
   typealias Group = (tickets: [StoreRequestID], prepared: Result<PreparedCommits, any Error>)
 
   private struct Contents {
@@ -73,7 +73,7 @@ final class FinishingThread: Sendable {
     return .groups(mailbox.groups)
   }
 
-  /// Finishes groups. The results of those that succeed one after the other are one event.
+  /// Finishes groups. The results of consecutive successful groups are one event.
   private static func events(of groups: [Group]) -> [HubEvent] {
     var events = [HubEvent]()
     var results = [(ticket: StoreRequestID, result: WriteResult)]()

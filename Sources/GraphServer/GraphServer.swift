@@ -36,6 +36,8 @@ public struct GraphServer: Service {
     public var authenticator: (any Authenticating)?
     /// Logs browsers in; nil if no browser needs it.
     public var browserLogins: (any BrowserLogins)?
+    /// Makes share links for users; nil for a server without accounts.
+    public var shareLinks: (any ShareLinks)?
     /// The maximum number of connections; further ones are closed without a message. The descriptor limit, minus what
     /// the store needs, applies where it is lower.
     public var maximumConnections = 8_192
@@ -166,11 +168,12 @@ public struct GraphServer: Service {
       limits: configuration.limits, conditions: conditions, log: log)
     runner.accounts.authenticator = configuration.authenticator
     runner.accounts.browserLogins = configuration.browserLogins
+    runner.accounts.shareLinks = configuration.shareLinks
     return runner
   }
 
   /// Listens at all addresses. An optional address that fails is only logged.
-  /// - Parameter listeners: those that listen, also if a later one throws.
+  /// - Parameter listeners: the interfaces that listen, also if a later one throws.
   private func listen(
     _ group: MultiThreadedEventLoopGroup, _ runner: HubRunner, _ listeners: inout [Listener]
   ) async throws {

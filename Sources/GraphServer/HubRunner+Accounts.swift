@@ -13,6 +13,8 @@ extension HubRunner {
     var authenticator: (any Authenticating)?
     /// Nil if no browser needs to log in.
     var browserLogins: (any BrowserLogins)?
+    /// Nil for a server without accounts.
+    var shareLinks: (any ShareLinks)?
     /// The URL of the application for browsers; nil without one.
     var webAddress: String?
     var throttle = LoginThrottle()
@@ -33,7 +35,7 @@ extension HubRunner {
     internalReaders.enqueue { [self] in
       let result = authenticator.authenticate(credential)
       loop.execute { [self] in
-        // A client without a credential guesses nothing.
+        // A client without a credential is not guessing one.
         guard credential != nil, case .failure(let refusal) = result else {
           return process(.authenticated(result, session: id))
         }

@@ -48,9 +48,17 @@ extension HubRunner {
   }
 
   /// Frees the rows of a removed order in the next turn, when this turn's actions no longer refer to them.
+  ///
+  /// The memory is returned in parts: the allocator stops the event loop for as long as it returns one.
   func discard(_ rows: DiscardedRows) {
     let last = FreeableValue(rows)
-    inNextTurn { $0.free { last.free() } }
+    inNextTurn { runner in
+      runner.internalReaders.enqueue {
+        guard var rows = last.take() else { return }
+        while rows.freeSome() { releaseFreedMemory() }
+        releaseFreedMemory()
+      }
+    }
   }
 
   /// Runs `work`, which frees memory, on another thread and returns the memory to the system.

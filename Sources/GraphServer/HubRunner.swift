@@ -5,11 +5,11 @@ import GraphWire
 import Logging
 import NIOCore
 
-/// Performs the hub's actions: the one place where the pure hub meets sockets and threads.
+/// Performs the hub's actions. Only this class connects the hub, which has no I/O, with sockets and threads.
 ///
 /// `@unchecked Sendable`: mutable state is used on `loop` only, and other threads enter through `submit`. Reader
 /// threads use `reads`, `limits` and `collectedMemory`, which are constants of Sendable types. All connections are on
-/// that one loop, so the hub needs no lock and no mailbox of its own.
+/// that loop, so the hub needs neither a lock nor a mailbox.
 ///
 /// Exclusivity checks are disabled for the properties that each commit changes: only the loop uses them, the hub is
 /// pure and never calls back, and a collection is copied before its elements are passed on. The checks cost a fiftieth
@@ -22,7 +22,7 @@ final class HubRunner: @unchecked Sendable {
   private var fastPath = SingleClientFastPath()
   /// The threads for the reads of sessions.
   let readers: ReadExecutor
-  /// The thread for the hub's own reads, which are short and never wait behind the reads of sessions.
+  /// The thread for the hub's own reads, which are short and never wait for the reads of sessions.
   let internalReaders: ReaderPool
   let spoolDirectory: String
   let limits: HubLimits
@@ -30,7 +30,7 @@ final class HubRunner: @unchecked Sendable {
   private let log: Logger
   @exclusivity(unchecked) private var connections = [SessionID: any HubConnection]()
   @exclusivity(unchecked) private var turn = Turn()
-  /// Commits that the writer's thread has, or whose results the hub has not handled yet.
+  /// The number of commits that the writer's thread has, or whose results the hub has not handled yet.
   @exclusivity(unchecked) private var pendingResults = 0
   var streams = [StoreRequestID: ReadStream]()
   /// Objects of orders that the hub has not received yet.
@@ -54,7 +54,7 @@ final class HubRunner: @unchecked Sendable {
     var dirty = [any HubConnection]()
     /// Bytes written to sockets and not yet reported to the hub.
     var drained = [(SessionID, Int)]()
-    /// Commits received in this turn. They are passed to the writer together, and so share one sync of the disk and one
+    /// Commits received in this turn. They are passed to the writer together, so that they share one disk sync and one
     /// delta for each watcher.
     var commits = [(StoreRequestID, WriteRequest)]()
     /// The hub's actions of the last event, kept for their capacity; empty while `dispatch` uses them.
@@ -236,7 +236,7 @@ final class HubRunner: @unchecked Sendable {
 
   private func reportRecovery() {
     if reports.refusedBatches == 0 { return }
-    // This line is limited in the same way, for a store that alternates between failure and success.
+    // This line is limited as well, because a store can alternate between failure and success.
     if let omitted = reports.limiter.omitted(before: "recovery") {
       log.notice(
         "the store accepts commits again",
@@ -279,7 +279,8 @@ final class HubRunner: @unchecked Sendable {
       internalReaders.enqueue { [self] in
         submit(.history(ticket, reads.history(after: after, through: through, limits: limits)))
       }
-    case .watch(let query, let number): reads.store.watch(query, number: number)
+    case .watch(let query, let number, let visibility):
+      reads.store.watch(query, number: number, seenBy: visibility)
     case .unwatch(let number): reads.store.unwatch(number)
     case .recordReferences(let isWanted): reads.store.recordReferences(isWanted)
     case .authenticate(let credential, let id): authenticate(credential, id)
@@ -421,7 +422,7 @@ final class HubRunner: @unchecked Sendable {
   func tick() {
     process(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)))
     checkTokens()
-    // Twice a second: the check itself takes time as well, and a session ends within a second of its token.
+    // Twice a second, because a session must end within a second after its token, and the check takes time, too.
     loop.scheduleTask(in: .milliseconds(500)) { self.checkTokens() }
   }
 

@@ -6,16 +6,17 @@ import NIOCore
 
 /// A session of the hub without a socket, for a part of the server that speaks another protocol to its clients.
 ///
-/// It sends the messages of the wire and receives the hub's frames, decoded, so that a request of HTTP has the order,
-/// the limits and the rights of a session, and takes no other way to the store. All methods are called on the hub's
-/// loop, and the receiver is called there, never while the hub handles an event.
+/// It sends messages of the wire and receives the hub's decoded frames. An HTTP request therefore has the order, the
+/// limits and the rights of a session, and the same path to the store. All methods are called on the hub's loop, and
+/// the receiver is called there, never while the hub handles an event.
 package final class InProcessSession: HubConnection {
   /// An input of the receiver.
   package enum Event {
     /// A message from the server. The receiver passes `bytes` to `acknowledge` when it no longer holds the message; the
     /// hub sends nothing further to a session that holds too much.
     case message(ToClient, bytes: Int)
-    /// The server asks for no further messages, or asks for them again. It handles those that are sent nevertheless.
+    /// The server requests a pause of messages, or their continuation. It still handles messages that are sent in a
+    /// pause.
     case reading(Bool)
     /// The session has ended; no event follows.
     case closed
@@ -121,7 +122,7 @@ package final class InProcessSession: HubConnection {
   }
 
   package func setReading(_ isReading: Bool) {
-    // Within the hub's actions, of which further ones follow.
+    // Deferred, because the hub's actions are still being performed.
     runner.loop.assumeIsolated().execute { [self] in
       if session != nil { receiver(.reading(isReading)) }
     }
@@ -129,7 +130,7 @@ package final class InProcessSession: HubConnection {
 
   package func close() {
     isClosing = true
-    // Within the hub's actions, of which further ones follow.
+    // Deferred, because the hub's actions are still being performed.
     runner.loop.assumeIsolated().execute { [self] in
       flush()
       // The receiver may have ended the session on its last message.

@@ -19,7 +19,7 @@ final class ReadExecutor: Sendable {
   enum JobResult {
     /// The read was answered, refused or cancelled.
     case answered
-    /// The read yielded before it sent anything; it is queued again.
+    /// The read yielded before it sent a frame; it is queued again.
     case yielded
     /// The same, because the answer is too large to buffer; the read is not retried on the reserved thread.
     case tooLarge

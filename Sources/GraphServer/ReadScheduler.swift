@@ -1,12 +1,12 @@
 import GraphHub
 
-/// Schedules sessions' reads on threads: events go in, reads to start come out.
+/// Schedules the reads of sessions on threads: it receives events and returns the reads to start.
 ///
-/// Each session has a queue. A free thread first selects the user that runs the fewest reads, in turn among equals, and
-/// then the session of that user that runs the fewest. No session runs more than its share, and neither does a user on
-/// all of its sessions: one with few reads is not delayed by one with many, however long those take. The machine's
-/// owner counts as one user, whose sessions have shares and who has none. A session is known here while it has a
-/// waiting or running read.
+/// Each session has a queue. A free thread first selects the user with the fewest running reads (among equals, the
+/// users take turns), and then the session of that user with the fewest. A session runs at most its share of reads, and
+/// a user runs at most that many on all of its sessions together. Users with many long reads therefore do not delay
+/// users with few. The machine's owner counts as a user without a share; only its sessions have one. A session is known
+/// here while it has a waiting or running read.
 ///
 /// One of several threads is reserved for short reads, so that many sessions cannot occupy all of them. When the
 /// others are busy, it runs a read of a session that runs none. If that read has to yield to another, it returns to
@@ -22,9 +22,9 @@ struct ReadScheduler {
     case cancelled(StoreRequestID)
     /// A read has ended, and its thread is free.
     case ended(StoreRequestID)
-    /// A read yielded unanswered: its thread is free, and it waits again.
+    /// A read yielded before it was answered. Its thread is free, and the read waits again.
     case yielded(StoreRequestID)
-    /// The same, because its answer is too large to buffer: it never runs on the reserved thread again.
+    /// A read yielded because its answer is too large to buffer. It never runs on the reserved thread again.
     case exceededBuffer(StoreRequestID)
   }
 
@@ -140,7 +140,7 @@ struct ReadScheduler {
   private mutating func requeue(_ ticket: StoreRequestID, isUninterruptible: Bool) {
     guard reservedRead == ticket, let session = sessions[ticket] else { return end(ticket) }
     let user = queue(of: session).user
-    // Counted once more first, so that neither the session nor the user is forgotten meanwhile.
+    // The read is counted twice for a moment, so that neither the session nor the user is removed.
     count(user, reads: 1)
     end(ticket)
     if queues[session] == nil { queues[session] = SessionQueue(user: user) }
@@ -197,8 +197,8 @@ struct ReadScheduler {
     return queue.long.contains(first) && !queue.uninterruptible.contains(first) && isBelowShare(queue)
   }
 
-  /// The session to serve next: of the user that runs the fewest reads, among equals the one that was served
-  /// longest ago; of its sessions, the one that runs the fewest.
+  /// The session to serve next. It belongs to the user with the fewest running reads (among equals, to the one that was
+  /// served longest ago), and has the fewest running reads of that user's sessions.
   private func leastBusySession(where mayRun: (SessionID) -> Bool = { _ in true }) -> SessionID? {
     var chosen: (session: SessionID, load: (Int, UInt64, Int))?
     for session in rotation {

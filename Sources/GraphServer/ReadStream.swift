@@ -90,7 +90,7 @@ final class ReadStream: Sendable {
     try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
       assert(state.result == nil, "a read finishes once")
-      // Queued behind the waiting frames, which use the credit first.
+      // Queued after the waiting frames, which use the credit first.
       try spool(lastFrame, &state)
       state.result = .success(token)
     }

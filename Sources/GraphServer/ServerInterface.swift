@@ -1,7 +1,7 @@
 import GraphWire
 import NIOCore
 
-/// A further way to a server's sessions, in another protocol than that of its own addresses.
+/// A further interface to a server's sessions, with another protocol than the server's own addresses.
 package protocol ServerInterface: Sendable {
   /// The addresses at which the interface listens, which follow the rules of the server's own.
   var addresses: [ServerAddress] { get }

@@ -21,7 +21,7 @@ final class SpoolFile: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Writes bytes behind those that were written before.
+  /// Appends bytes.
   func write(_ bytes: [UInt8], at offset: Int) throws {
     try allowance?.add(bytes.count)
     var rest = bytes[...]

@@ -40,7 +40,7 @@ extension StoreReadRunner {
 
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
     var origin = try store.origin(of: property, of: id, seenBy: visibility)
-    // Omits what exceeds the frame size, the losing values first.
+    // Omits values until the answer fits into a frame, the losing values first.
     var size = origin.overwrittenValues.reduce(origin.value.approximateSize + origin.replaced.approximateSize) {
       $0 + $1.value.approximateSize
     }

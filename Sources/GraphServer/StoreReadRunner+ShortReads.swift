@@ -81,7 +81,7 @@ extension StoreReadRunner {
 }
 
 extension ReadRequest {
-  /// Whether the read can be interrupted and restarted, or is short in any case.
+  /// Whether the read can be interrupted and restarted, or is always short.
   var canRunShort: Bool {
     switch self {
     case .objects, .message(.undoState, _), .message(.revisionAt, _): true

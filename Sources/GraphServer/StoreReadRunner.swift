@@ -49,7 +49,7 @@ struct StoreReadRunner: Sendable {
     case .revisionAt(let time):
       // All commits were made by now, even if their recorded times are later.
       var found = try store.revision(at: time >= GraphServer.now() ? .max : time)
-      // The commit may be one of which the session sees nothing.
+      // The session may not see any change of the commit.
       if visibility != nil { found.author = "" }
       try stream.finish(frame(ToClient(number, .revisionAt(found))), at: found.head)
     case .why(let id, let property): try why(property, of: id, number, stream)

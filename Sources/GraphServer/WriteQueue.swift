@@ -2,12 +2,12 @@
 import GraphHub
 import GraphModel
 
-/// The requests that wait for the writer, and the selection of those that are committed next, as a group.
+/// The requests that wait for the writer, and the selection of the group that is committed next.
 ///
 /// Requests of one user, and of the machine's owner, are committed in their order of arrival. A group takes few
 /// requests of each user, so that a user with many delays the others by little. A batch request is committed alone, so
-/// that it does not delay the answers of earlier requests. After it, the waiting requests of others come before a
-/// further batch of the same user.
+/// that it does not delay the answers of earlier requests. After it, the waiting requests of others precede a further
+/// batch of the same user.
 struct WriteQueue: Sendable {
   typealias Entry = (StoreRequestID, WriteRequest)
 
@@ -29,14 +29,14 @@ struct WriteQueue: Sendable {
   var isEmpty: Bool { waiting.isEmpty }
 
   mutating func append(_ requests: [Entry]) {
-    // Mostly the thread has taken everything before; then the requests are not copied.
+    // The queue is usually empty; then the requests are not copied.
     if waiting.isEmpty { waiting = requests } else { waiting += requests }
   }
 
   /// Removes the requests of the next group; empty if none waits.
   mutating func removeGroup() -> [Entry] {
     guard let first = waiting.first else { return [] }
-    // Without accounts nothing else happens, and nothing is copied.
+    // Without accounts this is all, and nothing is copied.
     if waiting.count <= Self.maximumGroup, waiting.allSatisfy({ Self.isOrdinaryOfOwner($0.1) }) {
       defer { (waiting, lastBatch) = ([], nil) }
       return waiting

@@ -34,7 +34,7 @@ final class ChildContextEditor {
 
   init(_ client: ClientNode) { self.client = client }
 
-  /// Forgets the child context, because the process has died or what it is based on has gone.
+  /// Forgets the child context, because the process has died or the base of its edits is gone.
   func restart() { child = nil }
 
   /// Removes the records of objects that other clients have deleted.

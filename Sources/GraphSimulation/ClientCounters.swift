@@ -1,8 +1,8 @@
 import GraphModel
 import GraphReplica
 
-/// A user who increments counters. The new value is calculated from what the user reads, so it is saved under the
-/// precondition that no other client has changed the counter since.
+/// A user who increments counters. The new value is calculated from a value that the user has read, so it is saved
+/// under the precondition that no other client has changed the counter since.
 final class ClientCounters {
   /// An increment that was saved, with the value that its user read.
   struct Increment {

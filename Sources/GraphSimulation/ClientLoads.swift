@@ -3,7 +3,7 @@ import GraphReplica
 
 /// The user fires faults and prefetches relationships of visible objects.
 final class ClientLoads {
-  /// A load in progress, with the objects at which it began, which are retained together with what is loaded.
+  /// A load in progress, with the objects at which it began. They and the loaded objects are retained.
   struct PendingLoad {
     let objects: [ManagedObject]
     /// The relationship paths to prefetch; empty for faults.

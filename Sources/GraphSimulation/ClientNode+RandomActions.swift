@@ -118,7 +118,7 @@ extension ClientNode {
     return "edit without saving"
   }
 
-  /// Moves items, mostly behind the first item of the oldest folder, so that the positions there run out.
+  /// Moves items, mostly to the place after the first item of the oldest folder, so that the positions there run out.
   func placeItems(_ random: inout SeededRandom) -> String {
     let folders = objects("Folder")
     guard let folder = random.chance(80) ? folders.first : random.pick(folders) else { return "no folder" }

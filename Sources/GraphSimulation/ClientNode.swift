@@ -4,8 +4,8 @@ import GraphWire
 
 /// A client of a simulation: the production context and replica, with a link that the seed delays, cuts and drops.
 ///
-/// The parts own their state: what the user does with batches, windows, the past and so on. `ClientNode` connects them
-/// with the link and passes the replica's actions on.
+/// Each part owns its state and contains the user's acts of one kind, such as batches, windows, or reads of the past.
+/// `ClientNode` connects them with the link and passes the replica's actions on.
 final class ClientNode {
   let number: Int
   let version: ClientVersion

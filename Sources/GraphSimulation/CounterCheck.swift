@@ -1,6 +1,6 @@
 import GraphModel
 
-/// Checks counters: each committed increment adds one to the value that its user read, and only an undo takes it away.
+/// Checks counters: each committed increment adds one to the value that its user read, and only an undo removes it.
 ///
 /// Two increments from the same value write the same value, which no merge policy takes for a conflict. Only their
 /// preconditions keep both from being committed.
@@ -28,7 +28,7 @@ struct CounterCheck {
 
   /// - Parameters:
   ///   - records: all commits from the first on, with all their changes.
-  ///   - increments: what the clients have saved.
+  ///   - increments: the increments that the clients have saved.
   init(_ records: [CommitRecord], _ increments: [TransactionID: ClientCounters.Increment], model: Model) {
     guard let counter = model.entity(named: Self.entity), let count = counter.property(named: Self.property) else {
       return
@@ -58,8 +58,7 @@ struct CounterCheck {
     return "revision \(record.revision) incremented \(increment.counter), read as \(increment.seen): \(effect)"
   }
 
-  /// Checks that an undo or a redo restores the count from before what it undoes, and takes away no increment of
-  /// another author.
+  /// Checks that an undo or a redo restores the count from before the step, and removes no increment of another author.
   private mutating func failureOfUndo(_ record: CommitRecord, of counter: ObjectID, _ step: Step) -> String? {
     let name = "revision \(record.revision) has changed \(counter) from \(step.before) to \(step.after)"
     guard let undoes = record.undoes, let undone = steps[counter, default: [:]][undoes] else {

@@ -5,9 +5,9 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   case batchInserted, batchUpdated, batchDeleted
   /// A batch was written in several slices.
   case batchInSlices
-  /// A batch that breaks a rule was refused and has written nothing.
+  /// A batch that breaks a rule was refused and wrote nothing.
   case batchRefused
-  /// A batch found nothing to change and was not committed.
+  /// A batch matched no objects and was not committed.
   case batchOfNothing
   /// A batch was cancelled because its connection was lost between two slices or before the first.
   case batchCancelled
@@ -17,13 +17,13 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   case commitLostPower
   /// Several groups of commits were prepared before the first of them was finished.
   case groupsPrepared
-  /// A batch was requested again because its answer was lost.
+  /// A batch was sent again because its answer was lost.
   case batchAskedAgain
-  /// The same, and the batch had been committed the first time.
+  /// A batch was sent again that had been committed the first time.
   case batchAnsweredAgain
   /// A client received the progress of its batch.
   case batchProgress
-  /// A fault was fulfilled, or its object turned out to be deleted.
+  /// A fault was fulfilled, or its object had been deleted.
   case faultFilled, faultOfDeleted
   /// Relationships were prefetched from objects, by a live query, or at a quiet moment, with a complete comparison.
   case prefetched, queryPrefetched, prefetchedAtRest
@@ -64,9 +64,9 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   case cameBackAsOld
   /// A slice of history was pruned; or the power failed meanwhile.
   case historyPruned, pruningLostPower
-  /// A client resumed from a revision above, at or below the oldest one that is kept.
+  /// A client resumed from a revision above, at or below the floor (the oldest revision that is kept).
   case resumedAboveFloor, resumedAtFloor, resumedBelowFloor
-  /// A client resumed from below it with unsaved edits.
+  /// A client with unsaved edits resumed from below the floor.
   case resumedBelowFloorWithEdits
   /// A read of a pruned revision was refused.
   case prunedPastRead
@@ -81,17 +81,18 @@ public enum CoverageEvent: String, Sendable, CaseIterable {
   case storePutBack, acknowledgedTakenBack
   /// A client detected that the store has lost commits that it had seen; or did so with unsaved edits.
   case restoreNoticed, restoreNoticedWithEdits
-  /// The same after other commits had passed the revision that the client had seen.
+  /// A client detected lost commits after new commits had passed the last revision that it had seen.
   case restoreOvertaken
   /// An unanswered transaction was committed in the restored store, for the first time or again.
   case landedAfterRestore, landedAgain
   /// A client with an older version of the model connected; its saves or batches were committed or refused.
   case olderConnected, committedThroughLens, refusedThroughLens, batchThroughLens
-  /// Its live queries, windows, loads and reads of the past had results and were compared with the lens's view.
+  /// The live queries, windows, loads and reads of the past of such a client had results and were compared with the
+  /// lens's view.
   case followedThroughLens, scrolledThroughLens, loadedThroughLens, pastReadThroughLens
-  /// Its fetches of counts and ids and its fetch request templates had results.
+  /// The fetches of counts and ids and the fetch request templates of such a client had results.
   case fetchedThroughLens
-  /// A stored value appeared differently to it.
+  /// The lens translated a stored value for such a client.
   case seenOtherwise
   /// A counter was incremented, or the increment was refused because another client had changed the counter.
   case counterIncremented, incrementRefused

@@ -1,6 +1,6 @@
 import GraphModel
 
-/// The checks of what a user edits: texts, lists, and the revisions that its edits are based on.
+/// The checks of a user's edits: of texts, of lists, and of the base revisions of edits.
 ///
 /// They span the restarts of the client, and compare the edits with the commits at quiet moments.
 struct EditChecks {

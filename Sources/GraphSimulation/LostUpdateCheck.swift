@@ -2,9 +2,9 @@ import GraphModel
 
 /// Records the revisions at which one simulated user read the values that it overwrites.
 ///
-/// The recorded revision is the one that the user saw, regardless of the bases that its replica sends later. The
-/// invariant: an edit of an attribute that another client has changed since then is reported as a conflict or
-/// refused, even if history no longer contains the change.
+/// The check records the revision that the user saw, regardless of the bases that its replica sends later. The
+/// invariant: an edit of an attribute that another client has changed since then is reported as a conflict or refused,
+/// even if history no longer contains the change.
 struct LostUpdateCheck {
   private struct PropertyKey: Hashable {
     let object: ObjectID

@@ -2,8 +2,8 @@ import GraphModel
 
 /// Clients that stay offline while others commit.
 ///
-/// They come back to a store that is far ahead, whose history was pruned past their revision, or that was restored
-/// and has passed their revision with other commits.
+/// When they reconnect, the store is far ahead, its history was pruned past their revision, or it was restored and has
+/// passed their revision with other commits.
 struct OfflineClients {
   /// The revision of the store at which each client returns, by client number.
   private var ends = [Int: Revision]()

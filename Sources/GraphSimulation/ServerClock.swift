@@ -3,8 +3,7 @@ import GraphModel
 /// The clocks of the simulated server: a monotonic one that only the simulation advances, and the clock of the day,
 /// which in some runs is set ahead and back.
 ///
-/// It also knows what the monotonic clock says about each commit, so that decisions by the clock of the day can be
-/// compared with it.
+/// It also records the monotonic time of each commit, so that decisions by the wall clock can be compared with it.
 struct ServerClock {
   enum Event {
     case set(by: Timestamp)
@@ -24,7 +23,7 @@ struct ServerClock {
   private var pruningClock: PruningClock?
   /// The newest revision when the server started.
   private var startHead: Revision = 0
-  /// When each commit was recorded, by the monotonic clock.
+  /// The time at which each commit was recorded, by the monotonic clock.
   private var recorded = [Revision: Int64]()
   /// The clock of the day at each write since the last one whose commits were recorded.
   private var writeTimes = Set<Timestamp>()
@@ -88,7 +87,7 @@ struct ServerClock {
     pruningClock = PruningClock(reading(head, newest), retention: Self.retention)
   }
 
-  /// Decides what may be pruned by age.
+  /// Decides which commits may be pruned by age.
   mutating func decide(head: Revision, newest: Timestamp?) -> PruningClock.Decision {
     guard var clock = pruningClock else { preconditionFailure("the server has started") }
     defer { pruningClock = clock }

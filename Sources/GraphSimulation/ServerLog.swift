@@ -14,7 +14,7 @@ struct ServerLog {
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
   }
 
-  /// - Parameter isSynced: whether the disk keeps what the log syncs.
+  /// - Parameter isSynced: whether the disk keeps the synced bytes of the log.
   init(seed: UInt64, isSynced: Bool) {
     random = SeededRandom(seed: seed ^ 0x10_6106)
     let source = DiskRandom(seed: seed ^ 0xD15C)
@@ -36,7 +36,7 @@ struct ServerLog {
   }
 
   /// Plans a fault for the next write, rarely.
-  /// - Returns: what fails; nil if nothing does.
+  /// - Returns: the failure; nil if there is none.
   mutating func planFault() -> String? {
     guard random.chance(4) else { return nil }
     let calls = random.below(8)

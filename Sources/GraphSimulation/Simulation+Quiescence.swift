@@ -129,7 +129,7 @@ extension Simulation {
     return objects
   }
 
-  /// Checks what a client knows of its transactions, and that it holds what the server has.
+  /// Checks a client's outcomes of its transactions, and compares its objects with the server's.
   /// - Parameter revisions: the revision of each committed transaction.
   private func check(
     _ client: ClientNode, _ server: ServerNode, _ objects: [ObjectImage], _ revisions: [TransactionID: Revision]

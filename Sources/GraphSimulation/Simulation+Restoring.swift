@@ -7,8 +7,8 @@ import GraphWire
 /// Restores the store from a backup while clients hold live queries, unsaved edits and unanswered saves.
 ///
 /// A restore removes all commits after the backup, even acknowledged ones, and no client commits them again. A client
-/// that had seen more than the backup contains must detect that, whether the restored store is still behind that
-/// revision or has passed it with other commits. After that, all invariants hold for the restored store.
+/// that had seen a later revision than the backup must detect the restore, no matter whether the restored store is
+/// below that revision or has passed it with other commits. After that, all invariants hold for the restored store.
 /// Unacknowledged transactions are committed once. Edits that are based on removed commits cannot be compared with
 /// later changes (docs/guides/backup.md); they are exempt from the invariants about that.
 extension Simulation {
@@ -36,7 +36,7 @@ extension Simulation {
   }
 
   private func restoreBackup(to backup: StoreOperator.Backup) throws {
-    // Check what is known of the commits that the restore will remove.
+    // Check the commits that the restore will remove, while they are known.
     try recordCommits()
     for client in clients {
       try checkReads(of: client)

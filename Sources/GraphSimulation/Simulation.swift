@@ -7,27 +7,28 @@ import GraphWire
 
 /// A simulation of one hub, one real store and several replicas in one thread, controlled by a seed.
 ///
-/// Links delay, cut and drop. Clients reconnect while the server still holds their old connections. Any part may
-/// crash between any two steps; a crash of the server leaves on disk what SQLite's own syncs had made durable.
+/// Links delay messages, break, and lose messages. Clients reconnect while the server still holds their old
+/// connections. Any part may crash between any two steps; after a crash of the server, the disk has only the data that
+/// SQLite had synced.
 ///
 /// The invariants:
 /// - An acknowledged commit is never lost or doubled, and a refused one never appears. Revisions never decrease for a
 ///   client.
-/// - At every quiet moment each live query equals a fresh fetch.
+/// - At every quiet moment, when no work is left, each live query equals a new fetch.
 /// - No typed text disappears unless a user deleted it. Lists have the requested order, the same for all clients.
 /// - Counts and rules hold for every object, no reference dangles, and objects keep their creation time.
 /// - A batch has its exact effect, all or nothing, whenever it is interrupted.
-/// - Loads, fetches of any form and reads of the past return what was recorded of the store at that revision.
-/// - A restored object equals its past state. An undo takes the step that its user means.
+/// - Loads, fetches of any form and reads of the past return the state that was recorded at that revision.
+/// - A restored object equals its past state. An undo reverts the correct step of its user.
 /// - A child context does not expose unsaved edits.
 /// - While history is pruned, exactly the requests for pruned revisions are refused, and no edit silently overwrites
 ///   another.
 /// - After a restore from a backup, all of this holds for the restored store: clients detect the restore, keep their
 ///   unsaved edits, and unacknowledged transactions are committed once.
-/// - With counters: a count equals the number of committed increments, less those that are undone.
+/// - With counters: a count equals the number of committed increments without the undone ones.
 /// - With clock jumps: revisions rise in the order of commits, each commit has the time of the server's clock, the
-///   state at a time is the newest one that has it, and no commit is pruned by age before it is that old.
-/// - A second store that is fed by the entries of the commits equals the server's, row by row.
+///   state at a time is the newest one up to that time, and no commit is pruned by age before it has reached that age.
+/// - A second store, to which the entries of the commit log are applied, equals the server's store row by row.
 /// - Clients with an older version of the model read and write through a lens with the same guarantees.
 public final class Simulation {
   struct HalfOpenConnection {
@@ -35,7 +36,7 @@ public final class Simulation {
     var up: [[UInt8]]
   }
 
-  /// The numbers of events that quiet moments have counted.
+  /// The numbers of events that quiet moments have counted so far.
   struct CountedEvents {
     /// Undos right after their steps.
     var undone = 0
@@ -51,7 +52,7 @@ public final class Simulation {
     let replicas: ReplicaRecorder?
   }
 
-  /// The violation of an invariant, with what is needed to reproduce it.
+  /// The violation of an invariant, with the seed and the step that reproduce it.
   public struct Failure: Error, CustomStringConvertible {
     /// The seed of the run.
     public let seed: UInt64
@@ -79,9 +80,9 @@ public final class Simulation {
   var offlineClients = OfflineClients()
   var versions: ClientVersionAssigner
   var clock: ServerClock
-  /// Nil in runs without a commit log.
+  /// The server's commit log; nil in runs without one.
   var serverLog: ServerLog?
-  /// Nil in runs with a planted bug, which other checks must find.
+  /// The second store; nil in runs with a planted bug, which other checks must find.
   private(set) var follower: RedoFollower?
   /// The generator of acts on counters; nil in a run without them.
   var counterRandom: SeededRandom?
@@ -105,7 +106,7 @@ public final class Simulation {
   /// Creates the server and the clients, and the initial objects.
   /// - Parameters:
   ///   - directory: an empty directory for the store.
-  ///   - acts: the kinds of acts that the run has besides the usual ones.
+  ///   - acts: the kinds of acts that the run has in addition to the usual ones.
   ///   - trace: called with a line for each step.
   ///   - recorder: records the clients' replicas.
   public init(
@@ -235,7 +236,7 @@ public final class Simulation {
     return true
   }
 
-  /// The number of steps of one kind in a row: mostly one, sometimes enough to empty a queue.
+  /// The number of consecutive steps of one kind: usually one, sometimes enough to empty a queue.
   private func burst() -> Int { random.chance(50) ? 1 : 1 + random.below(12) }
 
   func deliverUp(_ client: ClientNode?) {
@@ -257,7 +258,7 @@ public final class Simulation {
 
   func deliverDown(_ client: ClientNode?) throws {
     guard let client, let session = client.link.session, !client.link.down.isEmpty else { return }
-    // The bytes form a stream without message boundaries.
+    // A connection is a stream of bytes, so a message can arrive in parts.
     let frame = client.link.down.removeFirst()
     trace("down \(client.number) \(frame.count)")
     client.receive(frame)
@@ -350,10 +351,10 @@ public final class Simulation {
     options.heldLogBytes = ServerLog.heldBytes
     if let entries = follower?.entries { options.didCommit = { entries.append($0) } }
     options.maximumReaders = 1
-    // So few that both the full-text index and the changes waiting for it are used, and that crashes occur in
-    // between.
+    // A low limit, so that searches use both the full-text index and the changes that are not indexed yet, and that
+    // crashes occur between the two.
     options.wordLimit = 5
-    // So few that a batch has several slices, and sometimes is an ordinary commit.
+    // A low limit, so that most batches have several slices and some are ordinary commits.
     options.sliceObjects = 3
     options.prunedCommits = 4
     let store: SQLiteStore
@@ -374,7 +375,7 @@ public final class Simulation {
     for client in clients { client.disconnect() }
     (sessions, halfOpenConnections) = ([:], [])
     CrashableFiles.crash(directory)
-    // The connections close here and can no longer write.
+    // Closes the connections of the store, so that they can no longer write.
     server = nil
     CrashableFiles.recover(directory)
     serverLog?.disk.recover()
@@ -413,12 +414,14 @@ public final class Simulation {
       node.release(ticket)
     case .cancelRead(let ticket): node.streams[ticket] = nil
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
-    case .watch(let query, let number): node.store.watch(query, number: number)
+    case .watch(let query, let number, let visibility):
+      node.store.watch(query, number: number, seenBy: visibility)
     case .unwatch(let number): node.store.unwatch(number)
     case .recordReferences, .recordAccess: preconditionFailure("the simulation's clients have no accounts")
     case .makeBrowserCode: preconditionFailure("the simulation's clients are no browsers")
     case .authenticate: preconditionFailure("the simulation's clients send no credentials")
-    // Answered at once, from what the node has committed: a read would change when the store finishes its groups.
+    // Answered immediately from the commits of the node, because a read of the store would change the time at which it
+    // finishes its groups.
     case .findReplica(let replica, let session):
       let known = node.sequences[replica].map { KnownReplica(lastSequence: $0) }
       var actions = [HubAction]()
@@ -429,7 +432,7 @@ public final class Simulation {
     case .pauseReading(let id): node.paused.insert(id)
     case .resumeReading(let id): node.paused.remove(id)
     case .close(let id):
-      // The socket closes after its bytes have been read: the link is cut at a later step.
+      // The socket closes after its bytes have been read, so a later step cuts the link.
       if let number = sessions[id] { clients[number].link.closing = true }
     case .report(let failure, _): preconditionFailure("\(failure)")
     case .finished: break

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// Values of every type, and predicates about them. Each type has few values, so that equal ones meet in predicates,
-/// in sort keys and in concurrent edits.
+/// Values of every type, and predicates about them. Each type has few values, so that equal values are frequent in
+/// predicates, in sort keys and in concurrent edits.
 extension SimulationModel {
   /// The fixed value of `now()` in all predicates: half of all dates are earlier.
   static let now: Timestamp = 43_200_000_000

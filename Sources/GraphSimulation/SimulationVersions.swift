@@ -111,7 +111,7 @@ extension JSON {
     return .object(members.filter { $0.name != name } + [Member(name, value)])
   }
 
-  /// Replaces the elements of an array; removes those that become nil, and the array if none remain.
+  /// Replaces the elements of an array; removes elements that become nil, and the array if it becomes empty.
   fileprivate func mapping(_ name: String, _ body: (JSON) -> JSON?) -> JSON {
     guard let members else { return self }
     return .object(

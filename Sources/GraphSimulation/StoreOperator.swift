@@ -28,7 +28,7 @@ struct StoreOperator {
 
   mutating func keep(_ backup: Backup) {
     self.backup = backup
-    // Either soon, so that few commits are removed and others pass them, or late.
+    // An early restore removes few commits, so that new commits soon exceed the removed revisions.
     dueAt = backup.step + (random.chance(60) ? 2 + random.below(20) : 60 + random.below(250))
   }
 

@@ -29,7 +29,7 @@ extension SQLiteStore {
       try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
       let changes = if let changes = request.changes { Int(clamping: changes) } else { Int.max }
-      // How many changes a class does not see must not be counted.
+      // The number of changes that a class does not see must not become known.
       let filter = try LogFilter(
         request.filter, after: request.after, through: through, changes: visibility == nil ? changes : .max,
         omitsDamage: true, names: names, history: history,
@@ -219,8 +219,8 @@ extension SQLiteStore {
   // MARK: - Names
 
   /// Forgets the shown names of principals: history shows their ids instead, and its chain stays as it is. Only the
-  /// caller of `commit` may call it, between commits. Behind a commit log, a power failure may bring a name back, so a
-  /// server repeats it at its start.
+  /// caller of `commit` may call it, between commits. In a store with a commit log, a name may reappear after a power
+  /// failure, so a server repeats the erasure at its start.
   /// - Parameter principals: their ids; those without a name have no effect.
   public func forgetNames(of principals: [String]) throws {
     try turn.withLock { _ in

@@ -3,12 +3,12 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// Commits: all waiting requests share one SQLite transaction, and a single sync.
+/// Commits requests: all waiting ones share one SQLite transaction and a single sync.
 extension SQLiteStore {
   /// Commits a batch; only one caller at a time may call it.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
-    // If one of the groups throws, the results of those before it are lost; when a client sends its request again under
-    // the same id, it gets the outcome.
+    // If a group throws, the results of the groups before it are lost. A client gets the outcome when it sends its
+    // request again under the same id.
     var results = [WriteResult]()
     for group in WriteRequest.groups(of: batch) { results += try prepare(group, now: now).finish() }
     return results
@@ -82,7 +82,7 @@ extension SQLiteStore {
     let head: Revision
     /// The entries of the commits that may be on disk; nil if they were too large to be kept.
     var entries: [LogEntry]?
-    /// Whether the failure came behind the rows, with COMMIT.
+    /// Whether COMMIT failed, after the rows were written.
     var mayBeCommitted = false
   }
 
@@ -171,7 +171,7 @@ extension SQLiteStore {
       if gathered?.isOpen != true { try writer.connection.run(Self.begin) }
       gathered?.didBegin()
     } catch {
-      // An unlock that failed earlier, or an unreadable file: on this connection the error would persist.
+      // An earlier unlock failed, or the file is unreadable. On this connection the error would persist.
       self.writer = nil
       throw UnknownOutcome(cause: error, head: head)
     }
@@ -183,7 +183,7 @@ extension SQLiteStore {
   ) throws -> PreparedCommits {
     try verifyHeader(of: connection)
     try runCommit(connection)
-    // A commit in files that the next start does not find is lost, so it must not be acknowledged.
+    // If the next start can't find the files, the commit is lost, so it must not be acknowledged.
     try files.verify()
     let written = entries.entries
     return PreparedCommits { [options] in
@@ -278,7 +278,7 @@ extension SQLiteStore {
   /// database file, because it is unknown how much of the WAL reached the disk, and then count as committed. The
   /// others are not committed, and their clients get the failure.
   ///
-  /// A follower of the store is notified in `finish`, behind the groups that were prepared before.
+  /// A follower of the store is notified in `finish`, after the groups that were prepared before.
   private func resolveOutcomes(of batch: [WriteRequest], _ unknown: UnknownOutcome) throws -> PreparedCommits {
     health.doubt(unknown.cause)
     reportReopening(unknown.cause)
@@ -314,7 +314,7 @@ extension SQLiteStore {
   }
 
   func reopen() throws {
-    // No other thread writes to the log behind this call.
+    // After this call no other thread writes to the log.
     _ = gathered?.writeUnsynced()
     writer = nil
     statements.removeAll()

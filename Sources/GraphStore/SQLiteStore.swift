@@ -11,8 +11,8 @@ import Synchronization
 /// One writer and several readers use the file concurrently, as WAL allows: readers never block the writer. The store
 /// owns no thread and never waits for a client; every call runs on the caller's thread and returns when it is done.
 ///
-/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves. `writer` and the properties guarded
-/// like it are accessed only while `turn` is held, and by `init`.
+/// `@unchecked Sendable`: the pool and the constants are Sendable. `writer` and the properties "guarded like `writer`"
+/// are accessed only while `turn` is held, and by `init`.
 public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The model that the store was created with, or one of equal hash.
   public let model: Model
@@ -38,7 +38,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var writer: StoreWriter?
   /// The commits that are in the commit log only; nil for a store without one. Guarded like `writer`.
   var gathered: GatheredCommits?
-  /// Held by each call that uses the writer: a read may commit what has gathered.
+  /// Held by each call that uses the writer. Reads use it, too, because a read may commit the gathered commits.
   let turn = Mutex(())
   /// Guarded like `writer`.
   var health = Health()
@@ -50,23 +50,23 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let watches = WatchedQueries()
   let status = Mutex(Status())
 
-  /// The state of the store that every thread may change.
+  /// The state of the store that any thread may change.
   struct Status {
     var isClosed = false
-    /// Whether a read has met a lock that was not released. Reopening the store releases it.
+    /// Whether a read has failed because of a lock that was not released. Reopening the store releases it.
     var isLockLost = false
   }
 
-  /// The doubts about the connections and the state on disk.
+  /// The failures that make the connections or the state on disk uncertain.
   struct Health {
     /// Whether a commit failed and the store has not been reopened yet.
     var isOutcomeUnknown = false
     /// Whether this process may have lost a lock. Reopening then closes all connections first.
     var isLockLost = false
-    /// Whether the disk may have failed to write what SQLite counts as synced.
+    /// Whether the disk may have failed to write pages that SQLite counts as synced.
     var isDiskInDoubt = false
 
-    /// Takes note of a failure after which the store must be reopened.
+    /// Records a failure after which the store must be reopened.
     mutating func doubt(_ cause: any Error) {
       isOutcomeUnknown = true
       let code = (cause as? StoreFailure)?.code
@@ -81,8 +81,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var random: @Sendable () -> UInt64
     /// The creation time, written when the store is created.
     public var created: Timestamp = 0
-    /// The WAL size, in pages of 4 KiB, at which it is checkpointed. A smaller number makes one commit in that many
-    /// slow, a larger one makes every commit of a single client slower.
+    /// The size at which the WAL is checkpointed, in pages of 4 KiB. A small number makes checkpoints frequent, and
+    /// each slows down one commit. A large number makes every commit of a single client slower.
     public var checkpointPages = 4_000
     /// The maximum number of concurrent reads; further reads wait.
     public var maximumReaders = 5
@@ -123,13 +123,13 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var comparedNanoseconds: Int64 = 2_000_000
     /// Opens the store's commit log, or begins one after a state; nil for a store that syncs each commit in SQLite.
     public var commitLog: (@Sendable (_ store: UniqueID, _ beginning: LogPosition?) throws -> any CommitLog)?
-    /// The number of commits that SQLite commits together behind the commit log.
+    /// The number of commits in the commit log that SQLite commits together.
     public var gatheredCommits = 64
     /// The bytes of the commit log that are held before SQLite is synced and the log's space is reused.
     public var heldLogBytes = 16 << 20
     /// Receives the entries of the commits that one SQLite transaction has made durable, in order. Called on the thread
-    /// of the commit, which holds the writer: it must not read the store. A large batch is held in memory for it. Nil
-    /// if nothing follows the store.
+    /// of the commit, which holds the writer, so it must not read the store. A large batch is kept in memory for the
+    /// call. Nil if the store has no follower.
     public var didCommit: (@Sendable ([LogEntry]) -> Void)?
     /// Test only.
     package var hooks = StoreHooks()
@@ -170,7 +170,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       let pool = try opener.open()
       connections = Mutex(pool)
       storeID = try pool.read { database in
-        // Only a damaged store has no id; `stickiesd check` reports it.
+        // A store without an id is damaged; `stickiesd check` reports that.
         if let id = try database.storeID() { id } else { UniqueID.zero }
       }
       try StoreOpener.checkModel(pool, model, directory: directory)
@@ -215,7 +215,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
 
   /// Includes effects on this query in commit records from the next batch on. `number` is the hub's number for the
   /// query.
-  public func watch(_ query: LiveQuery, number: UInt64) { watches.insert(query, number: number) }
+  public func watch(_ query: LiveQuery, number: UInt64, seenBy visibility: Visibility?) {
+    watches.insert(query, number: number, seenBy: visibility)
+  }
 
   /// Stops including effects on the query.
   public func unwatch(_ number: UInt64) { watches.remove(number) }

@@ -1,7 +1,8 @@
 // Tests: CommitTests.swift
 import GraphModel
 
-/// Test only: places at which the simulation and tests change what the store does, so that a check must notice it.
+/// Test only: places at which the simulation and tests change the behavior of the store, so that a check must detect
+/// it.
 ///
 /// By default no hook is set, and the store keeps its promises. A program outside this package can't set any.
 package struct StoreHooks: Sendable {

@@ -15,7 +15,7 @@ struct StoreOpener {
   /// The files that the names must refer to. They are checked for every new connection; readers' connections open
   /// when they are first needed.
   let files: OpenedFiles
-  /// Updated by the writer's connection behind a commit log.
+  /// Updated by the writer's connection in a store with a commit log.
   let logFrames = LogFrameCount()
 
   /// Creates a new store in a draft file, which is renamed when it is complete and on disk. So a partial store never
@@ -89,7 +89,7 @@ struct StoreOpener {
     configuration.maximumReaderCount = options.maximumReaders
     configuration.busyMode = .timeout(options.lockSeconds)
     configuration.foreignKeysEnabled = true
-    // Behind a commit log a transaction stays open between two calls.
+    // With a commit log, a transaction stays open between two calls.
     configuration.allowsUnsafeTransactions = options.commitLog != nil || options.hooks.commit != nil
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { [files, options, statements] database in
@@ -102,12 +102,12 @@ struct StoreOpener {
     // The pool sets NORMAL after `prepareDatabase`. Durability depends on these values, so set them and read them
     // back.
     //
-    // Behind a commit log, SQLite syncs at checkpoints only (NORMAL): its log then loses commits at a power failure,
-    // but never one before another.
+    // With a commit log, SQLite syncs at checkpoints only (NORMAL): its log then loses commits at a power failure, but
+    // never one before another.
     let wanted = options.commitLog == nil ? 2 : 1
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(wanted)")
-      // SQLite ignores the failure of a checkpoint of its own. Behind a commit log the store makes them.
+      // SQLite ignores the failure of a checkpoint of its own. With a commit log, the store makes them.
       let pages = options.commitLog == nil ? options.checkpointPages : 0
       try database.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)")
       let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")

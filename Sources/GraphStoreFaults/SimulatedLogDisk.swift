@@ -11,7 +11,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// A disk in memory under a commit log, for tests and simulations: it fails, and it loses power between any two calls.
+/// A disk in memory for a commit log, for tests and simulations. It can fail, and it can lose power between any two
+/// calls.
 ///
 /// A write reaches the cache, a sync copies it to the disk in sectors. After a power cut each sector that was not
 /// synced is old, new or torn at any byte, and each change of a name that was not synced has happened or not. A failed
@@ -49,7 +50,7 @@ package final class SimulatedLogDisk: LogDisk {
     var folders: UInt64 = 0
     var isOff = false
     var ignoresSyncs = false
-    /// Files that were opened before a power cut are dead.
+    /// The number of power cuts. Files of an earlier generation can't be used.
     var generation = 0
     var plan: (fault: Fault, calls: Int, kind: Call?)?
     var calls = [String]()
@@ -82,7 +83,7 @@ package final class SimulatedLogDisk: LogDisk {
   /// Whether a planned fault has not occurred yet.
   package var hasPlan: Bool { state.withLock { $0.plan != nil } }
 
-  /// Whether the power failed and `recover` has not been called since.
+  /// Whether the power failed and `recover` was not called afterwards.
   package var isOff: Bool { state.withLock { $0.isOff } }
 
   /// The calls since the last `takeCalls` that changed or synced something, as `write 0000000001.segment 4096+48`.
@@ -93,7 +94,7 @@ package final class SimulatedLogDisk: LogDisk {
     }
   }
 
-  /// Cuts the power, if it is still on, and returns with the content that the disk has kept.
+  /// Cuts the power, if it is still on, and restores the content that the disk has kept.
   package func recover() {
     state.withLock { state in
       for change in state.changes where random() % 2 == 0 { Self.apply(change, &state.durableNames) }

@@ -14,7 +14,7 @@ public struct StoredObject: Sendable {
   /// Reads an object by its key.
   /// - Throws: `StoreFailure` if the store can't be read, or has another model.
   public init(_ key: UniqueID, directory: String, model: Model) throws {
-    (image, revision) = try Self.read(directory, model) { objects, _ in
+    (image, revision) = try Self.read(directory, model) { objects, _ -> ObjectImage? in
       var found: ObjectImage?
       for table in objects.layout.orderedTables where found == nil {
         found = try objects.readImage(of: ObjectID(key: key, entity: table.root.number))
@@ -27,7 +27,7 @@ public struct StoredObject: Sendable {
   /// - Parameter property: the only property of a uniqueness constraint of its entity.
   /// - Throws: `StoreFailure` if the store can't be read, or has another model.
   public init(with text: String, for property: Property, directory: String, model: Model) throws {
-    (image, revision) = try Self.read(directory, model) { objects, connection in
+    (image, revision) = try Self.read(directory, model) { objects, connection -> ObjectImage? in
       guard let table = objects.layout.table(of: property.owner), let column = table.column(of: property.number) else {
         return nil
       }
@@ -40,9 +40,22 @@ public struct StoredObject: Sendable {
     }
   }
 
-  private static func read(
-    _ directory: String, _ model: Model, _ body: (ObjectReader, Connection) throws -> ObjectImage?
-  ) throws -> (ObjectImage?, Revision) {
+  /// Reads the containers with these keys, in no order; unknown keys are left out.
+  /// - Throws: `StoreFailure` if the store can't be read, or has another model.
+  public static func containers(
+    _ keys: some Collection<UniqueID>, directory: String, model: Model
+  ) throws -> [ObjectImage] {
+    let roots = Set(model.entities.filter { $0.scope == .container }.map(\.root)).sorted()
+    return try read(directory, model) { objects, _ in
+      try keys.flatMap { key in
+        try roots.compactMap { try objects.readImage(of: ObjectID(key: key, entity: $0)) }
+      }
+    }.0
+  }
+
+  private static func read<Result>(
+    _ directory: String, _ model: Model, _ body: (ObjectReader, Connection) throws -> Result
+  ) throws -> (Result, Revision) {
     let path = directory + "/" + StoreFiles.name
     guard try StoreFiles.kind(of: path) != .absent else {
       throw StoreFailure(

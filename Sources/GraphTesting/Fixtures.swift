@@ -14,7 +14,7 @@ public enum Fixtures {
     Array(try Data(contentsOf: URL(fileURLWithPath: root + "/" + path)))
   }
 
-  /// The first version of the notes' model, without scopes and creators, for tests of all that needs none.
+  /// The first version of the notes' model, without scopes and creators, for tests that do not need these.
   public static func stickies() throws -> Model { try Model(parsing: try file("Schema/Stickies/1.json")) }
 
   /// The newest version of the notes' model, which the programs have.

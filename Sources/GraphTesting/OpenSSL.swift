@@ -2,7 +2,7 @@ import Foundation
 
 /// The program `openssl`, for certificates in tests.
 public enum OpenSSL {
-  /// An `openssl` that failed, with what it wrote.
+  /// A failed run of `openssl`, with its output.
   public struct Failure: Error {
     /// The arguments of the run.
     public let arguments: [String]
@@ -11,7 +11,7 @@ public enum OpenSSL {
   }
 
   /// Runs it in a directory.
-  /// - Returns: what it wrote to both outputs.
+  /// - Returns: the text that it wrote to both outputs.
   /// - Throws: `Failure` if its status is not 0.
   @discardableResult public static func run(_ arguments: [String], in directory: String) throws -> String {
     let process = Process()

@@ -4,7 +4,7 @@ import GraphStore
 import GraphStoreTools
 import Synchronization
 
-/// A second store, made from the commit log's entries of a test's store. It must equal that store.
+/// A second store, to which the commit log's entries of a test's store are applied. It must equal that store.
 public final class RedoTwin {
   /// The directory of the second store.
   public let directory: TemporaryDirectory

@@ -2,8 +2,8 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// A context whose server is a closure of the same program, without a socket and a store. Benchmarks and tests measure
-/// with it what a client itself needs for a result and for a commit.
+/// A context whose server is a closure of the same program, without a socket and a store. With it, benchmarks and tests
+/// measure the cost of a result and of a commit in the client alone.
 public final class ScriptedContext: ContextOwner {
   /// The context.
   public let context: ObjectContext
@@ -31,7 +31,7 @@ public final class ScriptedContext: ContextOwner {
     contextHasWork()
   }
 
-  /// Passes what the context sends to `answer`.
+  /// Passes the messages of the context to `answer`.
   package func contextHasWork() {
     for action in context.takeActions() {
       if case .send(let message) = action { answer?(message) }

@@ -32,9 +32,9 @@ public final class TestStore {
 
   /// Opens a store.
   /// - Parameters:
-  ///   - wordLimit: the changes that may wait for the full-text indexes; small, so that tests cover both sides of the
-  ///     limit.
-  ///   - sliceObjects: the objects in a slice of a batch; small for the same reason.
+  ///   - wordLimit: the number of changes that may wait for the full-text indexes; small, so that tests cover both
+  ///     sides of the limit.
+  ///   - sliceObjects: the number of objects in a slice of a batch; small for the same reason.
   ///   - keyframeInterval: the approximate number of changes of an object between two that contain it completely.
   ///   - undoLimits: the limits of the undo of one step.
   ///   - configure: sets further options.
@@ -80,7 +80,7 @@ public final class TestStore {
       keyframeInterval: options.keyframeInterval)
     twin.now = now
     twin.author = author
-    // A replica of its own, so that its transactions are new ones.
+    // Another replica, so that the twin's transactions have new ids.
     twin.replica = UniqueID(high: replica.high, low: replica.low + 1)
     return twin
   }

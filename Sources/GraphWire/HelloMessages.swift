@@ -1,12 +1,12 @@
 import GraphModel
 
-/// The first message of a connection: the client's identity, and what it speaks.
+/// The first message of a connection: the client's identity, its protocol version and its model.
 public struct Hello: Hashable, Sendable {
   /// The client's protocol version, which must be the server's.
   public var protocolVersion: UInt32
   /// The hash of the client's model; nil for a client that accepts the server's.
   public var model: ModelHash?
-  /// Names this client: half of the key of each of its transactions. Never zero.
+  /// The id of the client's replica, which is a part of each transaction's id. Never zero.
   public var replica: UniqueID
   /// The author of the client's commits in history; 1 to 256 bytes.
   public var author: String
@@ -32,7 +32,7 @@ public struct Hello: Hashable, Sendable {
   }
 }
 
-/// The answer to a hello, with what a client needs before its first request.
+/// The answer to a hello, with the data that a client needs before its first request.
 public struct Welcome: Hashable, Sendable {
   /// An entity in the dictionary.
   public struct EntityEntry: Hashable, Sendable {
@@ -118,8 +118,7 @@ public struct Welcome: Hashable, Sendable {
     entities = model.entities.map { entity in
       EntityEntry(
         number: entity.number, name: entity.name,
-        // Properties with a slot come first, because their order is that of an object's values. Transient attributes
-        // are never sent.
+        // Properties with a slot come first, in the order of an object's values. Transient attributes are never sent.
         properties: (entity.storedProperties + entity.relationships.filter { $0.slot == nil }).map { property in
           PropertyEntry(
             number: property.number, name: property.name,
@@ -131,7 +130,7 @@ public struct Welcome: Hashable, Sendable {
 }
 
 extension Welcome.GrantEntry {
-  /// The grants of a principal: first that on the store, then those on scopes, by their keys.
+  /// The grants of a principal: first the one on the complete store, then those on scopes, by their keys.
   public static func all(of rights: Rights) -> [Self] {
     let store = rights.role.map { [Self(role: $0.rawValue, scope: nil)] } ?? []
     let scopes = rights.scopes.sorted { $0.key < $1.key }.map { Self(role: $0.value.rawValue, scope: $0.key) }
@@ -140,7 +139,7 @@ extension Welcome.GrantEntry {
 }
 
 extension Rights {
-  /// The rights that grants of a message add up to; nil for everything. Roles of a later version are left out.
+  /// The rights of the grants in a message; nil for all rights. Roles of a later version are omitted.
   public init?(user: String, _ entries: [Welcome.GrantEntry]) {
     if entries.isEmpty { return nil }
     let grants = entries.compactMap { entry in Role(rawValue: entry.role).map { Grant($0, on: entry.scope) } }

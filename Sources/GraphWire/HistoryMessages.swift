@@ -29,7 +29,7 @@ public struct CommitEntry: Hashable, Sendable {
   public var undoes: Revision?
   /// For a redo: the newest commit of the step that it redoes.
   public var redoes: Revision?
-  /// The undo group that the client named, or that of the step which this commit undoes or redoes.
+  /// The undo group that the client named, or the group of the step that this commit undoes or redoes.
   public var undo: UndoGroup?
   /// All changes, with complete objects unless the commit is too large for a frame: then ids only.
   public var changes: [Delta.Change]

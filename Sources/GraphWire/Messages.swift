@@ -56,7 +56,7 @@ public struct ToServer: Hashable, Sendable {
     case browserLogin(user: String)
   }
 
-  /// The request number, which rises with every message of a connection.
+  /// The request number. Numbers ascend within a connection.
   public var request: UInt64
   /// The content of the message.
   public var body: Body
@@ -103,7 +103,7 @@ public struct ToClient: Hashable, Sendable {
     /// A subscription was accepted. `query` is the server's number on this connection.
     ///
     /// If `resumed` is true, deltas follow instead of chunks. `known`: the store still has the state that the client
-    /// named; if the query did not resume nevertheless, its predicate follows paths.
+    /// named; if the query did not resume although it is true, its predicate follows paths.
     case subscribed(query: UInt64, resumed: Bool, known: Bool = false)
     /// A subscription has ended: no delta of this query follows.
     case unsubscribed(query: UInt64)
@@ -144,7 +144,7 @@ public struct ToClient: Hashable, Sendable {
     case windowMoved(WindowMoved)
     /// A code with which a browser logs in.
     case browserCode(BrowserCode)
-    /// The roles of the session's principal were changed; these replace those of the welcome.
+    /// The new roles of the session's principal. They replace the roles in the welcome.
     case rights([Welcome.GrantEntry])
   }
 
@@ -172,8 +172,8 @@ extension ToClient.Body {
   }
 
   /// Whether `ModelLens` translates the message for a client with an older version of the model. Deltas and origins are
-  /// translated earlier: a delta's changes before it is built, because it is the same for all clients with this lens,
-  /// an origin where its property is known.
+  /// translated earlier: the changes of a delta before it is built, because all clients with this lens share it; an
+  /// origin at the place where its property is known.
   public var isTranslatedByLens: Bool {
     switch self {
     case .refused, .model, .chunk, .committed, .log, .followed, .status, .differences, .windowMoved: true

@@ -2,7 +2,8 @@ import GraphModel
 
 extension ModelLens {
   /// A message of a client of the older version, translated to the newer one.
-  /// - Throws: `Refusal` for what the older version does not have, and for what has no meaning in the newer.
+  /// - Throws: `Refusal` for parts that the older version does not have, and for values without a meaning in the newer
+  ///   version.
   public func upgraded(_ message: ToServer) throws(Refusal) -> ToServer {
     guard message.body.isTranslatedByLens else { return message }
     var result = message

@@ -7,7 +7,7 @@ public struct PublicKeyHash: Hashable, Sendable, CustomStringConvertible {
   private static let prefix = "sha256:"
   private static let size = 32
 
-  /// Why a text is not a hash.
+  /// The reason why a text is not a hash.
   public struct ParseError: Error, Hashable, CustomStringConvertible {
     public let description: String
   }

@@ -1,7 +1,7 @@
 /// SHA-256 (FIPS 180-4), for the hashes of public keys.
 ///
-/// It is here because clients show and compare such hashes: a cryptographic library would be the second one that each
-/// of them links, after the one of their TLS. Hashes of secrets and signatures are not made with it.
+/// It is here because clients show and compare such hashes: a cryptographic library would be the second one in each of
+/// them, in addition to the library of their TLS. Hashes of secrets and signatures are not made with it.
 package enum SHA256 {
   private static let initial: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,

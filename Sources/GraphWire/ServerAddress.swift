@@ -16,7 +16,7 @@ public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
   /// The forms of an address, for messages and help.
   public static let forms = "tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH"
 
-  /// Why a text is not an address.
+  /// The reason why a text is not an address.
   public struct ParseError: Error, Hashable, CustomStringConvertible {
     public let description: String
   }
@@ -105,7 +105,7 @@ public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
   /// Whether the transport is encrypted.
   public var isEncrypted: Bool { if case .tls = self { true } else { false } }
 
-  /// Whether machines on the way can read and change what is sent.
+  /// Whether machines on the route can read and change the messages.
   public var isUnprotected: Bool { !isEncrypted && !isLoopback }
 
   /// The address without the encryption: a TLS connection is a TCP connection first.

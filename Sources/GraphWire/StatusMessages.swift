@@ -20,7 +20,7 @@ public struct ServerStatus: Hashable, Sendable {
   public var process: UInt64 = 0
   /// The oldest state that history still has; 0 if it was not pruned.
   public var oldest: Revision = 0
-  /// Why commits are refused, for people. Empty while they are accepted.
+  /// The reason why commits are refused, for people. Empty while they are accepted.
   public var failure = ""
   /// The size of the commit log on disk, in bytes; 0 if each commit is synced in the store itself.
   public var commitLogSize: UInt64 = 0

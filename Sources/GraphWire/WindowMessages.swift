@@ -10,7 +10,7 @@ public struct WindowMoved: Hashable, Sendable {
   public var objects: [ObjectImage]
   /// The number of rows of the query before limit and offset.
   public var total: UInt64
-  /// The state of all rows: the one up to which this connection has been sent everything.
+  /// The state of all rows: the revision up to which everything has been sent on this connection.
   public var at: Token
 
   /// A window at its new place.

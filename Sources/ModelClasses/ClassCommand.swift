@@ -1,8 +1,8 @@
 import Foundation
 import ModelFiles
 
-/// `graph-generate MODEL.json… --output FILE.swift` generates typed managed-object classes. They are those of the
-/// newest of the given versions of a model, which is embedded, too.
+/// `graph-generate MODEL.json… --output FILE.swift` generates typed managed-object classes from the newest of the given
+/// versions of a model, and embeds that version.
 package struct ClassCommand {
   private static let usage = """
     usage: graph-generate MODEL.json… --output FILE.swift

@@ -1,7 +1,7 @@
 import ModelFiles
 
-/// Generating composites: a struct for each composite, and for each composite attribute a property of that type. The
-/// setter only writes the members that differ, so that each member has conflicts of its own.
+/// Generates a struct for each composite, and for each composite attribute a property of that type. The setter writes
+/// only the members that differ, so that conflicts are detected for each member.
 extension ClassGenerator {
   /// A member with the Swift code for its attribute.
   private struct Member {

@@ -1,6 +1,6 @@
 import ModelFiles
 
-/// Generating a function for each named fetch request, in an extension of the class of its objects.
+/// Generates a function for each named fetch request, in an extension of the class of its objects.
 extension ClassGenerator {
   func declaration(of request: FetchTemplate) -> String {
     guard let entity = model.entity(request.entity)?.name else {

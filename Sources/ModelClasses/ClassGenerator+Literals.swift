@@ -1,8 +1,8 @@
 import ModelFiles
 
-/// Generating Swift names, values and string literals.
+/// Generates Swift names, values and string literals.
 extension ClassGenerator {
-  /// The Swift name of a property. With `_` appended if it collides with a member of `ManagedObject` or a keyword.
+  /// The Swift name of a property, with `_` appended if it collides with a member of `ManagedObject` or a keyword.
   func name(of property: Property) -> String { name(property.name) }
 
   func name(_ name: String) -> String {

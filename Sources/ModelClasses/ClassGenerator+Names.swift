@@ -1,7 +1,7 @@
 import ModelFiles
 
-/// Generating the names of types of libraries. A model may have an entity, an enumeration or a composite of the same
-/// name, as an app of bookmarks has one called `URL`; the library's type then gets the name of its module.
+/// Generates the names of library types. A model may have an entity, an enumeration or a composite of the same name
+/// (such as `URL` in an app for bookmarks); the name of the library's type is then qualified with its module.
 extension ClassGenerator {
   private static let modules: [String: [String]] = [
     "Swift": [
@@ -22,7 +22,8 @@ extension ClassGenerator {
     guard let module = Self.modules.first(where: { $0.value.contains(name) })?.key else {
       preconditionFailure("the generator knows the module of \(name)")
     }
-    // Many programs have a type called Model. A model called Graph hides the module.
+    // `Model` is always qualified, because many programs have a type of that name. A model called Graph hides the
+    // module.
     let isHidden = module == "\(model.name)Model"
     return !isHidden && (name == "Model" || isTaken(name)) ? "\(module).\(name)" : name
   }

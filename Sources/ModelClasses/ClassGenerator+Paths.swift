@@ -1,8 +1,8 @@
 import ModelFiles
 
-/// Generating the members of typed predicates and sort keys. They are in an extension of `ObjectPath` for each
-/// entity, and subentities inherit them. Their types state optionality, so that the compiler rejects the same
-/// predicates as the parser.
+/// Generates the members of typed predicates and sort keys, in an extension of `ObjectPath` for each entity;
+/// subentities inherit them. Their types include optionality, so that the compiler rejects the same predicates as the
+/// parser.
 extension ClassGenerator {
   func conformance(of enumeration: Enumeration) -> String {
     "extension \(enumeration.name): \(library("EnumeratedValue")) {}"

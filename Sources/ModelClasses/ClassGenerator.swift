@@ -1,7 +1,7 @@
 import ModelFiles
 
-/// Generates the Swift source of a model. This is a class for each entity, an enumeration or a struct for each of the
-/// model's enumerations and composites, and the model itself.
+/// Generates the Swift source of a model: a class for each entity, a Swift enumeration for each enumeration, a struct
+/// for each composite, and the model itself.
 struct ClassGenerator {
   let model: Model
 
@@ -117,7 +117,8 @@ struct ClassGenerator {
     return name
   }
 
-  /// The type, with a question mark if it is optional. A URL always is: there is none for an attribute without a value.
+  /// The type, with a question mark if it is optional. A URL is always optional, because no URL can stand for a missing
+  /// value.
   func type(_ attribute: Attribute, isOptional: Bool) -> String {
     let type = swift(attribute).type
     return isOptional || attribute.kind == .uri ? type + "?" : type

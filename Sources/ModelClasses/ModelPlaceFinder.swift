@@ -11,7 +11,7 @@ struct ModelPlaceFinder {
 
   init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-  /// Writes the mistakes to the standard error, one a line.
+  /// Writes the mistakes to standard error, one per line.
   func report(_ error: ModelError, in path: String) {
     let lines = error.mistakes.map { "\(message($0, in: path))\n" }.joined()
     FileHandle.standardError.write(Data(lines.utf8))

@@ -1,6 +1,6 @@
-// One import is enough for a program with notes, and it brings only the names that such a program needs. A program that
-// uses the texts of predicates, values of any type, or the messages of the wire imports GraphModel and GraphWire
-// itself. docs/api.txt lists everything that comes with the import.
+// A program for notes needs only this import, which exports only the names that such a program uses. A program that
+// uses predicates as texts, values of any type, or messages of the wire imports GraphModel and GraphWire itself.
+// docs/api.txt lists all exported names.
 
 @_exported import enum GraphClient.GraphError
 @_exported import class GraphClient.BackgroundContext
@@ -41,8 +41,8 @@
 @_exported import class StickiesModel.Tag
 import StickiesModel
 
-/// The palette of boards and notes. The model calls it `Color`, as front ends call theirs.
+/// The palette of boards and notes. It is called `Color` in the model, a name that front ends also have.
 public typealias NoteColor = Color
 
-/// An arrow from one note to another. The model calls it `Link`.
+/// An arrow from one note to another. It is called `Link` in the model.
 public typealias NoteLink = Link

@@ -23,8 +23,8 @@ package struct LoginFile: Sendable {
   /// The credentials for a connection to the server; none if the user has not logged in.
   package var credentials: Credentials { file.exists ? .file(path: file.path) : .none }
 
-  /// Keeps a token, in place of an earlier one.
-  /// - Throws: `Refusal` with the reason why it can't be kept.
+  /// Stores a token and replaces an earlier one.
+  /// - Throws: `Refusal` with the reason why it can't be stored.
   package func write(_ token: String) throws(Refusal) {
     do {
       try file.write(token + "\n")
@@ -45,7 +45,7 @@ package struct LoginFile: Sendable {
     Refusal(.unavailable, "\(path) can't be written: \(cause)")
   }
 
-  /// The address with its punctuation as `%2F`.
+  /// The address with percent-encoded punctuation, such as `%2F`.
   package static func name(of address: ServerAddress) -> String {
     "\(address)".utf8.map { byte -> String in
       let isPlain =

@@ -45,7 +45,7 @@ extension Stickies {
     }
   }
 
-  /// Connects with a token instead of the one that was kept for the server.
+  /// Connects with a token instead of the one that is stored for the server.
   /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
   ///   the token.
   public static func connectToAnyModel(
@@ -59,7 +59,8 @@ extension Stickies {
     }
   }
 
-  /// Connects to the daemon at `address`, by default the user's own, for a replica that keeps its own transactions.
+  /// Connects to the daemon at `address`, by default the user's own, for a stored replica, which keeps its own
+  /// transactions.
   /// - Parameter replica: the replica's id; nil for a new one.
   /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
   ///   this client.
@@ -91,7 +92,7 @@ extension Stickies {
   }
 
   /// Connects to `address`, otherwise to `STICKIES_SERVER`, otherwise to the first default location where a daemon
-  /// answers. A killed daemon leaves its sockets behind, so after a failure the next location is tried.
+  /// answers. A killed daemon does not remove its sockets, so after a failure the next location is tried.
   private static func attempt(
     _ address: ServerAddress?, actor: isolated any Actor = #isolation,
     _ connect: (ServerAddress, isolated any Actor) async throws -> GraphClient

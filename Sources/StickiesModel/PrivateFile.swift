@@ -52,7 +52,7 @@ package struct PrivateFile: Sendable {
     }
   }
 
-  /// A directory that can't be created is an error of the following open, which has the cause.
+  /// If a directory can't be created, the following `open` fails and reports the cause.
   private func createDirectories() {
     for (index, character) in zip(path.indices, path).dropFirst() where character == "/" {
       mkdir(String(path[..<index]), 0o700)
@@ -60,7 +60,8 @@ package struct PrivateFile: Sendable {
   }
 }
 
-/// Writes all bytes to a descriptor. Outside of the type, which has a method of the system call's name.
+/// Writes all bytes to a descriptor. This function is outside the type, whose method would hide the system call of the
+/// same name.
 private func writeBytes(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   var rest = bytes[...]
   while !rest.isEmpty {

@@ -76,11 +76,11 @@ public struct SocketDirectory: Sendable, Hashable {
 extension ProcessEnvironment {
   /// The default socket locations of this user, in the order in which clients try them.
   ///
-  /// The daemon listens at all of them that it can prepare (`listeningPlaces`), because a client's environment can
-  /// differ: cron, `su` and system units set no `XDG_RUNTIME_DIR`, and `su` and `sudo` may keep that of another user.
-  /// The location in the home directory exists in every environment of a user. If `HOME` differs from the account's
-  /// home directory and belongs to the user, it is a deliberate choice: its clients and daemons connect to each other
-  /// and not to those of the account. The last location is for users without a home directory.
+  /// The daemon listens at all of them that it can prepare (`listeningPlaces`), because the environment of a client can
+  /// differ: cron, `su` and system units do not set `XDG_RUNTIME_DIR`, and `su` and `sudo` may keep the variable of
+  /// another user. The location in the home directory is the same in every environment of a user. If `HOME` differs
+  /// from the account's home directory and belongs to the user, it was set deliberately: clients and daemons with that
+  /// `HOME` connect only to each other. The last location is for users without a home directory.
   public var socketPlaces: [SocketDirectory] {
     var directories = [String]()
     if let runtime = self["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),

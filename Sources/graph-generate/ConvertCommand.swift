@@ -52,7 +52,8 @@ struct ConvertCommand {
     print("\(count == 0 ? "no" : "\(count)") difference\(count == 1 ? "" : "s") from the Core Data model")
   }
 
-  /// Writes all files, or none if one exists with other contents: a store may have been made with it.
+  /// Writes all files, or none if one of them exists with other contents, because a store may have been created with
+  /// that file.
   private func write(_ conversion: CoreDataConversion, to folder: String) {
     let files = conversion.versions.map { (path: "\(folder)/\($0.number).json", data: Data($0.text.utf8)) }
     let manager = FileManager.default

@@ -14,7 +14,7 @@ struct GraphSim: ParsableCommand {
   var seeds: UInt64 = 1
   @Option(help: "The number of steps of each run.")
   var steps = 1_000
-  @Option(help: "The number of clients; a run with accounts has five.")
+  @Option(help: "The number of clients; runs with accounts and with offline replicas have their own.")
   var clients = 3
   @Option(help: "Add a kind of act to the runs: \(OptionalAction.allCases.map(\.rawValue).joined(separator: ", ")).")
   var act: [OptionalAction] = []
@@ -28,6 +28,12 @@ struct GraphSim: ParsableCommand {
   var access = false
   @Option(help: "Plant a bug in a run with accounts: \(AccessBug.allCases.map(\.rawValue).joined(separator: ", ")).")
   var accessBug: AccessBug?
+  @Flag(help: "Run with replicas that work without their server, are copied and restored, and synchronize.")
+  var offline = false
+  @Option(
+    help:
+      "Plant a bug in a run with offline replicas: \(OfflineBug.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var offlineBug: OfflineBug?
   @Flag(help: "Print how often each event happened.")
   var counts = false
   @Flag(help: "Print every step.")
@@ -38,6 +44,10 @@ struct GraphSim: ParsableCommand {
     if access, bug != nil || !act.isEmpty { throw ValidationError("--access goes with --access-bug only") }
     if access, recordReplica != nil { throw ValidationError("--record-replica goes without --access") }
     if !access, accessBug != nil { throw ValidationError("--access-bug goes with --access") }
+    if offline, access || bug != nil || !act.isEmpty || recordReplica != nil {
+      throw ValidationError("--offline goes with --offline-bug only")
+    }
+    if !offline, offlineBug != nil { throw ValidationError("--offline-bug goes with --offline") }
   }
 
   func run() throws {
@@ -55,9 +65,15 @@ struct GraphSim: ParsableCommand {
       }
       if let recordReplica, let recorder { try write(recorder, of: seed, into: recordReplica) }
     }
-    let events = access ? AccessEvent.allCases.map(\.rawValue) : CoverageEvent.allCases.map(\.rawValue)
     if counts { for event in events { print("\(event) \(happened[event, default: 0])") } }
     print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
+  }
+
+  /// The events that the runs count.
+  private var events: [String] {
+    if access { return AccessEvent.allCases.map(\.rawValue) }
+    if offline { return OfflineEvent.allCases.map(\.rawValue) }
+    return CoverageEvent.allCases.map(\.rawValue)
   }
 
   /// Writes each transcript into a file of its own.
@@ -80,6 +96,11 @@ struct GraphSim: ParsableCommand {
       try simulation.run(steps: steps)
       return simulation.eventCounts.map { ($0.key.rawValue, $0.value) }
     }
+    if offline {
+      let simulation = try OfflineSimulation(seed: seed, directory: directory, bug: offlineBug, trace: print)
+      try simulation.run(steps: steps)
+      return simulation.eventCounts.map { ($0.key.rawValue, $0.value) }
+    }
     let simulation = try Simulation(
       seed: seed, directory: directory, clients: clients, acts: Set(act), bug: bug, trace: print,
       recorder: recorder)
@@ -91,3 +112,4 @@ struct GraphSim: ParsableCommand {
 extension OptionalAction: ExpressibleByArgument {}
 extension PlantedBug: ExpressibleByArgument {}
 extension AccessBug: ExpressibleByArgument {}
+extension OfflineBug: ExpressibleByArgument {}

@@ -10,22 +10,23 @@ import GraphModel
   import Darwin
 #endif
 
-/// Runs `$VISUAL`, else `$EDITOR`, else vi, on a temporary file. The file is kept until its text is saved.
+/// Opens a temporary file in `$VISUAL`, `$EDITOR` or vi, whichever is found first. The file is kept until its text is
+/// saved.
 struct Editor {
   let text: String
   private let directory: String
 
-  /// The file of an editor that is open, or that has ended with a text that is not saved yet.
+  /// The file of an open editor, or of an editor that has ended with a text that is not saved yet.
   @MainActor static var openFile: String? { openDirectory.map(file) }
   @MainActor private static var openDirectory: String?
   /// The text that the editor was opened with.
   @MainActor private static var openText = ""
 
-  /// Files of editors that returned at once; texts saved in them later stay there.
+  /// Files of editors that returned at once. Texts that are saved in them later are only in these files.
   @MainActor private(set) static var leftFiles = [String]()
 
-  /// Minimum time of a session. An editor that returns sooner, without writing the file, has passed it to a window
-  /// that is still open.
+  /// The minimum duration of a session. An editor that returns sooner without writing the file has opened it in a
+  /// window that is still open.
   static let briefestUse = Duration.seconds(2)
 
   /// The status of `system` for a command that the shell does not find, with exit code 127.
@@ -53,8 +54,7 @@ struct Editor {
 
   private static func file(in directory: String) -> String { directory + "/note.md" }
 
-  /// Opens `text` in the editor, which gets the terminal. The main actor is not blocked, so the connection stays
-  /// alive.
+  /// Opens `text` in the editor, which uses the terminal. The main actor is not blocked, so the connection stays alive.
   @MainActor
   static func edit(_ text: String) async throws -> Editor {
     let editor = command(ProcessInfo.processInfo.environment)
@@ -94,7 +94,7 @@ struct Editor {
     return Editor(text: try contents(of: file, opened: text), directory: directory)
   }
 
-  /// The editor's command: `$VISUAL`, else `$EDITOR`, else vi. A blank variable counts as unset.
+  /// The editor's command: `$VISUAL`, or else `$EDITOR`, or else vi. A blank variable counts as unset.
   private static func command(_ environment: [String: String]) -> String {
     let chosen = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.allSatisfy(\.isWhitespace) }
     return if let chosen { chosen } else { "vi" }

@@ -64,7 +64,7 @@ extension CommonOptions {
         }
       }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
-      // The refusal concerns the model; one that concerns the protocol has advice of its own.
+      // The refusal concerns the model; a failure of the protocol already has advice.
       guard
         let any = try? await Stickies.connectToAnyModel(at: address, reconnects: false, security: security)
       else { throw refusal }

@@ -7,7 +7,7 @@ import GraphStoreTools
 /// `stickiesd access`
 struct AccessCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "access", abstract: "Show why a user may do something, or may not.", subcommands: [Explain.self])
+    commandName: "access", abstract: "Show why a user may or may not do something.", subcommands: [Explain.self])
 
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,7 +53,7 @@ struct AccessCommand: AsyncParsableCommand {
   }
 }
 
-/// The decisions about one object, with the grant and the rule behind each.
+/// The decisions about one object, each with its grant and its rule.
 struct AccessExplanation {
   private let user: AccessUser
   private let image: ObjectImage
@@ -67,7 +67,7 @@ struct AccessExplanation {
     scope = model.scope(of: image)
   }
 
-  /// The grant that decides: the stronger one of that on the store and that on the object's scope.
+  /// The grant that decides: the stronger one of the grant on the complete store and the grant on the object's scope.
   private var grant: AccessGrant? {
     user.grants.filter { $0.scope == nil || $0.scope == scope || isShared }.max { $0.role < $1.role }
   }

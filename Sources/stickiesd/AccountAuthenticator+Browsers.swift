@@ -5,7 +5,7 @@ import GraphModel
 import GraphServer
 import Synchronization
 
-/// Logins of browsers: each has a token of its own, as a cookie.
+/// Logins of browsers. Each browser has its own token, as a cookie.
 extension AccountAuthenticator: BrowserLogins {
   /// The time for which a browser stays logged in, unless the token of its login expires before.
   private static let lifetime: Timestamp = 30 * 86_400 * 1_000_000
@@ -67,11 +67,11 @@ extension AccountAuthenticator: BrowserLogins {
   }
 
   func logOut(_ token: String) {
-    // A token that is not valid needs no revocation, and the browser forgets it in any case.
+    // A failure is ignored: an invalid token needs no revocation, and the browser removes its cookie anyway.
     _ = result { try file()?.revokeBrowserToken(AccessToken(parsing: token), now: now) }
   }
 
-  private func result<Value>(_ body: () throws -> Value) -> Result<Value, Refusal> {
+  func result<Value>(_ body: () throws -> Value) -> Result<Value, Refusal> {
     do {
       return .success(try body())
     } catch let refusal as Refusal {

@@ -21,7 +21,7 @@ final class AccountAuthenticator: Authenticating {
   let codes = Mutex(LoginCodes())
   /// The opened file; guarded by its mutex, because the server may call from any thread.
   private let opened = Mutex<AccessFile?>(nil)
-  /// The recent log lines; guarded by its mutex. Any client causes one by connecting.
+  /// Limits the log lines that clients can cause by connecting; guarded by its mutex.
   private let limiter = Mutex(LogRateLimiter(clock: { Int64(DispatchTime.now().uptimeNanoseconds) }))
 
   /// - Throws: `StoreFailure` if there is a file that can't be used.
@@ -51,7 +51,7 @@ final class AccountAuthenticator: Authenticating {
     }
   }
 
-  /// Whether clients on TCP must log in. A removed user counts: to remove the last one must not open the server to
+  /// Whether clients on TCP must log in. Removed users count: the removal of the last user must not open the server to
   /// everyone.
   var hasUsers: Bool { get throws { try opened.withLock { $0 }?.hasUsers() == true } }
 
@@ -104,7 +104,7 @@ final class AccountAuthenticator: Authenticating {
       }
       return changed
     } catch {
-      // The sessions end for it, as `ended` says.
+      // `ended` fails for the same reason, and ends the sessions.
       _ = report(error)
       return [:]
     }
@@ -157,7 +157,7 @@ final class AccountAuthenticator: Authenticating {
     }
   }
 
-  /// The refusal for clients, who do not see the path.
+  /// Logs the error and returns a refusal for clients, which does not contain the path.
   func report(_ error: any Error) -> Refusal {
     if let omitted = limiter.withLock({ $0.omitted(before: "failure") }) {
       log.error(

@@ -82,13 +82,18 @@ struct UserCommand: AsyncParsableCommand {
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     mutating func run() async throws {
+      let (all, json, flags) = (all, json, store)
       try await AccountCommand.run(store, json: json) { file in
         let users = try file.users(withRemoved: all).filter { !$0.isLink }
-        if json { return Console.print(JSON.array(users.map(\.json)).text) }
+        let names = await ScopeNames(of: users.flatMap(\.grants), flags)
+        if json { return Console.print(JSON.array(users.map { $0.json(names) }).text) }
         for user in users {
           let note = user.isRemoved ? "  removed" : ""
           Console.print(
             "\(user.principal.id)  \(AccountCommand.text(user.created))  \(user.roleText)  \(user.name)\(note)")
+          for grant in user.grants where grant.scope != nil {
+            Console.print("  \(grant.role.rawValue) on \(names.text(grant))")
+          }
         }
       }
     }
@@ -96,8 +101,8 @@ struct UserCommand: AsyncParsableCommand {
 
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give a user another name.",
-      discussion: "History shows it from the user's next change on, for earlier changes as well.")
+      abstract: "Rename a user.",
+      discussion: "From the user's next change on, history shows the new name, for earlier changes as well.")
 
     @OptionGroup var store: StoreFlags
     @Argument(help: "The present name.") var name: String
@@ -140,11 +145,13 @@ struct UserCommand: AsyncParsableCommand {
 }
 
 extension AccessUser {
-  var json: JSON {
+  var json: JSON { json(ScopeNames()) }
+
+  func json(_ names: ScopeNames) -> JSON {
     .object([
       .init("id", .string(principal.id)), .init("name", .string(name)), .init("created", AccountCommand.json(created)),
       .init("role", role.map { .string($0.rawValue) } ?? .null),
-      .init("grants", .array(grants.map { .object($0.members) })), .init("removed", .bool(isRemoved)),
+      .init("grants", .array(grants.map { .object(names.members(of: $0)) })), .init("removed", .bool(isRemoved)),
     ])
   }
 

@@ -8,7 +8,7 @@ import GraphModel
 /// `stickiesd audit`
 struct AuditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "audit", abstract: "Show who has logged in, what was refused, and which rights were changed.",
+    commandName: "audit", abstract: "Show logins, refusals, and changes of rights.",
     discussion: """
       A line for each event, the oldest first: logins of users with their addresses, refused credentials and requests, \
       and each change of users, tokens and grants. It contains no notes and no secrets. Programs of the daemon's own \
@@ -41,7 +41,8 @@ struct AuditCommand: AsyncParsableCommand {
       let wanted = try name.map { try names.ids(of: $0) }
       let log = try AuditLog(directory: directory).entries()
       let changes = if let file { try file.changes() } else { [AuditEntry]() }
-      // Both are in order, except after a change of the clock; equal times keep their order.
+      // Each of the two lists is in order, except after a change of the clock. Entries with equal times keep their
+      // order.
       let entries = (changes + log.entries).enumerated()
         .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
       for entry in entries {
@@ -56,14 +57,15 @@ struct AuditCommand: AsyncParsableCommand {
     }
   }
 
-  /// The time of `--since`; nil for a text that is none.
+  /// The time of `--since`; nil for an invalid text.
   static func time(_ text: String, now: Timestamp) -> Timestamp? {
     if let age = DurationOption(text) { return now - age.microseconds }
     return RFC3339.timestamp(text)
   }
 }
 
-/// The names of users in the lines of the audit log, which itself has their ids only: an erased name is in no line.
+/// The names of users for the lines of the audit log. The log itself contains only ids, so that erased names are in no
+/// line.
 struct AuditNames {
   private let users: [AccessUser]
   private let names: [String: String]

@@ -31,7 +31,7 @@ struct Backup: AsyncParsableCommand {
 
   func validate() throws {
     if file.isEmpty { throw ValidationError("the name of the backup is empty; name a file") }
-    // A copy below this range practically never ends, and above it the limit has no effect.
+    // Below this range a copy would take years, and above it the limit has no effect.
     if let throttle, !(0.001...1_000_000).contains(throttle) {
       throw ValidationError("--throttle takes megabytes per second, from 0.001 to 1000000")
     }
@@ -158,7 +158,7 @@ struct InterruptSignal {
   private let sources: [any DispatchSourceSignal]
 
   init(_ cleanUp: @escaping @Sendable () -> Void) {
-    // SIG_IGN is the pointer 1: nohup has set it, and the program continues without its terminal.
+    // SIG_IGN is the pointer 1. nohup sets it, and the program then continues without its terminal.
     let isKept = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == 1
     sources = ([SIGINT, SIGTERM] + (isKept ? [] : [SIGHUP])).map { number in
       signal(number, SIG_IGN)

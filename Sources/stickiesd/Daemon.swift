@@ -64,7 +64,7 @@ struct Serve: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Cancel a fetch that finds nothing for this long, 1 to 86400; default: 60.", valueName: "seconds"))
+      "The seconds after which a fetch without a result is cancelled, 1 to 86400; default: 60.", valueName: "seconds"))
   var searchSeconds: Int?
 
   @OptionGroup var history: HistoryFlags
@@ -81,7 +81,7 @@ struct Serve: AsyncParsableCommand {
     umask(0o077)
     let signals = SignalHandler()
     DescriptorLimitRaiser.raise()
-    limitAllocatorArenas()
+    configureAllocator()
     try await StoreCommand.reportingFailures {
       let settings = try await store.servingSettings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history, network: network,
@@ -92,7 +92,7 @@ struct Serve: AsyncParsableCommand {
         return handler
       }
       let log = Logger(label: "stickiesd")
-      // Read only if an address needs it: otherwise nothing of TLS is loaded.
+      // Read only if an address needs it, so that a daemon without TLS does not load the library.
       let isEncrypted = (settings.addresses + settings.optionalAddresses).contains(where: \.isEncrypted)
       let certificate =
         isEncrypted
@@ -104,8 +104,8 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Opens the store. The notes' own model is a part of the program, so a store of an earlier version of it is migrated
-  /// without being asked; a model of `--schema` is its author's.
+  /// Opens the store. A store with an earlier version of the built-in model of notes is migrated automatically, because
+  /// that model belongs to the program. A store with a model of `--schema` is migrated only on request.
   private func openStore(_ settings: Settings, _ models: [Model], _ log: Logger) throws -> SQLiteStore {
     let model = try invariant(models.last, "a model has a version")
     var options = SQLiteStore.Options()
@@ -136,7 +136,7 @@ struct Serve: AsyncParsableCommand {
       try performMigration(of: settings.data, to: models, log)
     }
     let store = try openStore(settings, models, log)
-    // The migration and the redo of a full log leave tens of MiB that serving does not need.
+    // The migration and the redo of a full log free tens of MiB, which serving does not need.
     releaseFreedMemory()
     var configuration = GraphServer.Configuration(
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
@@ -146,6 +146,7 @@ struct Serve: AsyncParsableCommand {
       directory: settings.data, requiresFile: store.hasCommitsOfAccounts, log: log)
     configuration.authenticator = accounts
     configuration.browserLogins = accounts
+    configuration.shareLinks = accounts
     configuration.hasAccounts = try accounts.hasUsers
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     configuration.history = settings.history

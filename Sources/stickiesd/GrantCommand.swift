@@ -17,7 +17,7 @@ struct GrantCommand: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give a user a role, in place of the former one on the same scope.")
+      abstract: "Give a user a role; it replaces the user's role on the same scope.")
 
     @OptionGroup var store: StoreFlags
     @OptionGroup var place: ScopeOption
@@ -50,11 +50,11 @@ struct GrantCommand: AsyncParsableCommand {
         let users = try name.map { [try file.user(named: $0)] } ?? file.users()
         let lines = users.flatMap { user in user.grants.map { (user, $0) } }
           .filter { scope == nil || $0.1.scope == scope || $0.1.scope == nil }
-        if json { return Console.print(JSON.array(lines.map { $1.json(of: $0) }).text) }
+        let names = await ScopeNames(of: lines.map(\.1), flags)
+        if json { return Console.print(JSON.array(lines.map { $1.json(of: $0, names) }).text) }
         for (user, grant) in lines {
-          let scope = if let scope = grant.scope { scope.description } else { "store" }
           Console.print(
-            "\(scope)  \(grant.role.rawValue)  \(AccountCommand.text(grant.created))  \(user.name)")
+            "\(names.text(grant))  \(grant.role.rawValue)  \(AccountCommand.text(grant.created))  \(user.name)")
         }
       }
     }
@@ -62,7 +62,7 @@ struct GrantCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take a user's role away.",
+      abstract: "Remove a user's role.",
       discussion: "Without --on, the role on the complete store; roles on scopes stay.")
 
     @OptionGroup var store: StoreFlags
@@ -84,8 +84,9 @@ struct GrantCommand: AsyncParsableCommand {
 extension Role: ExpressibleByArgument {}
 
 extension AccessGrant {
-  func json(of user: AccessUser) -> JSON {
-    .object([.init("user", .string(user.principal.id)), .init("name", .string(user.name))] + members)
+  func json(of user: AccessUser, _ names: ScopeNames) -> JSON {
+    .object(
+      [.init("user", .string(user.principal.id)), .init("name", .string(user.name))] + names.members(of: self))
   }
 
   var members: [JSON.Member] {

@@ -11,8 +11,8 @@ enum ModelSource {
     try invariant(try versions(folder: folder).last, "a model has a version")
   }
 
-  /// Loads the version for a tool that works on a store's file. Of the built-in model it is the one that the store has,
-  /// because only the daemon's next start migrates the store.
+  /// Loads the version for a tool that works on the file of a store. For the built-in model this is the version of the
+  /// store, because only the next start of the daemon migrates the store.
   /// - Parameter path: the path of the file, of a store or a backup.
   static func load(folder: String?, forStoreAt path: String) throws -> Model {
     let models = try versions(folder: folder)

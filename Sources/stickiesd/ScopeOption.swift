@@ -19,7 +19,7 @@ struct ScopeOption: ParsableArguments {
   }
 }
 
-/// An object as a command names it: by its complete id, or a container by its name, as in `Board:Plans`.
+/// The name of an object on the command line: its complete id, or for a container also its name, such as `Board:Plans`.
 struct ObjectName {
   static let forms = "the name of a container, such as Board:Plans, or the complete id of an object"
 
@@ -42,8 +42,8 @@ struct ObjectName {
     }
   }
 
-  /// The time that a command waits for an object which a running daemon has not written to its database file yet. The
-  /// daemon does so when it has had no commit for a second.
+  /// The time for which a command waits for an object that is not in the database file yet. A running daemon writes its
+  /// commits to the file when it has had no commit for a second.
   private static let patience = Duration.seconds(3)
 
   /// The key of the object; an id is not looked up.
@@ -68,19 +68,16 @@ struct ObjectName {
     }
   }
 
-  /// The property with the names of a container: a unique key of one text.
+  /// The property with the names of containers of an entity: its unique key of one text.
   private static func name(of entityName: String, _ model: Model) throws -> Property {
     let containers = model.entities.filter { $0.scope == .container && !$0.isAbstract }.map(\.name)
     guard let entity = model.entity(named: entityName), entity.scope == .container else {
       throw Refusal(
         .notFound,
-        "\"\(entityName.excerpt)\" is no container of the model \(model.name); "
+        "\"\(entityName.excerpt)\" is not a container of the model \(model.name); "
           + (containers.isEmpty ? "it has none" : "there is \(containers.joined(separator: ", "))"))
     }
-    let keys = entity.uniquenessConstraints.filter { $0.count == 1 }.compactMap { $0.first }
-    guard
-      let property = keys.compactMap({ model.property($0) }).first(where: { $0.attribute?.kind == .string })
-    else {
+    guard let property = entity.scopeName(in: model) else {
       throw Refusal(.notFound, "\(entity.name) has no unique name: give the complete id of the object")
     }
     return property

@@ -54,25 +54,27 @@ struct ShareCommand: AsyncParsableCommand {
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     mutating func run() async throws {
+      let flags = store
       try await AccountCommand.run(store, json: json) { file in
-        let tokens = try file.tokens(now: AccountCommand.now).filter(\.user.isLink)
-        if json { return Console.print(JSON.array(tokens.map(Self.json)).text) }
+        // A browser that has opened a link has a token of its own.
+        let tokens = try file.tokens(now: AccountCommand.now).filter { $0.user.isLink && !$0.isBrowser }
+        let names = await ScopeNames(of: tokens.flatMap(\.user.grants), flags)
+        if json { return Console.print(JSON.array(tokens.map { Self.json($0, names) }).text) }
         for token in tokens {
           for grant in token.user.grants {
-            let scope = if let scope = grant.scope { scope.description } else { "store" }
             Console.print(
-              "\(scope)  \(grant.role.rawValue)  expires \(AccountCommand.text(token.expires))  used "
+              "\(names.text(grant))  \(grant.role.rawValue)  expires \(AccountCommand.text(token.expires))  used "
                 + "\(AccountCommand.text(token.lastUsed))  \(token.user.name)")
           }
         }
       }
     }
 
-    private static func json(_ token: TokenRecord) -> JSON {
+    private static func json(_ token: TokenRecord, _ names: ScopeNames) -> JSON {
       .object([
         .init("name", .string(token.user.name)), .init("user", .string(token.user.principal.id)),
         .init("token", .string(token.selector.description)),
-        .init("grants", .array(token.user.grants.map { .object($0.members) })),
+        .init("grants", .array(token.user.grants.map { .object(names.members(of: $0)) })),
         .init("created", AccountCommand.json(token.created)), .init("expires", AccountCommand.json(token.expires)),
         .init("used", AccountCommand.json(token.lastUsed)),
       ])

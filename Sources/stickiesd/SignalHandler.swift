@@ -5,29 +5,29 @@ import UnixSignals
 
 /// The daemon's reaction to signals; docs/operating.md has the table.
 ///
-/// SIGTERM and SIGINT end it gracefully. So does SIGHUP when the daemon has a terminal, which has been closed then.
-/// Without a terminal SIGHUP reads the certificate again; a daemon without one ignores it: systemd would take the exit
-/// for a success.
-/// Signals whose default is to end a program but that have no meaning here are ignored.
+/// SIGTERM and SIGINT end the daemon gracefully. With a terminal, SIGHUP does so as well, because the terminal was
+/// closed. Without a terminal, SIGHUP makes the daemon read its certificate again, and a daemon without a certificate
+/// ignores it: systemd would take the exit for a success. The daemon ignores other signals that would end it by
+/// default.
 struct SignalHandler {
   private enum HangUpReaction { case ends, ignored }
 
-  /// A file size limit and a closed reader are errors of a single write. SIGPROF cannot be reported: libdispatch's
-  /// own handler would send the signal to its thread again and again.
+  /// For a file size limit and a closed reader, the write itself fails with an error. SIGPROF can't be reported,
+  /// because the handler of libdispatch would send the signal to its own thread endlessly.
   private static let silent = [SIGPIPE, SIGXFSZ, SIGPROF]
   private static let reported = [
     (SIGUSR1, "SIGUSR1"), (SIGUSR2, "SIGUSR2"), (SIGALRM, "SIGALRM"), (SIGVTALRM, "SIGVTALRM"), (SIGIO, "SIGIO"),
     (SIGPWR, "SIGPWR"),
   ]
 
-  /// Nil when SIGHUP was ignored at the start, as with `nohup`, and remains so.
+  /// Nil if SIGHUP was ignored at the start, as under `nohup`; it then remains ignored.
   private let hangUp: HangUpReaction?
 
-  /// Takes effect at once, so that a signal during startup does not end the daemon halfway.
+  /// Takes effect immediately, so that a signal does not interrupt the start.
   init() {
     for number in Self.silent + Self.reported.map(\.0) { signal(number, SIG_IGN) }
     let previous = signal(SIGHUP, SIG_IGN)
-    // SIG_IGN is the pointer 1, which no function has.
+    // SIG_IGN is the pointer 1, which is not the address of a function.
     if unsafeBitCast(previous, to: Int.self) == 1 {
       hangUp = nil
     } else if Self.hasTerminal {

@@ -44,12 +44,12 @@ enum StoreCommand {
         text += "\nThe store was not changed."
       case let failure as StoreFailure: name = failure.code.rawValue
       case is CertificateFailure: name = "certificate"
-      // Of the commands for users and tokens.
+      // The commands for users and tokens throw refusals.
       case let refusal as Refusal: (text, name) = (refusal.message, refusal.code.rawValue)
       case is OptionsError, is ServerAddress.ParseError, is ExposedAddressError: (name, exit) = ("usage", 64)
       default: throw error
       }
-      // With --json, standard output already has the reasons for a refused migration, with ids.
+      // With --json, the reasons for a refused migration are already on standard output, with ids.
       let isLine = json && !(error is MigrationRefusal)
       let object = [JSON.Member("code", .string(name)), .init("message", .string(text))] + members
       let line = isLine ? JSON.object([.init("error", .object(object))]).text : "stickiesd: \(text)"

@@ -74,7 +74,7 @@ struct TokenCommand: AsyncParsableCommand {
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     func validate() throws {
-      // The message must not repeat a secret that was given instead.
+      // The argument may be the secret by mistake, so the message must not repeat it.
       if TokenSelector(token) == nil {
         throw ValidationError("name the token by the sixteen digits that stickiesd token list shows, not by its secret")
       }

@@ -5,7 +5,7 @@ import GraphModel
 import GraphWire
 import StickiesModel
 
-/// Parses the command line and reports invalid ones.
+/// Parses the command line and reports errors in it.
 extension Daemon {
   static func main() async {
     StandardOutput.reserveDescriptors()
@@ -43,7 +43,7 @@ extension Daemon {
     if arguments.contains("--json") {
       refuse(ParserMessage.text(message(for: error)), json: true)
     }
-    // Without a command, the first argument must be an option; any other word was meant as a command.
+    // Without a command, the first argument must be an option. Any other word is a misspelled command.
     let names = configuration.subcommands.map { $0._commandName }
     if let word = arguments.first, !word.hasPrefix("-"), word != "help", !names.contains(word) {
       refuse("there is no command \"\(word.excerpt)\"; the commands are \(names.joined(separator: ", "))", json: false)

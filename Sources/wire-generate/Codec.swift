@@ -50,7 +50,7 @@ struct Codec {
   }
 }
 
-/// A field as the generator writes it into Swift.
+/// The Swift code of a field.
 struct FieldCode {
   /// The number of occurrences of a field, and how Swift represents an absent one.
   enum Cardinality {
@@ -103,7 +103,7 @@ struct FieldCode {
   }
 }
 
-/// A oneof as the generator writes it into Swift.
+/// The Swift code of a oneof.
 struct ChoiceCode {
   /// The property; `self` if the message's type is the enumeration.
   var property: String
@@ -129,7 +129,7 @@ extension Codec {
       code.cardinality = .optional
     }
     guard field.choice != nil || code.initial != nil || message.start != nil else {
-      throw sourceError("what is \(field.name) if it is absent? Write zero and a value", at: options.line)
+      throw sourceError("the value of an absent \(field.name) is not defined; write zero and a value", at: options.line)
     }
     if case .payload? = code.role, field.choice == nil {
       throw sourceError("the type of \(field.name) is a payload, which only a oneof can have", at: options.line)
@@ -141,7 +141,7 @@ extension Codec {
     return code
   }
 
-  /// How a single value of the field is written and read.
+  /// The code that writes and reads a single value of the field.
   private func value(of field: ProtoFile.Field, _ options: SwiftMapping.Field) throws(SourceError) -> FieldCode {
     var code = FieldCode(
       field: field, options: options, property: options.property ?? field.name.camelCased, swift: "", reads: "")
@@ -184,7 +184,8 @@ extension Codec {
       zero: options.zero, fields: [])
     for field in message.fields where field.choice == name { choice.fields.append(try code(of: field, in: mapped)) }
     guard choice.required != nil || choice.zero != nil else {
-      throw sourceError("what is \(name) if it is absent? Write required and an error, or zero", at: options.line)
+      throw sourceError(
+        "the value of an absent \(name) is not defined; write required and an error, or zero", at: options.line)
     }
     guard choice.isSelf || options.type != nil else {
       throw sourceError("the type of \(name) is missing; write type and a name, or = self", at: options.line)

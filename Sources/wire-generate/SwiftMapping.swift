@@ -1,7 +1,7 @@
-/// The Swift side of a schema, from the mapping file: what differs from the rule that a message is a type of its name,
-/// and a field a property of its name.
+/// The Swift side of a schema, from the mapping file. It lists the exceptions from the rule that a message is a type
+/// with its name, and a field a property with its name.
 struct SwiftMapping {
-  /// How a message appears in Swift.
+  /// The form of a message in Swift.
   enum Role {
     /// A type that conforms to `BinaryCodable`; the generator writes the conformance.
     case type

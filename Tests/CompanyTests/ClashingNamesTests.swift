@@ -1,7 +1,7 @@
 import Testing
 
-/// A program has types of its own, and a converted app has entities of any name: neither hides what generated classes
-/// use.
+/// The types of a program and the entities of a converted app may have any names. They don't hide the types that
+/// generated classes use.
 @Suite struct ClashingNamesTests {
   @Test func programMayHaveTypesWithNamesOfLibrary() throws {
     let program = """

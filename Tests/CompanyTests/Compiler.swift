@@ -53,7 +53,7 @@ struct Compiler {
     return try classes(of: String(contentsOf: schema.appendingPathComponent("\(newest).json"), encoding: .utf8))
   }
 
-  /// Parses and type checks a program; nothing is generated.
+  /// Parses and type checks a program, without generating code.
   func check(_ sources: [String: String]) throws -> Result {
     var files = [String]()
     for (name, text) in sources.sorted(by: { $0.key < $1.key }) {

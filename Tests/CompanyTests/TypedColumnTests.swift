@@ -82,7 +82,7 @@ import Testing
       .string("Bridge"), .string("running"), .null, .string("Acme"), .object(department), .double(0.5),
     ]
     let (title, status, due, client, owner, half) = try row.tuple(of: values, in: model)
-    // The optionals are those of the model: a calculation may have no result.
+    // The same columns are optional as in the model. A calculation is optional, too, because it may have no result.
     let types: (String, Status, Timestamp?, String?, ObjectID, Double?) = (title, status, due, client, owner, half)
     #expect(types.0 == "Bridge" && types.1 == .running && types.2 == nil && types.3 == "Acme")
     #expect(types.4 == department && types.5 == 0.5)

@@ -1,11 +1,11 @@
 import Testing
 
-/// The mistakes that the compiler refuses. Each mistake is compiled, and so is its correction, which stands after it.
+/// The mistakes that the compiler refuses. Each mistake and the correction after it are compiled.
 @Suite struct TypedCompileErrorTests {
   private static let projects = [
     // No such case.
     ("$0.status == .cancelled", "$0.status == .done"),
-    // A to-many has many values: any, all or none is missing.
+    // A to-many has many values, so `any`, `all` or `none` is required.
     (#"$0.members.name == "Ann""#, #"$0.members.any.name == "Ann""#),
     // A calculation can't use many values.
     ("$0.members.any.number + 1 > 2", "$0.members.any.number > 1"),

@@ -62,7 +62,7 @@ import Testing
     try queue.write { try $0.execute(sql: "CREATE TABLE a (b); DROP TABLE a") }
     try queue.close()
     let refusal = try #require(throws: Refusal.self) { try CoreDataFile(path) }
-    let advice = "what an app saved last is in \(path)-wal; copy that file with the store"
+    let advice = "the newest data of an app are in \(path)-wal; copy that file with the store"
     #expect(refusal.message == "\(path) has no tables: \(advice)")
   }
 

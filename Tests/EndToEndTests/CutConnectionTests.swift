@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// Asks again whenever something has reached the client, and when its connection has come or gone.
+  /// Evaluates the condition after each event of the client, and after each change of its connection.
   @MainActor
   private static func until(_ client: GraphClient, _ what: String, _ condition: () async -> Bool) async throws {
     let (events, happened) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

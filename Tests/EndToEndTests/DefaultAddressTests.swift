@@ -146,7 +146,7 @@ import Testing
     let user = try User()
     for (address, reason) in [
       ("tcp://127.0.0.1:0", "with port 0 stickiesd chooses a port"),
-      ("unix://\(user.home.path)", "\(user.home.path) is no socket; give another address"),
+      ("unix://\(user.home.path)", "\(user.home.path) is not a socket; give another address"),
     ] {
       let client = try user.stickies(["list", "--server", address])
       #expect(client.status == 69)

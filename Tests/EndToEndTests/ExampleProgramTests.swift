@@ -13,7 +13,7 @@ import Testing
     try daemon.run("add", "Call Ann", "--color", "pink")
     try daemon.run("add", "Not this one", "--color", "green")
     try daemon.run("edit", "1", "--text", "Buy bread")
-    // The server sends what it owes before it ends the session.
+    // The server sends all pending answers before it ends the session.
     #expect(daemon.stop() == 0)
     let result = program.end()
     #expect(result.status == 0, "\(result.errors)")

@@ -38,13 +38,19 @@ import Testing
     let granted = try daemon.stickiesd("grant", "ann", "editor", "--on", "Board:Plan: B", "--json")
     #expect(try granted.json()["grants"]?[0]?["scope"]?.stringValue == board, "\(granted.errors)")
     #expect(try daemon.stickiesd("share", "Board:Plan: B", "reader", "--label", "guests").status == 0)
+    let place = "\(board) (Board:Plan: B)"
+    #expect(try daemon.stickiesd("grant", "list").lines.contains { $0.hasPrefix("\(place)  editor  ") })
+    #expect(try daemon.stickiesd("share", "list").output.hasPrefix("\(place)  reader  "))
+    #expect(try daemon.stickiesd("user", "list").lines.last == "  editor on \(place)")
+    let listed = try daemon.stickiesd("grant", "list", "ann", "--json").json()
+    #expect(listed[0]?["scope"]?.stringValue == board && listed[0]?["on"]?.stringValue == "Board:Plan: B")
     #expect(try daemon.stickiesd("grant", "remove", "ann", "--on", "Board:Plan: B").status == 0)
     let explained = try daemon.stickiesd("access", "explain", "ann", "Board:Plan: B", "read")
     #expect(explained.output.contains("ann has no role here"), "\(explained.errors)")
     let unknown = try daemon.stickiesd("grant", "ann", "editor", "--on", "Board:plan: b")
     #expect(unknown.status == 1 && unknown.errors.contains("there is no Board called \"plan: b\""))
     let tag = try daemon.stickiesd("grant", "ann", "editor", "--on", "Tag:x")
-    #expect(tag.status == 1 && tag.errors.contains("\"Tag\" is no container of the model Stickies; there is Board"))
+    #expect(tag.status == 1 && tag.errors.contains("\"Tag\" is not a container of the model Stickies; there is Board"))
     for wrong in ["Board:", ":Plan", "Board"] {
       #expect(try daemon.stickiesd("grant", "ann", "editor", "--on", wrong).status == 64)
     }

@@ -3,9 +3,9 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The guides' programs are built with this package and print what the page says.
+/// The guides' programs are built with this package and print the documented output.
 @Suite struct GuideTests {
-  /// The blocks of a page in their order, each with its language; none for blocks without.
+  /// The code blocks of a page in their order, each with its language; empty for blocks without a language.
   private func blocks(_ page: String) -> [(language: String, text: String)] {
     var found = [(language: String, text: String)]()
     var open: String?
@@ -36,7 +36,7 @@ import Testing
     let program = try file("docs/examples/guides/\(name).swift")
     let place = try #require(
       blocks.firstIndex { $0 == ("swift", program) }, "docs/guides/\(page).md shows another program")
-    // Its output stands after it.
+    // The expected output is the next block.
     let expected = try #require(blocks[place...].first { $0.language.isEmpty }).text
 
     let company = try CompanyDaemon()
@@ -55,7 +55,7 @@ import Testing
     #expect(model.name == "ReadingList")
     let book = try #require(model.entity(named: "Book"))
     let author = try #require(model.entity(named: "Author"))
-    // The guide says what is required.
+    // The guide documents which properties are required.
     #expect(book.property(named: "author")?.isOptional == false && book.property(named: "pages")?.isOptional == false)
     #expect(book.property(named: "finished")?.isOptional == true && author.property(named: "books") != nil)
   }

@@ -57,7 +57,7 @@ import Testing
     #expect(json["skipped"]?[0]?["property"] == .string("tags"))
     #expect(json["skipped"]?[0]?["author"] == .string("bob@test"))
     #expect(try daemon.run("list", "--board", "Ideas", "--json").json().count == 2)
-    // Alone it comes back without its notes.
+    // With `--only`, the board is restored without its notes.
     #expect(try daemon.run("board", "delete", "Ideas", "--yes").status == 0)
     #expect(try daemon.run("restore", board, "--only").output.hasPrefix("restored: 1 object came back\n"))
     #expect(try daemon.run("list", "--board", "Ideas", "--json").json().count == 0)

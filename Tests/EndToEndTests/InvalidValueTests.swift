@@ -323,7 +323,7 @@ import Testing
       }
       let refused = try run(deep)
       #expect(refused.status == 64, "\(command)")
-      // The caret stands under the bracket that is one too many.
+      // The caret is under the first bracket beyond the limit.
       let line = "…" + String(repeating: "(", count: 60) + "…"
       #expect(
         refused.errors == "stickies: \(words)\n\(line)\n" + String(repeating: " ", count: 31) + "^\n",

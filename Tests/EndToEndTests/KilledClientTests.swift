@@ -60,7 +60,7 @@ import Testing
     let scene = try await DaemonFixture()
     let board = try await scene.board()
     let writer = try await scene.client()
-    // Larger than what is sent ahead, larger than what is kept in memory: the rest lies in a file.
+    // Larger than the parts that are sent ahead or kept in memory, so that the rest is in a file.
     let text = String(repeating: "x", count: 4_000)
     for part in 0..<10 {
       let changes = try (1...100).map {

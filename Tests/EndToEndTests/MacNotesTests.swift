@@ -80,7 +80,7 @@ import Testing
     #expect(["x", "y", "width", "height"].map { one[$0] } == [.integer(8), .integer(0), .integer(300), .integer(200)])
     #expect(two["text"] == .string("see "))
     #expect(two["color"] == .string("blue"))
-    // Its top edge lies at 940, the topmost at 1310.
+    // The top edge of this note is at 940, the top edge of the topmost note at 1310.
     #expect(
       ["x", "y", "width", "height"].map { two[$0] } == [.integer(400), .integer(370), .integer(360), .integer(240)])
     #expect(three["text"] == .string("red paper"))

@@ -119,7 +119,7 @@ import Testing
     for address in try scene.addresses() {
       for size in [limit - 1, limit] {
         let guest = try await scene.client(address)
-        // Read whole, understood, and refused for another reason: the connection goes on.
+        // The message is read completely and refused for another reason; the connection stays open.
         try await guest.send(bytes: Self.presence(as: 2, size: size))
         let refusal = try await guest.refusal(of: 2)
         #expect(refusal?.code == .limit, "\(size) bytes")

@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// The page's commands, one after the other in one shell's folder, say what the page says.
+/// The commands of the page, run in order in one folder, print the output that the page shows.
 @Suite struct MarkdownGuideTests {
   private struct Step {
     let command: String
@@ -26,7 +26,7 @@ import Testing
     return steps
   }
 
-  /// Whether a line is what the page shows, where `…` stands for anything.
+  /// Whether a line equals the line of the page, in which `…` matches any text.
   private static func fits(_ line: String, _ shown: String) -> Bool {
     let parts = shown.components(separatedBy: "…")
     guard parts.count == 2 else { return line == shown }

@@ -75,7 +75,7 @@ import Testing
     try daemon.start(["--schema", schema])
     let found = try daemon.run("graph", "fetch", "Member", "--where", "active == TRUE AND telephone == '5'", "--json")
     #expect(found.output.contains("Ann Lee") && found.output.contains("Bob May"))
-    // A client of another model is refused before anything is exchanged; one that takes the server's goes on.
+    // A client with another model is refused in the handshake; a client that adopts the server's model continues.
     let client = try daemon.run("list")
     #expect(client.status != 0 && client.errors.contains("the daemon serves the model Club 2"))
     let log = try daemon.run("graph", "log", "--json")

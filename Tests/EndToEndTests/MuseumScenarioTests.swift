@@ -289,7 +289,7 @@ private struct LabeledIDs {
   func label(_ id: String) -> String { byLabel.first { $0.value == id }?.key ?? "no label for \(id)" }
 }
 
-/// A daemon, and words for what the story does to it.
+/// A daemon, and the operations of the story.
 private struct Museum {
   let daemon: Daemon
 

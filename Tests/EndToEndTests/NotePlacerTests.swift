@@ -2,7 +2,7 @@ import Foundation
 import GraphModel
 import Testing
 
-/// Notes that `graph insert` makes without a place do not lie on each other.
+/// Notes that `graph insert` creates without a place do not overlap.
 @Suite struct NotePlacementTests {
   private struct Place: Hashable {
     let x: Double

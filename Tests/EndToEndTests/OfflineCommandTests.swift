@@ -3,7 +3,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// `stickies` without its daemon: the commands work on a copy, and everything arrives later or is in conflict.
+/// `stickies` without its daemon: the commands work on a copy, and each edit is sent later or becomes a conflict.
 @Suite struct OfflineCommandTests {
   private let daemon: Daemon
 
@@ -67,7 +67,7 @@ import Testing
     #expect(try here("add", "later").status == 0)
     try daemon.start()
     #expect(try elsewhere("delete", "1").status == 0)
-    // A command that has nothing to do with it sends the edits first.
+    // An unrelated command sends the edits first.
     let list = try here("list")
     #expect(list.output.contains("later") && !list.output.contains("buy bread"), "\(list.output)")
     #expect(list.errors.contains("stickies sync conflicts"), "\(list.errors)")

@@ -26,7 +26,7 @@ import Testing
     // All of history can be read, from its first commit on.
     let log = try daemon.run("graph", "log", "--limit", "1000", "--oldest-first", "--json").json().arrayValue ?? []
     #expect(log.first?["revision"] == .integer(1) && log.count > 20)
-    // A commit for each entity that needs nothing, and back.
+    // Inserts an object of each entity without required relationships, then undoes the last insert.
     let model = try #require(try recorded.models().last)
     let free = model.entities.filter { entity in
       !entity.isAbstract && entity.storedProperties.allSatisfy { $0.isOptional || $0.attribute != nil }

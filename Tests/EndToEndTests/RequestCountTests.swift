@@ -52,7 +52,7 @@ import Testing
         to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: .init(author: author))
     }
 
-    /// A note on a board of its own, unsaved.
+    /// An unsaved note on a new board.
     @discardableResult
     func add(_ number: Int) throws -> Note {
       let board = Board(in: writer.context)

@@ -169,7 +169,8 @@ private struct ProtocolFollower {
       queries[index].incoming?.at = chunk.end?.at
       if chunk.end == nil { try await client?.send(.more(of: message.request)) }
     case .delta(let delta):
-      // An advance closes a revision: a delta of it that comes later is lost to a client that resumes in between.
+      // An advance completes a revision. A client that resumes after the advance would miss a later delta of that
+      // revision.
       let query = queries.first { $0.number == delta.query && $0.incoming == nil }
       if let complete = query?.token?.revision {
         #expect(delta.revision > complete, "a delta of \(delta.revision) after an advance to \(complete)")
@@ -201,7 +202,7 @@ private struct ProtocolFollower {
     }
   }
 
-  /// Compares some of the queries with what a fetch finds at their tokens.
+  /// Compares some of the queries with a fetch at their tokens.
   mutating func expectFetchesAtTokens(atMost count: Int, _ comment: Comment) async throws {
     let reader = try RawClient(address)
     try await reader.hello(author: "reader@test")

@@ -2,7 +2,7 @@ import Foundation
 import GraphTesting
 import Testing
 
-/// Roles, with the programs: `stickiesd grant`, and what a reader's commands answer.
+/// Roles, with the programs: `stickiesd grant`, and the output of a reader's commands.
 @Suite struct RoleCommandTests {
   private let daemon: Daemon
 

@@ -27,7 +27,7 @@ import Testing
     let shown = Array("\n\none\r\n\ttwo\\u{1B}[31m\u{202E}x\u{200B}y\n".utf8)
     #expect(try Array(daemon.run("show", "1").output.utf8.suffix(shown.count)) == shown)
     #expect(try daemon.run("list", "--json").json()[0]?["text"]?.stringValue.map { Array($0.utf8) } == Array(text.utf8))
-    // A note that differs in nothing but how its letter is composed is another text.
+    // Two texts that differ only in the composition of a letter are different texts.
     #expect(try daemon.run("edit", "1", "--text", "caf\u{E9}").status == 0)
     #expect(try daemon.run("edit", "1", "--text", "cafe\u{301}").status == 0)
     let stored = try daemon.run("list", "--json").json()[0]?["text"]?.stringValue

@@ -41,7 +41,7 @@ import Testing
     let witness = try await scene.client()
     _ = try await witness.follow(scene.entity.number, wholeObjects: true)
 
-    // Fills the ring of recent commits and every cache before anything is measured: as long as the measurement takes.
+    // Fills the ring of recent commits and every cache before the measurement, for the same time as the measurement.
     let warmUp = ContinuousClock.now
     while ContinuousClock.now - warmUp < .seconds(Self.seconds) || witness.bytesReceived < 48 << 20 {
       try await load.run(witness, scene.bystander)

@@ -140,7 +140,7 @@ import Testing
     #expect(followed.output.contains("news of Shared") && !followed.output.contains("secret"), "\(followed.errors)")
   }
 
-  /// The program keeps its connection: what it sees changes like by commits.
+  /// The program keeps its connection: visible objects change as they do by commits.
   @Test func changedRolesReachRunningPrograms() throws {
     let watch = try UserWatch(daemon, "ann")
     watch.readUntil("\"snapshot\"")
@@ -200,7 +200,12 @@ import Testing
     #expect(text.contains("user           ann (editor)"))
     #expect(text.contains("identity       by the token that you logged in with"))
     let rights = text.filter { $0.hasPrefix("rights") }
-    #expect(rights == ["rights         editor on Board Ann", "rights         commenter on Board Shared"], "\(text)")
+    let boards = try self.as("ann", ["board", "list", "--json"]).json().arrayValue
+    let keys = try #require(boards).compactMap { $0["id"]?.stringValue }
+    try #require(keys.count == 2)
+    let places = ["editor on Board Ann (\(keys[0]))", "commenter on Board Shared (\(keys[1]))"]
+    #expect(rights == places.map { "rights         \($0)" }, "\(text)")
+    #expect(try self.as("ann", ["whoami"]).lines.suffix(3) == ["role editor"] + places.map { "  \($0)" })
     let json = try self.as("ann", ["status", "--json"]).json()
     #expect(json["established"] == .string("token") && json["grants"]?.arrayValue?.count == 2)
     #expect(json["grants"]?[0]?["name"] == .string("Ann") && json["grants"]?[0]?["role"] == .string("editor"))

@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// A command that sets what a note has already leaves no entry in the log.
+/// A command that sets a value to the present one adds no entry to the log.
 @Suite struct UnchangedSaveTests {
   @Test func repeatedCommandMakesNoCommit() throws {
     let daemon = try Daemon()
@@ -54,7 +54,7 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
-  /// The caret stands under the word that is wrong, also behind letters of two columns.
+  /// The caret is under the wrong word, also after letters of two columns.
   @Test func caretFollowsWideLetters() throws {
     let daemon = try Daemon()
     try daemon.start()

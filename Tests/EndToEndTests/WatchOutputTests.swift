@@ -4,7 +4,7 @@ import Testing
 
 /// The output of `stickies watch` for people: the author, the object, and the values before and after.
 @Suite struct WatchOutputTests {
-  /// The lines of a watch up to one that has the mark, without the time.
+  /// The lines of a watch up to the line with the mark, without the time.
   private static func lines(_ watcher: BackgroundProcess, until mark: String) -> [String] {
     var text = ""
     while !text.contains(mark) {

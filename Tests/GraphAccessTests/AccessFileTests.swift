@@ -126,6 +126,21 @@ import Testing
     #expect(try ended(long, AccessToken(random: random), now: 601).count == 2)
   }
 
+  /// Only the expiry of a token depends on the clock: a revocation stays when the clock goes back.
+  @Test func clockThatJumpsRevivesNoRevokedToken() throws {
+    _ = try file.addUser("ann", now: 1_000, random: random)
+    let (short, other) = (try token("ann", expires: 5_000), try token("ann"))
+    #expect(try ended(short, other, now: 9_000_000) == [short.selector])
+    #expect(try ended(short, other, now: 10).isEmpty)
+    #expect(try file.revokeToken(other.selector, now: 9_000_000))
+    #expect(try ended(short, other, now: 10) == [other.selector])
+    #expect(throws: Refusal.self) { try file.authenticate(other, now: 10) }
+    #expect(try file.authenticate(short, now: 10).user.name == "ann")
+    // The generations of grants are numbers, not times.
+    let before = try file.grant(.reader, to: "ann", now: 9_000_000).generation
+    #expect(try file.grant(.editor, to: "ann", now: 10).generation > before)
+  }
+
   @Test func lastUseIsRecordedAboutOnceAMinute() throws {
     _ = try file.addUser("ann", now: 1, random: random)
     let token = try token("ann")

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GraphModel
 import GraphTesting
+import Synchronization
 import Testing
 
 @testable import GraphAccess
@@ -55,6 +56,31 @@ import Testing
     #expect(try file.renameUser("ann", to: "anna", now: 7).generation == last)
   }
 
+  /// Each of a thousand changes is made, and has a generation of its own.
+  @Test func twoAdministratorsChangeRolesAtOnce() throws {
+    let names = ["ann", "bob"]
+    for name in names { _ = try file.addUser(name, role: nil, now: 1, random: random) }
+    let before = try file.changes().count
+    let (path, board) = (directory.path, board)
+    let results = Mutex([Result<[Int64], any Error>]())
+    DispatchQueue.concurrentPerform(iterations: 2) { admin in
+      let result = Result {
+        let file = try AccessFile.create(directory: path)
+        return try (0..<500).map { number in
+          let role = Role.allCases[(number + admin) % Role.allCases.count]
+          return try file.grant(role, to: names[number % 2], on: board, now: Timestamp(number)).generation
+        }
+      }
+      results.withLock { $0.append(result) }
+    }
+    let generations = try results.withLock { try $0.flatMap { try $0.get() } }
+    #expect(Set(generations).count == 1_000)
+    #expect(try file.changes().count == before + 1_000)
+    let users = try names.map { try file.user(named: $0) }
+    #expect(users.map(\.generation).max() == generations.max())
+    for user in users { #expect(user.grants.count == 1 && generations.contains(user.generation)) }
+  }
+
   @Test func stateOfATokenShowsGrantsOfAnotherProcess() throws {
     _ = try file.addUser("ann", role: nil, now: 1, random: random)
     let token = try file.createToken(of: "ann", label: "", expires: nil, now: 1, random: random)
@@ -102,7 +128,7 @@ import Testing
     let record = try file.authenticate(made.token, now: 400)
     #expect(record.user.principal == made.link.principal)
     #expect(throws: Refusal.self) { try file.authenticate(made.token, now: 500) }
-    // A name is taken once, and no user has that of a link.
+    // A name is used once, and no user can have the name of a link.
     #expect(throws: Refusal.self) {
       try file.createLink(to: other, role: .reader, label: "plan", expires: nil, now: 2, random: random)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphServer
 
-/// The files of a server's certificate: what is refused, and when a change takes effect.
+/// The files of a server's certificate: the refused contents, and the time at which a change takes effect.
 @Suite struct ServerCertificateTests {
   private let directory: TemporaryDirectory
   private let authority: TestAuthority

@@ -18,7 +18,7 @@ final class LiveGraph: ContextOwner {
         {"name": "author", "destination": "Author", "inverse": "books"}]}]}
     """
 
-  /// The numbers of a book's properties, which generated code would have: the model gives them. 0 stands for none.
+  /// The numbers of a book's properties, from the model; generated code would contain them. 0 means that there is none.
   static let (shelf, rank): (PropertyNumber, PropertyNumber) = {
     let book = try? Model(parsing: source.utf8).entity(named: "Book")
     return (book?.property(named: "shelf")?.number ?? 0, book?.property(named: "rank")?.number ?? 0)
@@ -138,7 +138,7 @@ final class LiveGraph: ContextOwner {
 
   nonisolated(nonsending) func fill(_ load: LoadID) async throws {}
 
-  /// Carries out what the context wants done.
+  /// Performs the requests of the context.
   func perform() {
     for action in context.takeActions() {
       guard case .send(let message) = action else { continue }

@@ -37,7 +37,7 @@ import Testing
   }
 }
 
-/// The same over real tasks: the performer's gates decide when an answer comes.
+/// The same with real tasks: the performer's gates decide when an answer arrives.
 @MainActor @Suite struct RequestCenterTests {
   /// Performs requests when the test says so.
   private actor Performer {

@@ -261,7 +261,7 @@ import Testing
   }
 }
 
-/// As the generator makes them.
+/// The classes have the form of generated ones.
 private final class Book: ManagedObject { override class var entityName: String { "Book" } }
 
 private final class UnknownEntityObject: ManagedObject { override class var entityName: String { "Stranger" } }

@@ -71,7 +71,7 @@ import Testing
       for (offset, id) in controller.snapshot.enumerated() {
         try #require(controller.position(of: id) == controller.snapshot.position(at: offset), "\(context)")
       }
-      // A reader that comes now and then gets all that happened since as one difference.
+      // A reader that reads only sometimes receives all changes since its last read as one difference.
       if rows.calls > max(read, 1), random.chance(30), let update = try await updates.next() {
         let difference = try #require(update.difference)
         list = try #require(list.applying(difference.collectionDifference), "\(context)")

@@ -4,7 +4,7 @@ import Testing
 
 /// Search over a live list, as a front end observes it.
 @Suite struct SearchControllerTests {
-  /// Shows rows and knows neither where all of them come from nor where the found ones do.
+  /// Shows rows, and does not know whether they are the complete list or the result of a search.
   private final class SearchDelegate: SearchControllerDelegate {
     private(set) var lines = [String]()
     var place = ListViewState()

@@ -76,7 +76,7 @@ struct EmbeddedFolder {
     try outcome.get()
   }
 
-  /// The insertion of a project of 2026; without a title, one that breaks a rule.
+  /// The insertion of a project of 2026. Without a title, the project violates a rule.
   func insertion(_ name: String?, number: UInt64 = 1) -> Change {
     var edits = [Edit(year.number, .set(.integer(2026)))]
     if let name { edits.append(Edit(title.number, .set(.string(name)))) }

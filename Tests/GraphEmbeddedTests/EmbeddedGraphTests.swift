@@ -24,7 +24,7 @@ import Testing
   @Test func clientsOfOneFolderFollowEachOther() async throws {
     let folder = try EmbeddedFolder()
     let ann = try await folder.open(as: "ann")
-    // By another path, as a link would have it.
+    // The same folder by another path, as with a link.
     let bob = try await GraphClient.embedded(
       at: folder.directory.url(of: "graph/../graph"), model: folder.model, classes: [Project.self],
       options: GraphClient.Options(author: "bob"))

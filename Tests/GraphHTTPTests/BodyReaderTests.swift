@@ -3,7 +3,7 @@ import Testing
 
 @testable import GraphHTTP
 
-/// Bodies of requests that are not what they should be.
+/// Malformed bodies of requests.
 @Suite struct BodyReaderTests {
   @Test(arguments: [
     (#"{"a":1,"b":{"c":1,"c":2}}"#, "/b/c"), (#"{"a":[0,1e999]}"#, "/a/1"), (#"{"a":"\ud800"}"#, "/a"),

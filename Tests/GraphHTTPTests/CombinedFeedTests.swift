@@ -96,7 +96,7 @@ import Testing
     // The parts of two snapshots can alternate.
     #expect(events(&feed, chunk(3, at: nil)) == [#"snapshot {"query":1,"snapshot":[],"more":true}"#])
     #expect(events(&feed, chunk(2, at: 5)) == [#"snapshot {"query":0,"snapshot":[],"revision":5}"#])
-    // This advance comes before the last chunk of the other query.
+    // This advance arrives before the last chunk of the other query.
     #expect(events(&feed, delta(7, 6), advance(6)) == [#"commit {"revision":6,"changes":[\#(change(0, 7))]}"#])
     #expect(events(&feed, chunk(3, at: 5)) == [#"snapshot {"query":1,"snapshot":[],"revision":5}"#])
     // The missed deltas follow the snapshot; then everything is complete.

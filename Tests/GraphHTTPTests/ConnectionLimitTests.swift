@@ -4,7 +4,7 @@ import Testing
 
 /// Connections above the limit of the interface.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionLimitTests {
-  /// Whether a new connection is served; otherwise it has the answer of one that is not.
+  /// Whether a new connection is served; otherwise it must receive the answer for refused connections.
   private func isServed(_ served: ServedHTTP) async throws -> Bool {
     let client = try served.connect()
     defer { client.close() }

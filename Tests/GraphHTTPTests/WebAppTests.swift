@@ -32,7 +32,7 @@ import Testing
 
   @Test func browserIsLedToTheApplicationByRelativeLinks() async throws {
     try await serve { (served) async throws in
-      // Where the request is, and what a browser resolves against its address: any prefix works.
+      // The target of the request, and the link that a browser resolves against its address. Any prefix works.
       for (target, location) in [
         ("/", "app/b1/"), ("/app", "app/b1/"), ("/app/", "b1/"), ("/app/b1", "b1/"), ("/app/b0/", "../b1/"),
         ("/app/b0/index.html", "../b1/"), ("/app/b0/wire/x.js", "../../b1/"), ("/?from=mail", "app/b1/"),
@@ -81,7 +81,7 @@ import Testing
       #expect(tag.hasPrefix("\"") && tag.hasSuffix("-gzip\"") == isCompressed)
       let current = try await served.get("/app/b1/wire/codec.js", fields + ["If-None-Match: \(tag)"])
       #expect(current.status == 304 && current.fields["etag"] == tag)
-      // The tag of one form is not that of the other.
+      // The compressed and the uncompressed form have different tags.
       let other = isCompressed ? [] : ["Accept-Encoding: gzip"]
       #expect(try await served.get("/app/b1/wire/codec.js", other + ["If-None-Match: \(tag)"]).status == 200)
       let head = try await served.send("HEAD", "/app/b1/wire/codec.js", fields)

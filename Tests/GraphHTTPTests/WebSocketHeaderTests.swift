@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphHTTP
 
-/// The headers of the server's frames, and what remains of a frame that a socket has accepted in part.
+/// The headers of the server's frames, and the rest of a frame of which a socket has accepted a part.
 @Suite struct WebSocketHeaderTests {
   private func bytes(_ header: WebSocketHeader) -> [UInt8] { header.withUnsafeBytes { Array($0) } }
 

@@ -68,7 +68,7 @@ import Testing
       let request = socket.send(.subscribe(Subscribe(entity: entity.number)))
       while true {
         let message = try await socket.message()
-        // The first result is complete, so that the commit comes as a delta.
+        // The first result is complete, so that the commit is sent as a delta.
         if case .chunk(let chunk) = message.body, message.request == request, chunk.end != nil { break }
       }
       _ = try await served.insertProject("a")

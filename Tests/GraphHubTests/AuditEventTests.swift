@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// The events for the audit log, and that they contain nothing but rights and reasons.
+/// The events for the audit log. They contain only rights and reasons.
 @Suite struct AuditEventTests {
   private let ann = Principal(id: "user:a", name: "ann")
   private let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1)

@@ -151,11 +151,11 @@ import Testing
   @Test func rowsWithoutBatchAreDropped() throws {
     var script = try opened()
     func rows(_ sequence: UInt64) -> ToServer.Body { .batchRows(BatchRows(id: id(sequence), rows: [[.string("a")]])) }
-    // By the newest request, although it is answered.
+    // A cancellation of the newest request drops the rows, although the request is answered.
     #expect(try script.send(rows(1), 1) == ["keep 1 rows as #1"])
     #expect(try script.handle(.rowsKept(StoreRequestID(1), request: 2, .success(1))) == ["1 < 1 of 0"])
     #expect(try script.send(.cancel(of: 2), 1) == ["drop the rows #1"])
-    // By one that is not answered; the others of the batch are refused with it.
+    // An unanswered request is cancelled; the other requests of the batch are refused with it.
     #expect(try script.send(rows(2), 1) == ["keep 1 rows as #2"])
     #expect(try script.send(rows(2), 1) == ["keep 1 rows as #2"])
     #expect(

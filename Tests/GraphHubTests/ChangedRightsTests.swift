@@ -5,8 +5,8 @@ import Testing
 
 @testable import GraphHub
 
-/// Rights that change while sessions are open: what becomes of their queries, reads and presences. The notes of these
-/// tests have no scopes, so a role on one scope shows none of them.
+/// Rights that change while sessions are open, and the effects on their queries, reads and presences. The notes of
+/// these tests have no scopes, so a role on one scope shows none of them.
 @Suite struct ChangedRightsTests {
   private let ann = Principal(id: "user:a", name: "ann")
   private let bob = Principal(id: "user:b", name: "bob")
@@ -100,7 +100,7 @@ import Testing
     let lines = try change(&script, part(2))
     #expect(lines.contains("cancel #1") && lines.contains("1 < reset 1") && lines.contains("1 < query 3"))
     #expect(lines.contains("read #2 for 1"), "\(lines)")
-    // The answer of the former read comes late.
+    // The answer of the former read arrives late.
     #expect(try script.finishRead(1, at: 5) == [])
     #expect(try script.finishRead(2, at: 5) == ["1 < last chunk at 5", "1 < advance 5"])
   }
@@ -137,6 +137,48 @@ import Testing
     try open(&script, 1, ann, all(.editor, 1, since: 0))
     let none = GrantedAccess(Rights(user: ann.id, grants: []), generation: 2, since: nil)
     #expect(try change(&script, none).prefix(2) == ["1 < goodbye: notAllowed", "close 1"])
+  }
+
+  /// A number is free again for a session that has ended its query, although it names a former query of the session.
+  @Test func numberThatIsUsedAgainIsThatOfTheNewQuery() throws {
+    var script = try script()
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    try open(&script, 2, bob, GrantedAccess(.editor, of: bob))
+    try script.follow(1, "", ticket: 1, at: 5)
+    try script.follow(2, "", ticket: 2, at: 5)
+    #expect(try change(&script, part(2)).contains("1 < query 3"))
+    #expect(try script.send(.unsubscribe(query: 1), 1).contains("1 < query 1 ended"))
+    _ = try change(&script, all(.editor, 3))
+    let again = try script.send(.subscribe(Subscribe(entity: script.note.number, predicate: "")), 1)
+    #expect(again.contains("1 < query 1"), "\(again)")
+    #expect(script.hub.counts.registrations == 2)
+    _ = try script.send(.unsubscribe(query: 1), 1)
+    #expect(script.hub.counts.registrations == 1)
+  }
+
+  /// Each change arrives while the previous result is read, with another user's commit in between.
+  @Test func thousandChangesUnderLoadLeaveOneQuery() throws {
+    var script = try script()
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    try open(&script, 2, bob, GrantedAccess(.editor, of: bob))
+    try script.follow(1, "", ticket: 1, at: 5)
+    try script.follow(2, "", ticket: 2, at: 5)
+    var (read, query) = ("", "")
+    for number in 0..<1_000 {
+      let generation = Int64(number) + 2
+      let lines = try change(&script, number % 2 == 0 ? part(generation) : all(.editor, generation))
+      #expect(!lines.contains { $0.hasPrefix("1 < goodbye") }, "change \(number): \(lines)")
+      read = try #require(lines.last { $0.hasPrefix("read #") })
+      query = try #require(lines.last { $0.hasPrefix("1 < query ") })
+      let sent = try script.committed(9_999, script.record(6 + Revision(number)))
+      #expect(sent == ["2 < delta 1 of \(6 + number)"], "a query that loads gets no delta")
+    }
+    #expect(script.hub.counts.registrations == 2 && script.hub.openReads == 1)
+    let ticket = try #require(UInt64(read.dropFirst("read #".count).prefix { $0.isNumber }))
+    #expect(try script.finishRead(ticket, at: 1_005) == ["1 < last chunk at 1005", "1 < advance 1005"])
+    let last = String(query.dropFirst("1 < query ".count))
+    let sent = try script.committed(9_999, script.record(1_006))
+    #expect(sent.contains("1 < delta \(last) of 1006") && sent.contains { $0.hasPrefix("2 < delta ") }, "\(sent)")
   }
 
   /// A session keeps the former numbers of its queries, and not without limit.

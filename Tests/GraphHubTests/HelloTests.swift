@@ -53,7 +53,7 @@ import Testing
     #expect(try script.handle(.foundReplica(.success(nil), session: 1)) == [])
   }
 
-  /// The store answers a session that has ended, and one that has been closed by its client.
+  /// The store answers for a session that has ended, and for a session that its client has closed.
   @Test func lateAnswerIsIgnored() throws {
     var script = try HubTranscript()
     script.answersLookups = false
@@ -64,7 +64,7 @@ import Testing
     #expect(script.hub.counts.sessions == 0)
   }
 
-  /// The client may read what can be read. Its commits could repeat numbers that history has.
+  /// The client may read. It may not commit, because its commits could have numbers that history already contains.
   @Test func sessionWithoutLookupCommitsNothing() throws {
     var script = try HubTranscript()
     script.answersLookups = false
@@ -128,7 +128,7 @@ import Testing
     #expect(try script.handle(.closed(1)) == [])
     #expect(
       try script.handle(.foundReplica(.success(nil), session: 2)) == ["2 < goodbye: notAllowed", "close 2"])
-    // A later lookup finds what there is.
+    // A later lookup succeeds.
     _ = try script.send(hello(script, author: "bob"), 3)
     #expect(try script.handle(.foundReplica(.success(nil), session: 3)) == ["3 < welcome"])
   }

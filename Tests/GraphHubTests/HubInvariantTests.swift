@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphHub
 
-/// Faults of the hub itself, as a release build meets them: the session ends, and the others go on.
+/// Faults of the hub itself, as they are handled in a release build: the session ends, and the others continue.
 @Suite struct HubInvariantTests {
   @Test func sessionWithoutAuthorIsClosedWithoutCommit() throws {
     var transcript = try HubTranscript()

@@ -123,7 +123,7 @@ struct HubTranscript {
     case .continueRead(let ticket): ["continue #\(ticket.number)"]
     case .cancelRead(let ticket): ["cancel #\(ticket.number)"]
     case .history(let ticket, let after, let through): ["history #\(ticket.number) after \(after) through \(through)"]
-    case .watch(_, let number): ["watch \(number)"]
+    case .watch(_, let number, _): ["watch \(number)"]
     case .unwatch(let number): ["unwatch \(number)"]
     case .recordReferences(let isWanted): [isWanted ? "record references" : "record no references"]
     case .recordAccess(let principal, let generation, let revision):

@@ -3,7 +3,7 @@ import GraphModel
 import GraphWire
 import Testing
 
-/// Two sessions of two versions of a model on one hub: 1 is of the older version, 2 of the one that is served.
+/// Two sessions with two versions of a model on one hub: session 1 has the older version, session 2 the served one.
 @Suite struct LensTests {
   private static let first = """
     {"name": "Member", "attributes": [

@@ -33,7 +33,7 @@ import Testing
   @Test func readerBeginsNoWriteWithoutAnEffectToJudge() throws {
     var script = try script(.reader)
     for body in writes(script) { #expect(try script.send(body, 1) == ["1 < refused: notAllowed"], "\(body)") }
-    // None of them has left anything behind.
+    // The hub keeps no state of them.
     #expect(script.hub.counts.registrations == 0 && script.hub.openReads == 0)
     #expect(try script.send(.ping, 1) == ["1 < pong 0"])
   }

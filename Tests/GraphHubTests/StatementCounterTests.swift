@@ -56,7 +56,8 @@ import Testing
           case .history(let ticket, let after, let through):
             let records = try store.commits(after: after, through: through, maximumChanges: 1_000)
             events.append(.history(ticket, .success(records)))
-          case .watch(let query, let number): store.watch(query, number: number)
+          case .watch(let query, let number, let visibility):
+            store.watch(query, number: number, seenBy: visibility)
           case .unwatch(let number): store.unwatch(number)
           case .findReplica(_, let session): events.append(.foundReplica(.success(nil), session: session))
           case .recognize(let ticket, let token):

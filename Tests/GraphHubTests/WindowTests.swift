@@ -130,7 +130,7 @@ import Testing
     #expect(
       try script.send(Self.window(script, offset: 4), 2)
         == ["2 < query 3", "2 < rows [5] of 5 at 1", "2 < advance 1"])
-    // A session that comes back after all others have left finds the order still there.
+    // A session that returns after all others have left finds the order still in memory.
     _ = try script.handle(.closed(1))
     _ = try script.handle(.closed(2))
     #expect(script.hub.counts == (sessions: 0, registrations: 0))

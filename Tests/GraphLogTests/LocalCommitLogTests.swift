@@ -222,7 +222,7 @@ import Testing
     let log = try LocalCommitLog(beginning: fixture.disk, store: other, after: state, options: fixture.options)
     try log.append([.entry(10)])
     fixture.disk.recover()
-    // A store that was moved away may come back for its segment.
+    // A store that was moved away may be moved back and need its segment.
     #expect(try fixture.names() == ["0000000001.segment.orphan", "0000000002.segment"])
     let opened = try LocalCommitLog(opening: fixture.disk, store: other, options: fixture.options)
     #expect(try opened.revisions(after: 9) == [10])

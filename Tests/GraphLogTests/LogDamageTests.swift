@@ -27,7 +27,7 @@ import Testing
     return fixture
   }
 
-  /// Opens the log and continues it, and checks that no byte of the torn group comes back.
+  /// Opens the log, continues it, and checks that no byte of the torn group is read again.
   private func verifyContinuation(_ fixture: LogFixture, after last: Revision, _ place: String) throws {
     let log = try fixture.reopen()
     #expect(try log.revisions() == Array(1...last), "\(place)")

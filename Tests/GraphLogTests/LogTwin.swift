@@ -107,8 +107,8 @@ struct LogTwin {
     }
   }
 
-  /// Often the same size, so that a record can stand exactly where an older one stood; with its header and mark, one of
-  /// them fills a sector, so that a torn group has whole records behind a lost one.
+  /// Often the same size, so that a record can begin exactly where an older one began. With header and mark, such a
+  /// record fills a sector, so that a torn group can have complete records after a lost one.
   private mutating func bodyBytes() -> Int {
     switch random.below(10) {
     case 0: random.below(4000)
@@ -174,7 +174,7 @@ struct LogTwin {
     }
   }
 
-  /// Begins again after an earlier state, as a restored store does. Its revisions come a second time.
+  /// Begins again after an earlier state, as a restored store does. The same revisions are then used a second time.
   private mutating func restore() throws {
     let revision = random.below(world.entries.count + 1)
     let restored = World(entries: Array(world.entries.prefix(revision)), durable: revision)

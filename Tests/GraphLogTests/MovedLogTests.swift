@@ -136,7 +136,7 @@ import Testing
     try log.restart(after: LogPosition(revision: 1, fingerprint: 2), with: [.entry(2)])
     try log.verify()
     #expect(try LogReader(folder: folder, store: LogFixture.store).extent == (1, 2))
-    // Renamed back, the other log is what it was.
+    // After it is renamed back, the other log is unchanged.
     try FileManager.default.removeItem(atPath: "\(folder)/\(second)")
     try FileManager.default.moveItem(atPath: "\(folder)/\(first).orphan", toPath: "\(folder)/\(first)")
     #expect(try LogReader(folder: folder, store: otherStore).extent == (0, 1))

@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  /// A role on one board is that of a commenter, at most, on what all boards share.
+  /// On objects that all boards share, a role on one board gives at most the rights of a commenter.
   @Test(arguments: [
     (Role?.none, "", ""), (.reader, "r", "r"), (.commenter, "riud", "r"), (.editor, "riud", "r"), (.owner, "riud", "r"),
   ]) func roleOnSharedObjects(role: Role?, own: String, others: String) throws {

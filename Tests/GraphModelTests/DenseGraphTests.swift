@@ -176,7 +176,7 @@ import Testing
     #expect(some.effects == all.effects.filter { $0.query != 1 })
     let work = most.steps + most.storeQueries * EvaluationBudget.storeQueryCost
     #expect(work < 10_000 + 8_000 * 9, "the total, and a share for each way, subject and query: \(work)")
-    // The order of the charges comes from hashing, and differs from run to run.
+    // The order of the charges depends on hashing, and differs from run to run.
     for _ in 0..<5 { #expect(effects(EvaluationBudget(total: 10_000, share: 8_000)).unknown == [1]) }
   }
 }

@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// Parts that begin alike stand in different places, and what is no text has none.
+  /// Substrings with a common prefix are stored in different places, and a value that is not a text has none.
   @Test func commonPrefixesLimitCandidates() {
     var table = SubstringIndex()
     for number in UInt64(1)...1_000 { table.insert(number, substring: "nowhere \(number)", []) }

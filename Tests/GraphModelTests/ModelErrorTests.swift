@@ -22,7 +22,7 @@ import Testing
 
   private static func entities(_ list: String) -> String { file(#""entities": [\#(list)]"#) }
 
-  /// An entity `A` with the given members; `more` stands before the entities.
+  /// A model with an entity `A` with the given members; `more` is inserted before the entities.
   private static func entity(_ members: String, more: String = "") -> String {
     file(#"\#(more)"entities": [{"name": "A", \#(members)}]"#)
   }

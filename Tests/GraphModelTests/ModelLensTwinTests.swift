@@ -2,9 +2,9 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The law of a lens: an older client sees through it exactly what it would see without a newer version. Two graphs,
-/// one of each version, get the same transactions; other clients of the newer one meanwhile change the parts that the
-/// older version does not have.
+/// The law of a lens: the graph that an older client sees through it is exactly the graph that would exist without a
+/// newer version. Two graphs, one of each version, get the same transactions. Meanwhile, other clients of the newer one
+/// change the parts that the older version does not have.
 @Suite struct ModelLensTwinTests {
   /// Two versions of one model: each property and entity may be renamed, widened and joined by others.
   private static func versions(_ random: inout SeededGenerator) throws -> (old: Model, new: Model) {
@@ -95,7 +95,7 @@ import Testing
       return
     }
     let (alone, shared) = (MemoryGraph(old), MemoryGraph(new))
-    // The revision of the newer graph that shows what each of the older one's did.
+    // For each revision of the older graph, the revision of the newer graph with the same effect.
     var shown: [Revision] = [0]
     var refusals = 0
     for step in 0..<80 {
@@ -150,7 +150,7 @@ import Testing
     }
     let id = live[random.below(live.count)]
     guard let image = graph.images[id] else { return ([], replica) }
-    // As it is, or some commits ago.
+    // The present state, or a state some commits ago.
     let base = min(max(graph.born(id), graph.revision - Revision(random.below(6))), graph.revision)
     if random.chance(10) { return ([Change(.delete, image.id, base: base)], replica) }
     return (

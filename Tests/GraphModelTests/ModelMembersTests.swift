@@ -180,7 +180,7 @@ import Testing
     #expect(try #require(model.fetchRequest(named: "q")).variables == variables)
   }
 
-  /// As in typed predicates: nil is compared with what may be null, and only by `==` and `!=`.
+  /// As in typed predicates, nil is compared only with values that may be null, and only by `==` and `!=`.
   @Test(arguments: [
     ("a == $x", []), ("b == $x", ["x"]), ("b != $x", ["x"]), ("$x == b", ["x"]), ("b < $x", []), ("b IN {$x}", []),
     ("b IN $x", []), ("b BETWEEN $x", []), ("b == $x AND b > $x", []), ("b == $x OR NOT b == $x", ["x"]),

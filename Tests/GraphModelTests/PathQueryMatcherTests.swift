@@ -121,7 +121,7 @@ import Testing
     #expect(awaited.asked > quiet.asked)
   }
 
-  /// Most of what people type into a filter.
+  /// The most common filters that people type.
   @Test(arguments: [
     "manager.name CONTAINS \"x%d\"", "manager.name ==[c] \"X%d\"", "manager.name LIKE[cd] \"*x%d?\"",
     "manager.name ENDSWITH \"x%d\"", "manager.name BEGINSWITH[c] \"X%d\"",
@@ -351,7 +351,7 @@ import Testing
       queries.insert(LiveQuery(entity: person.number, predicate: predicate), number: number)
       evaluators.append((text, PredicateEvaluator(predicate, model: model)))
     }
-    // Some go again: what is left is filed as if they had never been.
+    // Some are removed again; the index of the others is the same as if the removed ones had never been added.
     let gone = Set((1...UInt64(60)).filter { _ in random.chance(20) })
     for number in gone { queries.remove(number) }
     var born: UInt64 = 100
@@ -415,7 +415,7 @@ import Testing
     }
   }
 
-  /// Where the value is read a second time, what the index says of the first is not enough.
+  /// If the predicate reads the value a second time, the index entry of the first comparison does not decide.
   @Test func repeatedPathIsFollowedOnce() throws {
     let place = try Workplace()
     // Filed under 99, which the boss neither was nor is, and under names that do not change.

@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The numbers that members of an ordered relationship stand at, against an array that is simply inserted into.
+/// The positions of the members of an ordered relationship, compared with the order of a plain array.
 @Suite struct PositionAllocatorTests {
   /// A list of numbered members and the positions that the algorithm gave them.
   private struct List {
@@ -43,7 +43,7 @@ import Testing
     var rises: Bool { zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 } }
   }
 
-  /// Where ten thousand come one after the other, in a list of two.
+  /// The place at which ten thousand members are inserted, one after the other, into a list of two.
   enum InsertionPattern: String, CaseIterable, Sendable { case behindTheFirst, beforeTheLast, inTheMiddle }
 
   @Test(arguments: InsertionPattern.allCases)

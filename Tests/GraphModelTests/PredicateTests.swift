@@ -115,7 +115,7 @@ import Testing
   @Test func everyNegationCountsAsOneLevel() throws {
     let model = try Fixtures.stickies()
     let chain = try parse(String(repeating: "NOT ", count: 150) + "x > 1")
-    // As it travels, too.
+    // The text form, as it is sent, is read as the same predicate.
     #expect(try parse(chain.text(in: model)) == chain)
     #expect(try parse("x => 1") == parse("x >= 1") && parse("x =< 1") == parse("x <= 1"))
   }

@@ -128,7 +128,8 @@ import Testing
         Issue.record("day \(day): the clock is right")
         return
       }
-      // Nothing that was committed in the last 90 days may go; of what is older all but what a mark's distance leaves.
+      // No commit of the last 90 days may be pruned. All older commits are pruned, except those within the distance of
+      // a mark.
       let limit = day < 90 ? 200 : heads[day - 90] + 10
       #expect(through <= limit, "day \(day)")
       #expect(through >= limit - 30, "day \(day)")

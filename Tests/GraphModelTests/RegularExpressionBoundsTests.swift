@@ -77,7 +77,7 @@ import Testing
       #expect(steps <= (2 * size + 1) * (text.utf8.count + 1), "\(steps) steps, \(size) instructions")
       #expect(steps <= 10 * tenth + 20 * size, "\(tenth) steps for a tenth, \(steps) for the whole")
     }
-    // The same, when what breaks the match comes at the end.
+    // The same with the mismatch at the end of the text.
     #expect(!mapped.matchesWhole(text + "!"))
     #expect(mapped.machines.whole.stateCount <= RegularExpressionAutomaton.maximumStates)
   }

@@ -17,7 +17,7 @@ import Testing
   /// A note, a link from it to itself, and a remark on the link.
   private func chain(on board: ObjectID?) throws -> (note: ObjectID, link: ObjectID, remark: ObjectID) {
     let (note, link, remark) = (graph.temporary("Note"), graph.temporary("Link"), graph.temporary("Remark"))
-    // The remark comes before what it depends on.
+    // The remark precedes the objects that it depends on.
     let changes = [
       Change(.insert, remark, edits: [Edit(graph.property("Remark", "link"), .set(.object(link)))]),
       Change(
@@ -56,7 +56,7 @@ import Testing
     let (one, other) = (try chain(on: boards[0]), try chain(on: boards[1]))
     try graph.commit([graph.set(one.link, "Link", "from", .object(other.note))])
     #expect(scope(one.link) == boards[1].key && scope(one.remark) == boards[1].key && scope(one.note) == boards[0].key)
-    // An insert, a move of what it refers to, and a move of what that refers to, together.
+    // One transaction inserts an object, moves the object that it refers to, and moves the object at the next step.
     let remark = graph.temporary("Remark")
     let plan = try graph.commit([
       Change(.insert, remark, edits: [Edit(graph.property("Remark", "link"), .set(.object(other.link)))]),

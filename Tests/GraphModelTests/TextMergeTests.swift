@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// Many clients edit one text from different bases, and a server puts their edits in an order, as the planner does:
-/// each is rebased over what was committed since its base. The twin knows no offsets, only characters with identities.
+/// Many clients edit one text from different bases, and a server orders their edits, as the planner does: each edit is
+/// rebased over the commits since its base. The twin has no offsets, only characters with identities.
 @Suite struct TextMergeTests {
   /// A server of one text, with the production splices.
   private struct Server {
@@ -32,7 +32,7 @@ import Testing
       var isAlive = true
     }
 
-    /// One place of an edit: what it deletes, and the place where it inserts: before the cell of that index.
+    /// One place of an edit: the deleted cells, and the index of the cell before which it inserts.
     struct Step {
       var doomed: [Int]
       var place: Int
@@ -62,7 +62,7 @@ import Testing
       return splices.map { splice in
         let first = starts.firstIndex { $0 >= splice.offset } ?? living.count
         let doomed = living.indices.filter { starts[$0] >= splice.offset && starts[$0] < splice.end }
-        // Directly behind the character in front of it, so that it moves with what was there when it was typed.
+        // Directly after the preceding character, so that it moves with the text in which it was typed.
         let place = first == 0 ? 0 : living[first - 1] + 1
         return Step(
           doomed: doomed.map { living[$0] }, place: place, insertion: Array(splice.insertion.unicodeScalars),
@@ -74,7 +74,7 @@ import Testing
     mutating func commit(_ steps: [Step], _ pending: inout [[Step]]) {
       var steps = steps
       let wasAlive = cells.map(\.isAlive)
-      // As if before this commit: what it deletes itself still parts two places.
+      // The state before this commit: characters that the commit deletes still separate two places.
       var alive = wasAlive
       // Steps that this commit's characters have come behind: the rest of them does, too.
       var ahead = pending.map { _ in Set<Int>() }

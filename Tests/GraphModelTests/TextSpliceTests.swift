@@ -40,7 +40,8 @@ import Testing
     #expect(TextSplice.apply(TextSplice.rebase(mine, over: theirs), to: after) == "a12b")
   }
 
-  /// The naive twin: a list of characters with identities; a delete marks, an insert goes behind a character.
+  /// The naive twin is a list of characters with identities. A delete marks characters; an insert adds characters after
+  /// one.
   private struct Oracle {
     var cells: [(character: Character, isDeleted: Bool, isBase: Bool)]
 

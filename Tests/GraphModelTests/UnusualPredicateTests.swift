@@ -16,7 +16,7 @@ import Testing
     "é", "e\u{301}", "👨‍👩‍👧", "\u{200D}", "\u{FEFF}", "東",
   ]
 
-  /// Bytes, words in any order, and what a random predicate becomes when it is cut, doubled and stirred.
+  /// Random bytes, words in any order, or a random predicate with parts removed, repeated and exchanged.
   private func strange(_ valid: String, _ random: inout SeededGenerator) -> String {
     switch Int.random(in: 0..<4, using: &random) {
     case 0:

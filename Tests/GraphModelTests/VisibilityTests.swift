@@ -1,7 +1,7 @@
 import GraphModel
 import Testing
 
-/// Visibility classes: which users share one, and what a class sees of a change.
+/// Visibility classes: the users who share a class, and the effects of a change that a class sees.
 @Suite struct VisibilityTests {
   private static let source = """
     {"format": 1, "name": "Classes", "version": 1, "entities": [
@@ -84,7 +84,7 @@ import Testing
     let back = ObjectChange(kind: .updated, id: after.id, before: after, after: before)
     #expect(reduced(back)?.kind == .deleted && reduced(back)?.after == nil)
     #expect(reduced(ObjectChange(kind: .updated, id: before.id, before: before, after: before)) == nil)
-    // An edit does not name what is invisible.
+    // An edit does not name an invisible object.
     var later = after
     later.revision = 3
     later[next] = .null

@@ -82,7 +82,7 @@ import Testing
     #expect(rest.map(\.number) == [2])
     #expect(rest.first?.intent?.changes.map(\.id) == [permanent])
     #expect(rest.first?.intent?.prerequisites.isEmpty == true)
-    #expect(try file.permanentIDs(model) == [provisional: permanent])
+    #expect(try file.madeObjects(model).ids == [provisional: permanent])
   }
 
   @Test func parkedIntentTakesThoseOfItsObjectsAlong() throws {
@@ -147,8 +147,8 @@ import Testing
   @Test func intentWithoutMeaningIsParkedInItsOwnNames() throws {
     let file = try create()
     try append(file, board(name: "Work"))
-    try file.parkUnreadable(1, Parking(code: Parking.model, message: "no entity Board", at: 1))
     let other = IntentForm(try Fixtures.company())
+    try file.parkUnreadable(1, Parking(code: Parking.model, message: "no entity Board", at: 1), form: other)
     let entry = try #require(try file.entries(other).first)
     #expect(entry.intent == nil && entry.isParked && entry.failure != nil)
     #expect(entry.form.contains("\"code\":\"model\"") && entry.form.contains("Board/new:1.1"))

@@ -45,7 +45,7 @@ import Testing
       guard let letter = random.pick(letters) else { return }
       var text = text
       let own = Set(letters)
-      // The first letter of all goes between the brackets.
+      // The very first letter is inserted between the brackets.
       let place =
         text.lastIndex(where: own.contains).map { text.index(after: $0) }
         ?? text.index(text.startIndex, offsetBy: 1)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  /// Commits in the order in which they come, each moved over what was committed since its base.
+  /// Commits edits in the order of their arrival, each rebased over the commits since its base.
   private struct Server {
     var text: String
     var revision: Revision = 1

@@ -54,7 +54,7 @@ import Testing
     #expect(hellos.map(\.replica) == [newID])
     script.context.handle(.received(ToClient(1, .welcome(welcome(script, sequence: 0)))))
     #expect(sentIDs(script) == [TransactionID(replica: newID, sequence: 1), later.id])
-    // The owner's ids stay what they were.
+    // The ids that the owner knows stay the same.
     script.context.handle(.received(ToClient(2, script.committed(1))))
     let saved = script.context.takeActions().compactMap { action -> TransactionID? in
       if case .saved(let id, .success) = action { id } else { nil }

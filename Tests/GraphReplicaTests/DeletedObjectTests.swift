@@ -130,7 +130,7 @@ import Testing
     #expect(note.isDeleted && !script.context.hasChanges)
     let back = Delta.Change(kind: .inserted, id: script.id(5), object: try script.image(5, 3, ["y": .double(2)]))
     #expect(script.receive(script.delta(4, 3, [back])) == ["revision 3 changes [1]"])
-    // Nothing is unsaved, so nothing looks different from what is stored.
+    // There are no unsaved edits, so all values are the stored ones.
     #expect(!note.isDeleted && !script.context.hasChanges)
     #expect(note["x"] == .double(0) && note["y"] == .double(2))
   }

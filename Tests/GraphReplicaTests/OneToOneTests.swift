@@ -156,7 +156,7 @@ import Testing
     #expect(harbor.captains == [nil, 0])
     harbor.sailors[2].add(harbor.ships[1], to: commands)
     #expect(harbor.captains == [nil, 2])
-    // He is not the captain: there is nothing to take from him.
+    // The sailor is not the captain of this ship, so the removal has no effect.
     harbor.ships[1].remove(harbor.sailors[0], from: captain)
     #expect(harbor.captains == [nil, 2])
     harbor.sailors[2].remove(harbor.ships[1], from: commands)

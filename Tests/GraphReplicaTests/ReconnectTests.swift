@@ -26,7 +26,7 @@ import Testing
       #expect(
         script.receive(.subscribed(query: number + 1, resumed: false), number + 2) == (isLast ? [] : ["> follow"]))
     }
-    // All of them are answered: what comes now is shown.
+    // All of them are answered, so the next result is shown.
     #expect(script.receive(script.last([], at: 1), 2) == [])
     #expect(script.receive(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 0 at 1"])
     #expect(script.handle(.disconnected) == [])
@@ -34,7 +34,8 @@ import Testing
     #expect(again.count == 1 + most && again[1] == "> follow since 1")
   }
 
-  /// A result was on its way while another query went on: what it has missed belongs to revisions that have been shown.
+  /// A result was on its way while another query advanced: the deltas that the result missed are of revisions that were
+  /// shown.
   @Test func lateResultSkipsDeltasOfShownRevisions() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])

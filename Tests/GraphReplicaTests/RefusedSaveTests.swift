@@ -4,8 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Edits whose save is refused keep the base at which they were made, and an undo that waited for them reverts nothing
-/// else.
+/// Edits of a refused save keep their base, and an undo that waited for the save reverts no other step.
 @Suite struct RefusedSaveTests {
   private let script: ReplicaTranscript
   private let note: ManagedObject

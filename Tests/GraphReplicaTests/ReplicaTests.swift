@@ -139,7 +139,8 @@ import Testing
     script.context.unfollow(dropped)
     #expect(script.lines() == [])
     #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == ["> unfollow 4"])
-    // The server had more to say of it; the other one is still to be answered, and what is shown waits for that.
+    // The server has sent a reset of the dropped query. The other query is not answered yet, and the shown state waits
+    // for its answer.
     #expect(script.receive(.reset(query: 4, reason: "too many changes")) == [])
     #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
     #expect(script.receive(.advance(revision: 3, fingerprint: 3_000)) == [])

@@ -15,7 +15,7 @@ final class ReplicaTranscript {
   private var token: ObservationToken?
 
   /// - Parameters:
-  ///   - entity: the one that the transcript speaks of; `note` for the notes' own.
+  ///   - entity: the name of the entity in the transcript.
   ///   - lastSequence: the highest sequence number that was sent under the replica's id.
   init(_ model: Model? = nil, entity: String = "Note", lastSequence: UInt64 = 0) throws {
     let model = try model ?? Fixtures.stickies()
@@ -46,13 +46,13 @@ final class ReplicaTranscript {
 
   func receive(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
 
-  /// Connects; the lines are those that follow the welcome.
+  /// Connects, and returns the lines after the welcome.
   /// - Parameter sequence: the highest one of this replica that the server knows.
-  func connect(head: Revision = 0, sequence: UInt64 = 0) -> [String] {
+  func connect(head: Revision = 0, sequence: UInt64 = 0, rights: Rights? = nil) -> [String] {
     #expect(handle(.connected) == ["> hello"])
     let welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
-      heartbeatMilliseconds: 15_000, lastSequence: sequence, principal: "ann", role: .editor)
+      heartbeatMilliseconds: 15_000, lastSequence: sequence, principal: "ann", role: .editor, rights: rights)
     return receive(.welcome(welcome), 1)
   }
 

@@ -170,7 +170,7 @@ import Testing
         == ["> unfollow 9", "> follow", "query 1 goes on from \(there)", "diverged"])
   }
 
-  /// By then the server had restarted the query under another number.
+  /// Meanwhile, the server has restarted the query under another number.
   @Test func messagesUnderOldQueryNumberAreIgnored() throws {
     let script = try Self.returning(2, 8)
     #expect(script.receive(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
@@ -188,7 +188,8 @@ import Testing
       script.receive(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9", "query 2 has 1 at 9"])
   }
 
-  /// The store answers for the newest state while a result is on its way: a delta behind that waits for it.
+  /// The store answers for the newest state while a result is on its way. A delta after that state waits for the
+  /// result.
   @Test func deltaBeforeCompleteResultIsDelayed() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
@@ -287,7 +288,7 @@ import Testing
       Self.changes(script.context.takeActions()) == [Change(.update, script.id(6), base: 0, edits: [whole])])
   }
 
-  /// The answer to what was typed first is lost: what was typed behind it stays behind it.
+  /// The answer to the first typed text is lost. Text that was typed after it stays after it.
   @Test(arguments: [true, false]) func unknownOutcomeIsReportedAfterReload(_ resumes: Bool) throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("START")])])
@@ -336,7 +337,7 @@ import Testing
   }
 
   @Test func queryResumedInRestoredStoreReloads() throws {
-    // The backup knows revision 2, and never came to 8: what was held of 8 may lie in the result of either query.
+    // The backup has revision 2 and never had revision 8. Objects of revision 8 may be in the results of both queries.
     let script = try Self.returning(2, 8)
     #expect(script.receive(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
     #expect(

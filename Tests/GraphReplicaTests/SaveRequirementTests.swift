@@ -56,7 +56,7 @@ import Testing
     #expect(changes().isEmpty)
   }
 
-  /// It belongs to one save: the edits come back, the next save says for itself what it requires.
+  /// A requirement belongs to one save: the edits are unsaved again, and the next save states its own requirements.
   @Test func refusedSaveRestoresEditsWithoutRequirement() {
     note["x"] = .double(7)
     #expect(script.context.save(requiring: [.unchanged(note)]) != nil)

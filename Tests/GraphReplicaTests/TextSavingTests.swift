@@ -112,8 +112,8 @@ import Testing
       ])
   }
 
-  /// Ann has a word under way and is typing the next; Bob writes in front of it, and her first word's own echo comes
-  /// back.
+  /// Ann's first word is being saved while she types the next. Bob inserts text before it, and then her own commit
+  /// arrives.
   @Test func typingDuringSaveIsSentAfterIt() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])

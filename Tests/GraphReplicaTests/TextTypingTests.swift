@@ -16,7 +16,7 @@ import Testing
         let number = Int.random(in: 0..<3, using: &random)
         if random.chance(35), typed[number].unicodeScalars.count < 60 {
           let key = TypingSimulation.key(number, &random)
-          // The caret stands behind what was typed last.
+          // The caret is after the text that was typed last.
           let place = try #require(table.end(of: "\(number)" + typed[number], number), "seed \(seed)")
           table.write(number) { $0.unicodeScalars.insert(key, at: place) }
           typed[number].unicodeScalars.append(key)
@@ -189,7 +189,7 @@ private final class TypingSimulation {
 
   func views() -> [String] { writers.map { view($0) } }
 
-  /// Behind the first occurrence of `words` in what a writer sees.
+  /// The end of the first occurrence of `words` in the text that a writer sees.
   func end(of words: String, _ number: Int) -> String.Index? {
     let text = view(writers[number])
     let (all, wanted) = (Array(text.unicodeScalars), Array(words.unicodeScalars))
@@ -216,7 +216,7 @@ private final class TypingSimulation {
     }
   }
 
-  /// Lets everything arrive and saves what is left.
+  /// Delivers all messages, and saves the remaining edits.
   func settle() throws {
     var isQuiet = false
     while !isQuiet {

@@ -16,8 +16,8 @@ import Testing
 
   private func deadline(_ script: ReplicaTranscript) -> Int64? { script.context.replica.deadline }
 
-  /// Ticks at each deadline, and always 3 ms late, until the line comes.
-  /// - Returns: what was to be done, each with its time.
+  /// Ticks at each deadline, always 3 ms late, until the line appears.
+  /// - Returns: the actions, each with its time.
   private func run(_ script: ReplicaTranscript, until end: String) throws -> [String] {
     var found = [String]()
     while found.last?.hasSuffix(end) != true, found.count < 20 {
@@ -106,7 +106,7 @@ import Testing
 
   // MARK: - The sleep between
 
-  /// Does what an owner does behind each event.
+  /// Does the work of an owner after each event.
   /// - Returns: whether a sleep was begun.
   private func keepTime(_ script: ReplicaTranscript, _ alarm: inout TickTimer, _ now: Int64) throws -> Bool {
     if try #require(deadline(script)) <= now { #expect(script.handle(.tick(now)) == []) }

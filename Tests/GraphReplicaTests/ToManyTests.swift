@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// To-many relationships as collections: what they know, what they report, and the edits that they make.
+/// To-many relationships as collections: their known members, their reports, and their edits.
 @Suite struct ToManyTests {
   /// A context of albums in shelves: `albums` is stored at the albums and ordered, `styles` at this end and unordered.
   private struct Shelf {

@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// How a client groups what it saves, and in which order it asks to undo.
+/// The groups of a client's saves, and the order of its undos.
 @Suite struct UndoScopeTests {
   private let stack = UniqueID(high: 8, low: 1)
 
@@ -47,7 +47,7 @@ import Testing
     #expect(scope.group() == UndoGroup(scope: stack, group: 1, name: "Typing"))
     var apart = [UndoGroup]()
     scope.apart(named: "Move") { apart.append(scope.group()) }
-    // Nothing was typed: it goes on.
+    // No text was typed, so the group continues.
     scope.apart(named: "Move", continuing: scope.lastGroup) { apart.append(scope.group()) }
     #expect(apart == Array(repeating: UndoGroup(scope: stack, group: 2, name: "Move"), count: 2))
     let moved = scope.lastGroup

@@ -21,7 +21,7 @@ import Testing
     #expect(reported.errors.map(\.property) == ["text", "board"])
     #expect(reported.errors.allSatisfy { $0.id == fault.id && $0.entity == "Note" && !$0.isRelationship })
     #expect(reported.errors[0].description == "Note.text was read of a fault: await load() of the object before")
-    // By number and by name a program checks `isFault` itself.
+    // A program that reads by number or by name checks `isFault` itself.
     #expect(fault.value(text) == .string("") && fault["text"] == .string(""))
     #expect(reported.errors.count == 2)
   }

@@ -36,7 +36,7 @@ import Testing
     #expect(script.handle(.tick(22_000)) == [])
   }
 
-  /// No tick comes while nothing is due: at a request, the last tick may be long ago.
+  /// There are no ticks while no time is due, so the last tick before a request may be long ago.
   @Test func silenceBeginsWithTickAfterRequest() throws {
     let script = try connected()
     try ask(script)
@@ -61,7 +61,7 @@ import Testing
     #expect(script.handle(.tick(14_000)) == [])
   }
 
-  /// A computer that slept has heard nothing, and says nothing of the server by that.
+  /// A computer that slept has received no messages, which does not mean that the server is silent.
   @Test func systemSleepIsNoSilence() throws {
     let script = try connected()
     try ask(script)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphServer
 
-/// Real threads: reads run beside a read that holds a thread. Reads report their progress; nothing sleeps.
+/// Real threads: reads run while another read holds a thread. Reads report their progress; the tests do not sleep.
 @Suite(.timeLimit(.minutes(5))) struct ReadExecutorTests {
   private final class Flag: Sendable {
     let value = Atomic(false)

@@ -98,7 +98,7 @@ import Testing
     #expect(reads.requested(50, 60) == [])
     #expect(reads.yielded(40) == [50])
     #expect(reads.yielded(50) == [60])
-    // No short read waits: the kept thread is lent to one that is long.
+    // No short read waits, so a long read may use the reserved thread.
     #expect(reads.yielded(60) == [40])
     #expect(!reads.queue.mustYield)
     #expect(reads.requested(41, 51, 11) == [])
@@ -219,7 +219,7 @@ import Testing
     }
     let (alone, flooded) = (waits(flooded: false), waits(flooded: true))
     #expect(alone.count == 2_000 && flooded.count == alone.count)
-    // A fetch takes one step, and waits for none of the other user's.
+    // A fetch takes one step, and does not wait for the other user's reads.
     #expect(flooded[flooded.count * 99 / 100] == alone[alone.count * 99 / 100])
   }
 

@@ -28,7 +28,7 @@ import Testing
     return UnixListener(path ?? self.path, bootstrap: bootstrap, loop: loop, log: Self.log)
   }
 
-  /// Lets the listener check its file now, and waits for what it does about it.
+  /// Lets the listener check its file now, and waits until it has reacted.
   private func check(_ listener: UnixListener) async throws {
     let rebinding = try await listener.loop.submit {
       listener.check()

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func poolEndsAfterItsJobsAndEvenWithoutThreads() throws {
-    // As after a start that failed at the first thread.
+    // A start that fails at the first thread leaves a pool without threads.
     ReaderPool(threads: 3).stop()
     let pool = ReaderPool(threads: 3)
     try pool.start()

@@ -26,7 +26,7 @@ import Testing
       #expect(one.read(60, at: 0)?.count == 60)
       withExtendedLifetime((one, two, other)) {}
     }
-    // Files that are closed take nothing.
+    // Closed files do not count.
     #expect(meter.bytes(of: "ann") == 0 && meter.bytes(of: "ben") == 0)
   }
 

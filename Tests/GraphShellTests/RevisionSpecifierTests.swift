@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// The time that a log shows is that of the commit, cut to the second.
+  /// The log shows the time of the commit, truncated to the second.
   @Test(arguments: [
     ("2026-11-21T08:30:05Z", "2026-11-21T08:30:05.999999Z"), ("10:30:05", "2026-11-21T08:30:05.999999Z"),
     ("2026-11-21 10:30:05+02:00", "2026-11-21T08:30:05.999999Z"), ("10:30:05.0", "2026-11-21T08:30:05Z"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphSimulation
 
-/// Transcripts of replicas, which the browser's replica replays: they are what this replica does, too.
+/// Transcripts of replicas, which the browser's replica replays. This replica must produce them, too.
 @Suite struct ReplicaTranscriptTests {
   /// The trace of a run.
   private func trace(seed: UInt64, _ recorder: ReplicaRecorder?) throws -> [String] {
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// The models that a transcript can be of: those of a simulation, and that of the notes if it names none.
+  /// The model of a transcript: a model of the simulation, or the notes' model if the transcript names none.
   private func model(_ head: JSON) throws -> Model {
     let hash = try Bytes.hex(head, "model")
     if hash.isEmpty { return try Fixtures.stickies() }

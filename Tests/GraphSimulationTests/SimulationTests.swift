@@ -41,8 +41,8 @@ private func simulate(
     #expect(caught != nil, "\(bug) goes unnoticed in 300 seeds")
   }
 
-  /// A promise about something that is never generated holds of nothing. The first runs have what is rare: a client
-  /// that returns after other commits have passed a restore. The test ends when everything has happened.
+  /// A check of an event that never occurs proves nothing. The first runs have the rare event: a client that returns
+  /// after new commits have exceeded the revisions that a restore removed. The test ends when all events have occurred.
   @Test func everyKindOfEventOccurs() throws {
     var missing = Set(CoverageEvent.allCases)
     let withActs = UInt64(1_200)..<1_220
@@ -79,7 +79,7 @@ private func simulate(
     #expect(versions.newer.hash != (try SimulationModel.load()).hash)
   }
 
-  /// The power goes at every single write and sync of one batch, which is sent again: it is there once, or not at all.
+  /// The power fails at each write and sync of one batch, which is then sent again. It is applied once or not at all.
   @Test func batchInterruptedByPowerCutIsAppliedAtMostOnce() throws {
     let model = try SimulationModel.load()
     let task = try #require(model.entity(named: "Task"))

@@ -119,7 +119,7 @@ import Testing
     try store.must([store.update(one.id, "Robot.name", .string("new"))])
     let after = try store.store.commits(after: 0, through: nil, maximumChanges: 100)
     #expect(after.map(\.revision) == [1, 2, 3, 4])
-    // Whole images of what lies behind the batch, read back through it.
+    // Complete images of the commits before the batch, computed back through it.
     #expect(Array(after.prefix(2)) == before)
     #expect(after[2].changes == [])
     #expect(after[2].summary == ChangeSummary(count: 10, entities: [one.id.entity]))

@@ -115,7 +115,7 @@ import Testing
     #expect(try store.all("Project", "year == 10").count == 3)
   }
 
-  /// Each object takes the key of the next one, which comes in a later slice.
+  /// Each object takes the key of the next one, which is in a later slice.
   @Test func uniqueKeysCanBeShifted() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(30, &random)
@@ -263,7 +263,7 @@ import Testing
     if case .refused(let refusal) = fewer { #expect(refusal.code == .malformed) } else { Issue.record("a row lacks") }
   }
 
-  /// The object that is there comes back in another slice: it stands in two parts of one commit.
+  /// The existing object occurs again in another slice, so it is in two parts of one commit.
   @Test func rowWithExistingKeyUpdatesItsObject() throws {
     let store = try TestStore(try Fixtures.company())
     let robot = try store.insert("Robot", ["name": .string("r0")])

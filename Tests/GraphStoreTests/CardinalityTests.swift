@@ -96,7 +96,7 @@ import Testing
     let large = try scene.store.insertion("Team", ["players": .objects(players)])
     try scene.expectRefusal([large], of: large.id, has: 4, "the maximum is 3")
     try scene.expect(try scene.team(of: Array(players.prefix(2))), has: 2)
-    // The players name the team that comes with them.
+    // The players refer to a team of the same transaction.
     let team = try scene.store.insertion("Team")
     func joining(_ count: Int) throws -> [Change] {
       try [team] + (0..<count).map { _ in try scene.store.insertion("Player", ["playsFor": scene.side(team.id)]) }
@@ -162,7 +162,7 @@ import Testing
     try scene.expect(team, has: 3)
   }
 
-  /// Each would have been legal on what its author had read.
+  /// Each would have been valid on the state that its author had read.
   @Test(arguments: Players.allCases) func countsAreValidatedAfterMerge(kind: Players) throws {
     let scene = try TeamFixture(kind)
     let players = try scene.newPlayers(4)

@@ -16,7 +16,7 @@ import Testing
   /// A commit at a time.
   @discardableResult
   private func commit(_ store: TestStore, at time: Timestamp) throws -> Revision {
-    // The store's own clock goes on a second with each commit.
+    // The store's own clock advances by a second with each commit.
     store.now = time - 1_000_000
     _ = try store.insert("Tag", ["name": .string("t\(try store.store.head.revision)")])
     return try store.store.head.revision

@@ -213,7 +213,7 @@ import Testing
     try scene.damageNote()
     let note = try store.entity("Note")
     let predicate = try GraphPredicate(parsing: "board.name == \"C\"", entity: note, model: store.model)
-    store.store.watch(LiveQuery(entity: note.number, predicate: predicate), number: 1)
+    store.store.watch(LiveQuery(entity: note.number, predicate: predicate), number: 1, seenBy: nil)
     let record = try store.commit([store.update(board, "Board.name", .string("C"))]).record
     let effect = try #require(record?.related?.effects.first)
     let inserted = effect.changes.compactMap { if case .inserted(let image) = $0 { image.id } else { nil } }

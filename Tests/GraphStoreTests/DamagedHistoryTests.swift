@@ -46,7 +46,7 @@ import Testing
     try damage(commit: 4)
     // The objects that the commit changed are unknown.
     #expect(try differences(DifferenceRequest(from: 3)) == ([sound], DamageNotice(commits: [4])))
-    // The note was inserted before; its state at that time lies behind the damaged commit.
+    // The note was inserted earlier, so its state at that time can't be computed across the damaged commit.
     #expect(try differences(DifferenceRequest(from: 2, to: 3)) == ([sound], DamageNotice()))
     #expect(
       try differences(DifferenceRequest(from: 1)) == ([sound], DamageNotice(objects: [damaged], commits: [4])))
@@ -75,7 +75,7 @@ import Testing
     let all = try follow(after: 0)
     #expect(all.commits.map(\.revision) == [1, 2, 3, 5])
     #expect(all.at == all.head && all.head.revision == 5)
-    // The values of the first commit of the note lie behind the damaged one.
+    // The values of the note's first commit can't be computed across the damaged one.
     #expect(all.damage == DamageNotice(objects: [damaged], commits: [4]))
     #expect(all.commits[1].changes == [ObjectChange(kind: .inserted, id: damaged, before: nil, after: nil)])
     #expect(all.commits[2].changes.first?.after?[try store.property("Note.text")] == .string("a dog"))

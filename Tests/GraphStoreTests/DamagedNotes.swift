@@ -14,8 +14,8 @@ struct DamagedNotes {
   let sound: ObjectID
 
   init() throws {
-    // The index is updated at once: what it lacks is read from history when the store opens.
-    // A keyframe would make a state known again whose object is damaged.
+    // The index is updated at once, because its missing entries are read from history when the store opens. There are
+    // no keyframes, because a keyframe would contain a state of the damaged object.
     store = try TestStore(try Fixtures.stickies(), wordLimit: 0, keyframeInterval: 0)
     board = try store.insert("Board", ["name": .string("B")])
     damaged = try store.insert("Note", ["board": .object(board), "text": .string("the cat")])

@@ -62,7 +62,7 @@ import Testing
     return store
   }
 
-  /// The people, and what evaluates conditions over them in memory.
+  /// The people, and the evaluator of conditions over them in memory.
   private struct People {
     let store: TestStore
     let person: Entity
@@ -237,7 +237,7 @@ import Testing
       let expected = SortOrder(order, model: store.model).sorted(all, in: source).map(\.id)
       #expect(try store.all("Person", sort: text).map(\.id) == expected, "\(text)")
       #expect(try pages(store, FetchRequest(entity: person.number, predicate: .always, sort: order)) == expected)
-      // With a condition that no statement holds beside it.
+      // Together with a condition that does not fit into the same statement.
       let deep = Self.nested("age", 60) { "integer(string(\($0)))" }
       let some = try store.all("Person", "\(deep) < 100", sort: text).map(\.id)
       let ageless = try store.all("Person", "age == NULL").map(\.id)
@@ -274,7 +274,7 @@ import Testing
     #expect(try pages(store, request) == expected)
   }
 
-  /// As many relationships as a path has, in an order and in a column.
+  /// An order and a column with paths of the maximum length.
   @Test func sortPathMayHaveMaximumLength() throws {
     let people = try People()
     let (store, person) = (people.store, people.person)
@@ -316,8 +316,8 @@ import Testing
     }
   }
 
-  /// Random trees of every function, far deeper than SQLite's parser goes: SQL and the evaluator agree on each, and
-  /// none is a trouble of the disk.
+  /// Random trees of every function, far deeper than the limit of SQLite's parser. SQL and the evaluator agree on each,
+  /// and none is reported as a failure of the disk.
   @Test func randomDeepCalculationsAgreeInSQLAndMemory() throws {
     let people = try People()
     for seed in SeedSweep.seeds(4) { try evaluateRandomTrees(seed + 1, people) }

@@ -43,7 +43,8 @@ import Testing
     #expect(explanation.statements[0].hasPrefix("SELECT "))
   }
 
-  /// The steps of a path stand side by side at any length; they do not nest in SQLite's parser or in the query around.
+  /// The steps of a path are joined side by side at any length; they do not nest in SQLite's parser or in the enclosing
+  /// query.
   @Test(arguments: [4, 5, 8, 31]) func pathComparisonIsResolvedFromItsEnd(hops: Int) throws {
     let store = try store()
     let ways = [

@@ -73,7 +73,7 @@ import Testing
     #expect(try store.all("Person").count == count + 1)
   }
 
-  /// As many texts as `concat` takes.
+  /// The maximum number of arguments of `concat`.
   private static let copies = Array(repeating: "bio", count: 20).joined(separator: ", ")
 
   /// One row with a long text: SQLite has a single instruction to run, and memory one object to judge.

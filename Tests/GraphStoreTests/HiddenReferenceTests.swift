@@ -43,7 +43,7 @@ import Testing
       [Batch.Assignment(try store.property("Note.x").number, .value(.integer(5)))])
   }
 
-  /// As one transaction, and in slices.
+  /// The batch is one transaction, or is split into slices.
   @Test(arguments: [0, 7]) func batchDecidesByWhatTheUserSees(more: Int) throws {
     for _ in 0..<more {
       _ = try store.insert("Note", ["board": .object(boards[0]), "next": .object(hidden)])
@@ -116,7 +116,7 @@ import Testing
     #expect(try store.value(shown, "Note.text") == .string("ann"))
   }
 
-  /// For ann, the object was inserted with the move, so an edit of a state before it can't be one that ann has read.
+  /// For ann, the object was inserted with the move, so she can't have read an earlier state that she edits.
   @Test(arguments: MergePolicy.allCases) func editOfAStateBeforeAMoveReturnsNoEarlierValue(policy: MergePolicy) throws {
     let base = try store.store.head.revision
     try store.by("bob") {

@@ -96,7 +96,7 @@ import Testing
     let disguise = Change(
       .update, try disguised(project, as: "Step"), base: .max, edits: [Edit(label, .set(.string("x")))])
     #expect(try store.refusal([disguise])?.code == .notFound)
-    // An entity that no model has, and one that has no objects.
+    // An unknown entity, and an abstract one.
     let abstract = try stranger("Item")
     for id in [
       ObjectID(key: project.key, entity: 999), ObjectID(key: UniqueID(high: 9, low: 9), entity: 999), abstract,

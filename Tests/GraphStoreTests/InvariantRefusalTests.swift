@@ -5,8 +5,8 @@ import Testing
 
 @testable import GraphStore
 
-/// Faults of the rules engine, as a release build meets them: a plan that breaks an invariant of the store is refused,
-/// and nothing of it is stored.
+/// Faults of the rules engine, as they are handled in a release build: a plan that breaks an invariant of the store is
+/// refused, and no part of it is stored.
 @Suite struct InvariantRefusalTests {
   private let store: TestStore
   private let board: ObjectID

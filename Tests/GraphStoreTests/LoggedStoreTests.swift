@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// Other programs see what has gathered after a second without commits.
+  /// After a second without commits, other programs see the gathered commits.
   @Test func settledCommitsAreInSQLite() throws {
     let run = try FailingLog(gathered: 1_000)
     run.store.store.settle()
@@ -170,7 +170,7 @@ import Testing
     try copy(Self.database, of: store.directory, to: killed)
     let failure = #expect(throws: StoreFailure.self) { try open(killed) }
     #expect("\(try #require(failure))".contains("log"), "\(String(describing: failure))")
-    // Without a log of its own, a store applies what the log holds, too.
+    // A store that is opened without a log also has to apply the entries of its folder's log.
     #expect(throws: StoreFailure.self) { try TestStore(store.model, directory: killed) }
   }
 

@@ -60,8 +60,8 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// A process was killed, and its successor starts while another program reads the store: what SQLite shows may not be
-  /// on disk, so the commit log keeps it.
+  /// A process was killed, and its successor starts while another program reads the store. The commits that SQLite
+  /// shows may not be on disk, so the commit log keeps them.
   @Test func logIsKeptByStartBesideReader() throws {
     let (directory, killed) = (try TemporaryDirectory(), try TemporaryDirectory())
     let first = try open(directory)

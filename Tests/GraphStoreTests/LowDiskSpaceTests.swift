@@ -29,7 +29,7 @@ import Testing
       largest = max(largest, size(store, "-wal"))
     }
     #expect(largest <= Self.diskBytes / 4 + (512 << 10), "\(largest) bytes")
-    // The space for the checkpoint is taken before that of the log.
+    // The space for the checkpoint is reserved before the space for the log.
     let pages = try store.store.pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
     #expect(size(store, "") >= pages * 4_096)
     try store.reopen()

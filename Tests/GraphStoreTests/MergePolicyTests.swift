@@ -164,7 +164,7 @@ final class MergeFixture {
 
   let store: TestStore
   let thing: ObjectID
-  /// Two marks that the thing has not, and one that it has.
+  /// Two marks that the thing does not have, and one that it has.
   let marks: [ObjectID]
   /// Two ships; the first has one sailor, and three crates in their order.
   let ships: [ObjectID]
@@ -226,7 +226,7 @@ final class MergeFixture {
     try store.value(thing, "Thing.words").stringValue?.contains(words) == true
   }
 
-  /// One case: what Bob does, what Ann does, and whether the store has hers and his afterwards.
+  /// One case: Bob's edit, Ann's edit, and whether the store has her edit and his edit afterwards.
   struct Case {
     var theirs: [Change]
     var mine: [Change]
@@ -416,7 +416,7 @@ final class MergeFixture {
     case ("which only Ann changed", .refused), ("which only Ann changed", .mineWins): true
     case ("which only Bob changed", .refused), ("which only Bob changed", .storedStays): true
     case ("the text in which both typed", .refused), ("the to-many to which both added", .refused): true
-    // Edits of one list: the one that comes later is made on what the other has left.
+    // Both edit one list: the later edit applies to the result of the earlier one.
     case ("a picture that Bob took out and Ann moved", _), ("a picture that Bob moved and Ann took out", _): true
     default: false
     }

@@ -177,7 +177,7 @@ import Testing
     let file = folder.path + "/copy"
     try Data("old".utf8).write(to: URL(fileURLWithPath: file))
     let refused = backup(store, to: file, replaces: true) {
-      // There before the old one goes: the number of a removed file may be given to the next one.
+      // The new file exists before the old one is removed, because the next file could get the number of a removed one.
       try Data("of another program".utf8).write(to: URL(fileURLWithPath: folder.path + "/new"))
       #expect(rename(folder.path + "/new", file) == 0)
     }

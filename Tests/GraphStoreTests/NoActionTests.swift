@@ -5,7 +5,8 @@ import Testing
 /// `noAction` changes nothing: the server refuses a transaction that would leave a dangling reference, unless the
 /// transaction itself removes the reference.
 @Suite struct NoActionTests {
-  /// How what is deleted is referred to. The end without storage, or either of a one-to-one, has the rule.
+  /// The kind of the references to the deleted object. The end without storage, or either end of a one-to-one, has the
+  /// rule.
   enum Kind: CaseIterable, Sendable {
     case toOnes, orderedToOnes, list, orderedList, oneToOne
 

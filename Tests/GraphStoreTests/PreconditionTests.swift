@@ -166,7 +166,7 @@ import Testing
     var insert = try scene.store.insertion("Tag", ["name": .string("a")])
     insert.onlyIf = Precondition(revision: head)
     #expect(try scene.store.refusal([insert])?.code == .malformed)
-    // Of another entity, and one that the notes store.
+    // A property of another entity, and a relationship that the notes store.
     let board = try #require(try scene.store.value(scene.note, "Note.board").objectID)
     for path in ["Note.x", "Board.notes"] {
       let number = try scene.store.property(path).number

@@ -160,8 +160,8 @@ import Testing
 
   // MARK: - Threads
 
-  /// One thread prepares, another one finishes, a third one reads, and the log fails at times. A read sees everything
-  /// that was finished before it, and the last state is found after a kill.
+  /// One thread prepares, another one finishes, a third one reads, and the log fails at times. A read sees all commits
+  /// that were finished before it, and the last state exists after a kill.
   @Test(arguments: 0..<4) func threadsAgree(seed: UInt64) throws {
     let run = try PreparedRun(seed: seed)
     let queue = Mutex([PreparedCommits]())

@@ -190,7 +190,7 @@ import Testing
       let predicate = try GraphPredicate(parsing: text, entity: entity, model: store.model).bound(now: store.now)
       guard !predicate.readsOnlyOwnImage(in: store.model) else { continue }
       let number = UInt64(queries.count + 1)
-      store.store.watch(LiveQuery(entity: entity.number, predicate: predicate), number: number)
+      store.store.watch(LiveQuery(entity: entity.number, predicate: predicate), number: number, seenBy: nil)
       queries.append((number, entity, predicate, text, Set(try store.all(entity, where: predicate).map(\.id))))
     }
     var reported = 0

@@ -3,8 +3,8 @@ import GraphStore
 import GraphTesting
 import Testing
 
-/// Random commits of three authors, and a naive twin that keeps the whole graph after each of them. Differences,
-/// restores, the origins of values and filtered logs must equal those that the twin finds by a look at everything.
+/// Random commits of three authors, and a naive twin that keeps the whole graph after each commit. Differences,
+/// restores, the origins of values and filtered logs must equal those that the twin finds in its graphs.
 @Suite struct RandomHistoryTests {
   @Test(arguments: SeedSweep.seeds(6)) func differencesMatchBothStates(seed: UInt64) throws {
     var run = try Run(seed: seed)

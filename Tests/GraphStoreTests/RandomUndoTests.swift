@@ -64,7 +64,7 @@ import Testing
     private let withRestores: Bool
     private var scope: UniqueID? { withRestores ? nil : .test }
     private var touched = Set<PropertyKey>()
-    /// Objects that others edited: undo of their insert leaves them, and what they stand on.
+    /// Objects that other authors edited. The undo of their insert keeps them and the objects that they refer to.
     private var foreign = Set<ObjectID>()
     private var lastName = 0
     private var lastGroup: UInt64 = 0

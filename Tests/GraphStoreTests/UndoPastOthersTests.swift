@@ -2,7 +2,7 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// The values that undo reverts, those that it leaves to others, and the conflicts that it reports.
+/// The values that undo reverts, the values of other authors that it keeps, and the conflicts that it reports.
 @Suite struct UndoPastOthersTests: NoteEditing {
   let store: TestStore
   let board: ObjectID

@@ -50,6 +50,27 @@ import Testing
     }
   }
 
+  /// A rule that SQL can't judge shows nothing: reads of its entity are refused, in the present and in the past.
+  @Test func ruleThatCannotBeJudgedRefusesItsReads() throws {
+    let rule = (0..<1_100).map { "text CONTAINS 'w\($0)z'" }.joined(separator: " OR ")
+    let source = ScopedGraph.source.replacing("x < 8 OR owner == $user OR level == $role", with: rule)
+    let store = try TestStore(try Model(parsing: source.utf8))
+    let board = try store.insert("Board", ["title": .string("b")])
+    _ = try store.insert("Note", ["board": .object(board), "text": .string("w7z")])
+    let rights = Rights(user: "a", grants: [Grant(.editor, on: board.key)])
+    let visibility = try #require(Visibility(rights, model: store.model))
+    func count(_ name: String, at revision: Revision? = nil) throws -> Int {
+      let request = FetchRequest(entity: try store.entity(name).number, result: .count, at: revision)
+      return try store.store.answer(request, seenBy: visibility, while: { true }) { _ in }.count
+    }
+    for revision in [nil, try store.store.head.revision] {
+      let refusal = #expect(throws: Refusal.self) { try count("Note", at: revision) }
+      #expect(refusal?.code == .unavailable && refusal?.message.contains("too complex") == true)
+    }
+    // The owner of the store sees everything, and can simplify it.
+    #expect(try store.all("Note").count == 1)
+  }
+
   @Test func connectionsAreReplacedWithTheStore() throws {
     #expect(try count(reader(boards[1])) == 8)
     try store.reopen()

@@ -366,7 +366,7 @@ import Testing
         == [
           "\(people[1]) type", "\(people[2]) destination", "\(people[2]) maximum", "\(people[4]) required",
         ].sorted(), "\(refused)")
-    // Of references alone nothing is left to say but their own.
+    // Without the invalid age, only the other violations are reported.
     try set(1, "Person.age", .integer(30))
     let second = try #require(refusal(try restore(rows, into: copy)))
     #expect(

@@ -12,7 +12,7 @@ struct KilledStores {
 
   init() throws { model = try Fixtures.company() }
 
-  /// A store that commits nothing in SQLite before it has to.
+  /// A store that commits in SQLite as late as possible.
   func open(
     _ directory: TemporaryDirectory? = nil, _ model: Model? = nil, gathered: Int = 1_000
   ) throws -> TestStore {

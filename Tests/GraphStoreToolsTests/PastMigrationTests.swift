@@ -146,8 +146,8 @@ import struct GraphModel.FetchRequest
     return state
   }
 
-  /// Each object by itself, as the plan has it: what a migration would have made of it at once.
-  /// - Parameter unknown: in place of what takes more than the object.
+  /// The state that the migration would have produced from a past state. Each object is converted on its own.
+  /// - Parameter unknown: the value in place of those that depend on other objects.
   private func projected(_ state: State, by plan: MigrationPlan, nil unknown: Value? = nil) throws -> State {
     let heirs = Dictionary(uniqueKeysWithValues: plan.entities.map { ($0.value, $0.key) })
     func id(_ id: ObjectID) -> ObjectID? { heirs[id.entity].map { ObjectID(key: id.key, entity: $0) } }
@@ -391,8 +391,8 @@ import struct GraphModel.FetchRequest
       {"name": "roof", "type": "string", "optional": true}, {"name": "wall", "type": "string", "optional": true}]
       """)
 
-  /// A label made of a name that goes on and of a nickname that goes, one that the rules compute from then on, animals
-  /// in an order, and counts of all that can be counted.
+  /// The new version has a label computed from a kept and a removed property, a derived label, an order of animals, and
+  /// counts of all relationships.
   private static let mapped =
     large
     .replacingOccurrences(

@@ -152,8 +152,8 @@ import Testing
     #expect(try tags(data + "/graph.sqlite") == ["other"])
   }
 
-  /// A directory as a restore leaves it that was killed after the decision: before it put anything aside, behind the
-  /// log, and behind the database.
+  /// The directory after a restore that was killed after its decision: before it renamed a file, after the log, or
+  /// after the database.
   private func killed(behind step: Int) throws -> TemporaryDirectory {
     let killed = try TemporaryDirectory()
     let path = killed.path + "/graph.sqlite"

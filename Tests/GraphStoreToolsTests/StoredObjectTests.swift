@@ -27,6 +27,15 @@ import Testing
     }
   }
 
+  @Test func containersAreReadByTheirKeys() throws {
+    let store = try TestStore(try Fixtures.notes()) { $0.commitLog = nil }
+    let board = try store.insert("Board", ["name": .string("Plans")])
+    let note = try store.insert("Note", ["board": .object(board)])
+    let keys = [board.key, note.key, UniqueID(high: 9, low: 9)]
+    let found = try StoredObject.containers(keys, directory: store.directory.path, model: store.model)
+    #expect(found == [try store.image(board)])
+  }
+
   @Test func missingStoreIsReported() throws {
     let folder = try TemporaryDirectory()
     let failure = #expect(throws: StoreFailure.self) {

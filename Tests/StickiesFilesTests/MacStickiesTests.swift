@@ -44,7 +44,7 @@ import Testing
     #expect([one.x, one.y, one.width, one.height] == [8, 0, 300, 200])
     #expect(one.color == .yellow)
     #expect(!one.isFloating)
-    // Its top edge lies at 718, that of the other at 1310.
+    // The top edge of this note is at 718, the top edge of the other one at 1310.
     #expect([two.x, two.y, two.width, two.height] == [-20.5, 592, 360, 240])
     #expect(two.color == .blue)
     #expect(two.isFloating)

@@ -136,8 +136,8 @@ import Testing
     #expect(read.unreadable == 1)
   }
 
-  /// `\u` names a character, and what follows stands in for it in readers without Unicode: one character or, after
-  /// `\uc`, another number of them.
+  /// `\u` names a character. Readers without Unicode use the text after it instead: one character or, after `\uc`,
+  /// another number of characters.
   @Test(arguments: [
     (128, #"\uc2\u32080\'8c\'8b\u26524\'89\'ca\uc1\'83R"#, "結果コ", 0),
     (128, #"\'8c\'8b\uc0\u26524 \'83R\u12540 \'83h"#, "結果コード", 0),

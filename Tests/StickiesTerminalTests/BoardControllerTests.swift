@@ -375,7 +375,7 @@ import Testing
     }
     ann.terminal.types("vg")
     await expect("Blue (1)", "bread", "Yellow (2)", "milk", "soap", "")
-    // A commit that empties a section, one that makes one, one that moves within one.
+    // Three commits: one empties a section, one creates a section, one moves a note within its section.
     milk.color = .green
     soap.color = .blue
     try await stage.other.save()

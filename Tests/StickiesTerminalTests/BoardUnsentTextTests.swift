@@ -261,7 +261,7 @@ import Testing
     #expect(TextSplice.merged("a", mine: "a mine", theirs: "a") == "a mine")
   }
 
-  /// While a save is on its way, what others write may come in, and the connection may go before the answer.
+  /// During a save, other users' texts may arrive, and the connection may be lost before the answer.
   @Test func savedEditorStateFollowsTypedText() async throws {
     let stage = try await BoardFixture()
     _ = try await stage.note("one")

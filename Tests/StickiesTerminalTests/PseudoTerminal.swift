@@ -58,7 +58,7 @@ final class PseudoTerminal: Sendable {
 
   func hangUp() { state.withLock { $0.isHungUp = true } }
 
-  /// Waits until a text has come; what comes behind it is for the next wait.
+  /// Waits until a text has arrived. Output after that text is kept for the next wait.
   func reads(_ text: String) async throws {
     await withCheckedContinuation { continuation in
       state.withLock {

@@ -180,8 +180,8 @@ import Testing
     #expect(TextEditor.command(for: KeyEvent(.character("s"), .control)) == nil)
   }
 
-  /// An observer that applies the reported changes has the same text. After undoing everything only changes of others
-  /// are left, and every offset lies between two characters.
+  /// An observer that applies the reported changes has the same text. After an undo of all steps, only the changes of
+  /// others remain. Every offset is between two characters.
   @Test func reportedEditsReproduceText() {
     let commands: [TextCommand] = [
       .delete(.left), .delete(.right), .delete(.wordLeft), .undo, .redo, .cut, .copy, .pasteClipboard, .selectAll,

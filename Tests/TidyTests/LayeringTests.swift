@@ -19,7 +19,7 @@ import Testing
     "GraphLog": ["GraphModel", "FileNumber"],
     "GraphStore": ["GraphModel", "GraphLog"],
     "GraphStoreTools": ["GraphModel", "GraphLog", "GraphStore"],
-    "GraphReplicaStore": ["GraphModel", "GraphStore"],
+    "GraphReplicaStore": ["GraphModel", "GraphWire", "GraphStore"],
     "GraphAccess": ["GraphModel"],
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
@@ -36,7 +36,7 @@ import Testing
     "GraphStoreFaults": ["GraphModel", "GraphLog"],
     "GraphSimulation": [
       "GraphModel", "GraphLog", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphStoreTools",
-      "GraphStoreFaults",
+      "GraphReplicaStore", "GraphStoreFaults",
     ],
     "CommandLineIO": ["GraphModel"],
     "CoreDataStore": ["GraphModel"],

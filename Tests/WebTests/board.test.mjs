@@ -1,83 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Session } from '../../Web/control/session.js';
-import { idText } from '../../Web/keep/intents.js';
-import { memoryStorage } from '../../Web/keep/storage.js';
-import { FakeClock, FakeConnection, FakeServer, settle } from './fakes.mjs';
-
-/** A browser with one server: what a page sees of it, and what survives a reload. */
-class FakeBrowser {
-  clock = new FakeClock();
-  entries = new Map();
-  connections = [];
-  isOnline = true;
-  role = 'owner';
-  user = 'ann';
-  build = 'b1';
-  reloads = 0;
-  hidden = [];
-  posts = [];
-  ended = [];
-  #replicas = 0;
-  location = { hash: '' };
-
-  constructor(server = new FakeServer(), number = 0) {
-    this.server = server;
-    this.#replicas = number;
-  }
-
-  /** A new page. */
-  async open(before = () => {}) {
-    const session = new Session(this.environment());
-    session.notices = [];
-    session.addEventListener('notice', ({ detail }) => session.notices.push(detail.message));
-    before(session);
-    await session.start();
-    await this.clock.pass(10);
-    return session;
-  }
-
-  get connection() { return this.connections[this.connections.length - 1]; }
-
-  environment() {
-    const answer = (status, body) => ({ ok: status < 300, status, json: async () => body });
-    const page = new URL('https://notes.example/prefix/app/b1/');
-    return {
-      page, root: new URL('../../', page), build: 'b1', program: 'test', location: this.location, clock: this.clock,
-      fetch: async (url, options = {}) => {
-        if (!this.isOnline) throw new TypeError('fetch failed');
-        const path = new URL(url).pathname;
-        if (path === '/prefix/v1/session') return answer(200, { user: this.user, role: this.role, build: this.build, store: 'a-b', accounts: this.user === null });
-        this.posts.push([path, options.body === undefined ? null : JSON.parse(options.body)]);
-        return this.post?.(path, answer) ?? answer(404, {});
-      },
-      replaceFragment: (hash) => { this.location.hash = hash; },
-      connect: ({ identity }) => {
-        const made = new FakeConnection(this.server, { ...identity, author: this.user, role: this.role, isOnline: this.isOnline });
-        this.connections.push(made);
-        return made;
-      },
-      randomHex: () => String((this.#replicas += 1)).padStart(32, '0'), undoScope: () => [idText('f'.repeat(32)), 1000 * this.#replicas],
-      openStorage: async () => memoryStorage(this.entries),
-      openTabs: () => ({ hold: () => {}, ended: (_, body) => { this.ended.push(body); }, close: () => {} }),
-      isPersistent: async () => false, persist: async () => true, keepShell: async () => true,
-      onhide: (body) => this.hidden.push(body), onshow: () => {}, isOnline: () => this.isOnline, reload: () => { this.reloads += 1; return this.reloads < 2; },
-    };
-  }
-}
-
-/** A session that shows a board with one note. */
-async function shown(text = 'milk') {
-  const browser = new FakeBrowser();
-  const board = browser.server.insert('Board', { name: 'Home', color: 'gray' });
-  const note = browser.server.insert('Note', { text, board, x: 0, y: 0 });
-  const session = await browser.open();
-  const open = session.openBoard(board);
-  await browser.clock.pass(10);
-  const changes = [];
-  open.addEventListener('change', ({ detail }) => changes.push(detail));
-  return { browser, server: browser.server, session, board: open, note, changes };
-}
+import { FakeBrowser, shown } from './fake-browser.mjs';
+import { settle } from './fakes.mjs';
 
 test('a board shows its notes, and an edit is visible at once', async () => {
   const { browser, server, session, board, note, changes } = await shown();
@@ -319,11 +243,27 @@ test('a login code leaves the address before it is used', async () => {
   await browser.open();
   assert.equal(browser.location.hash, '');
   assert.deepEqual(browser.posts, [['/prefix/v1/login', { code: 'secret' }]]);
-  browser.location.hash = '#share=stk_x&board=abc';
-  const page = await browser.open();
-  assert.equal(page.boardID, 'abc');
-  assert.equal(browser.location.hash, '#board=abc');
+});
+
+test('a share link logs in only where the browser does not see the board already', async () => {
+  const browser = new FakeBrowser();
+  const board = browser.server.insert('Board', { name: 'Home' });
+  const open = (answer) => {
+    browser.location.hash = `#share=stk_x&board=${board}`;
+    browser.post = (path, reply) => (path.endsWith('/Board') ? reply(200, { objects: answer }) : reply(200, {}));
+    browser.posts = [];
+    return browser.open();
+  };
+  const page = await open([{ id: board }]);
+  assert.equal(page.boardID, board);
+  assert.equal(browser.location.hash, `#board=${board}`);
+  assert.deepEqual(browser.posts.map(([path]) => path), ['/prefix/v1/objects/Board']);
+  const other = await open([]);
   assert.deepEqual(browser.posts[1], ['/prefix/v1/login', { token: 'stk_x' }]);
+  assert.match(other.notices[0], /replaced the login of ann/);
+  browser.user = null;
+  await open([]);
+  assert.deepEqual(browser.posts, [['/prefix/v1/login', { token: 'stk_x' }]]);
 });
 
 test('without a login the page says so and connects to nothing', async () => {
@@ -351,11 +291,23 @@ test('the status follows the connection', async () => {
   assert.deepEqual([...new Set(seen)], ['reconnecting', 'offline', 'live', 'outdated']);
 });
 
-test('a share link names the command where the server can’t make one', async () => {
+test('share links are made, listed and removed', async () => {
   const { browser, session, board } = await shown();
-  await assert.rejects(session.shareLink(board.id), /stickiesd share/);
   browser.post = (path, answer) => answer(200, { token: 'stk_1' });
-  assert.equal(await session.shareLink(board.id), `https://notes.example/prefix/app/b1/#share=stk_1&board=${board.id}`);
+  assert.equal(await session.shareLink(board.id, 7), `https://notes.example/prefix/app/b1/#share=stk_1&board=${board.id}`);
+  assert.deepEqual(browser.posts.pop(), ['/prefix/v1/share', { object: board.id, role: 'reader', days: 7 }]);
+  browser.post = (path, answer) => answer(200, {
+    links: [{ id: 'ab', name: 'link: plan', role: 'reader', created: '2026-11-01T00:00:00Z', expires: null, used: '2026-11-02T00:00:00Z' }],
+  });
+  const [link] = await session.shareLinks(board.id);
+  assert.deepEqual([link.id, link.name, link.expires, link.used.getTime()], ['ab', 'plan', null, Date.UTC(2026, 10, 2)]);
+  browser.post = (path, answer) => answer(200, { removed: 'ab' });
+  await session.removeShareLink('ab');
+  assert.equal(browser.posts.pop()[0], '/prefix/v1/share/ab');
+  browser.post = (path, answer) => answer(403, { detail: 'your role here is editor' });
+  await assert.rejects(session.shareLink(board.id), /your role here is editor/);
+  browser.isOnline = false;
+  await assert.rejects(session.shareLinks(board.id), /need the server/);
 });
 
 test('exports contain what is visible', async () => {

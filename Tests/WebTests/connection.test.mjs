@@ -88,6 +88,28 @@ test('pauses grow to ten seconds, and begin anew after a connection that lasted'
   assert.equal(states.at(-1).retryAt - clock.time, 200);
 });
 
+test('an unanswered commit is not sent again in the session of another user', async () => {
+  const { server, clock, connection, states } = connected();
+  server.welcome();
+  const changes = [{ kind: 'insert', id: 'temporary 1', entity: 'Note', values: { text: 'mine' } }];
+  const commit = connection.commit({ changes }).then(() => assert.fail('it is committed'), (error) => error);
+  assert.equal(server.received('commit').length, 1);
+  server.lose();
+  clock.pass(200);
+  const users = [];
+  connection.accepts = (welcome) => { users.push(welcome.author); return false; };
+  server.welcome();
+  assert.deepEqual(users, ['ann']);
+  assert.equal(server.received('commit').length, 0);
+  assert.equal(states.at(-1).kind, 'closed');
+  assert.equal((await commit).code, 'unavailable');
+  // The owner sends it again, once the user is back.
+  connection.accepts = () => true;
+  connection.start();
+  server.welcome();
+  assert.equal(server.received('commit').length, 1);
+});
+
 test('a visible page and a network that is back connect at once', () => {
   const { server, clock, page } = connected();
   for (let attempt = 0; attempt < 8; attempt++) {
@@ -221,7 +243,8 @@ test('a connection that is refused for good does not try again', async () => {
   const promise = refusalOf(connection.commit({ changes: [change(5, 4)] }));
   server.send('close', { code: 'notAllowed', message: 'the token has expired' });
   assert.deepEqual(states.at(-1), { kind: 'refused', code: 'notAllowed', message: 'the token has expired' });
-  assert.equal((await promise).code, 'notAllowed');
+  // The session is refused, and not the commit.
+  assert.equal((await promise).code, 'unavailable');
   clock.pass(100_000);
   assert.equal(server.sockets.length, 1);
   // Such as after a new login.

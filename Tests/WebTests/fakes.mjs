@@ -1,5 +1,6 @@
 // A server and a connection for tests of Web/control and Web/keep: in memory, with the interface of net/connection.js and
 // the rules of docs/protocol.md that these tests need. The real ones are tested together with the programs.
+import { idHex } from '../../Web/keep/intents.js';
 import * as splices from '../../Web/control/splices.js';
 
 export class FakeServer {
@@ -19,7 +20,8 @@ export class FakeServer {
 
   id() {
     this.#ids += 1;
-    return `${'abcdefghjkmnpqrs'[this.#ids % 16]}${String(this.#ids).padStart(25, '0')}`;
+    // The last digit of an id has four bits and a zero.
+    return `${'abcdefghjkmnpqrs'[this.#ids % 16]}${String(this.#ids).padStart(24, '0')}0`;
   }
 
   insert(entity, values) {
@@ -129,6 +131,7 @@ export class FakeConnection {
   onchange = () => {};
   onstate = () => {};
   onpresence = () => {};
+  onrights = () => {};
   state = { kind: 'closed' };
   queries = [];
   sent = [];
@@ -161,7 +164,7 @@ export class FakeConnection {
     // A replica that has sent less than the server has of it is a copy, and takes a new id.
     const sent = [...this.server.outcomes.keys()].filter((key) => key.startsWith(`${this.replica}.`)).map((key) => Number(key.split('.')[1]));
     if (Math.max(0, ...sent) > this.identity.lastSequence) this.replica = `copy of ${this.replica}`;
-    this.welcome = { session: 7, author: this.author, role: this.role, model: 'ab'.repeat(16) };
+    this.welcome = { session: 7, author: this.author, role: this.role, principal: this.principal ?? '', grants: this.grants ?? [], model: 'ab'.repeat(16) };
     this.server.connections.add(this);
     const change = { revision: this.server.revision, author: '', inserted: new Set(), changed: new Set(), removed: new Set(), edits: new Map() };
     this.load(change);
@@ -169,6 +172,15 @@ export class FakeConnection {
     for (const query of this.queries) query.resolve(query);
     this.setState({ kind: 'live', user: this.author, role: this.role });
     for (const retry of this.#pending.splice(0)) retry();
+  }
+
+  /** The server has given the user other roles; with `hidden`, these objects are no longer visible. */
+  setGrants(grants, hidden = []) {
+    this.welcome = { ...this.welcome, grants: grants.map((each) => (each.scope ? { ...each, scope: idHex(each.scope) } : each)) };
+    this.onrights();
+    const change = { revision: this.graph.revision, author: '', inserted: new Set(), changed: new Set(), removed: new Set(hidden), deleted: new Set(), edits: new Map() };
+    for (const id of hidden) this.graph.objects.delete(id);
+    if (hidden.length > 0) this.onchange(change);
   }
 
   disconnect() {

@@ -5,13 +5,18 @@ import test from 'node:test';
 
 const web = new URL('../../Web/', import.meta.url);
 
+const now = /^(?:import|export)\b[^;'"]*?from '(\.[^']+)'|^import '(\.[^']+)'/gm;
+/** Modules that are loaded when a person opens what they show. The worker keeps them, too. */
+const late = /\bawait import\('(\.[^']+)'\)/g;
+
 /** The paths of the modules that a module needs, itself included. */
-function closure(path, found = new Set()) {
+function closure(path, patterns = [now], found = new Set()) {
   if (found.has(path)) return found;
   found.add(path);
   const source = readFileSync(new URL(path, web), 'utf8');
-  for (const [, name] of source.matchAll(/^(?:import|export)\b[^;'"]*?from '(\.[^']+)'|^import '(\.[^']+)'/gm)) {
-    closure(new URL(name, new URL(path, web)).pathname.slice(web.pathname.length), found);
+  for (const [, ...names] of patterns.flatMap((pattern) => [...source.matchAll(pattern)])) {
+    const name = names.find((each) => each !== undefined);
+    closure(new URL(name, new URL(path, web)).pathname.slice(web.pathname.length), patterns, found);
   }
   return found;
 }
@@ -23,7 +28,9 @@ test('the page requests all of its modules at once', () => {
 });
 
 test('no module makes HTML from text', () => {
-  for (const path of closure('board/app.js')) {
+  const all = closure('board/app.js', [now, late]);
+  assert.ok(all.has('board/sharing.js') && all.size > closure('board/app.js').size);
+  for (const path of all) {
     const source = readFileSync(new URL(path, web), 'utf8');
     assert.doesNotMatch(source, /\b(innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|eval|new Function)\b/, path);
   }

@@ -88,6 +88,46 @@ test('a reloaded query may have another number', () => {
   equal(script.handle('unsubscribe', { query: 1 }), ['> unfollow 9']);
 });
 
+const board = '00000000000000090000000000000009';
+
+test('changed rights leave a save in flight alone', () => {
+  const script = Script.following();
+  equal(script.save(), ['> commit 1']);
+  equal(script.receive('rights', { grants: [{ role: 'reader' }, { role: 'editor', scope: board }] }), ['rights']);
+  equal(script.receive('reset', { query: 4, reason: 'your rights were changed' }), []);
+  equal(script.subscribed(9, 2), []);
+  equal(script.committed(2, 3), ['saved 1 as 2']);
+  equal(script.last([image(5, 2)], 2, 2), []);
+  equal(script.advance(2), ['query 1 has 1 at 2']);
+  equal(script.receive('presence', { session: 3, author: 'bob', left: true }), ['presence']);
+});
+
+test('rights change before a first result is complete', () => {
+  const script = new Script();
+  script.connect();
+  equal(script.follow(1), ['> follow']);
+  equal(script.subscribed(4, 2), []);
+  equal(script.receive('chunk', { objects: [image(5, 1), image(6, 1)] }, 2), ['> more of 2']);
+  equal(script.receive('rights', { grants: [{ role: 'commenter', scope: board }] }), ['rights']);
+  equal(script.receive('reset', { query: 4, reason: 'your rights were changed' }), []);
+  equal(script.subscribed(9, 2), []);
+  // What was sent for the former rights is not shown.
+  equal(script.last([image(6, 1)], 2, 2), []);
+  equal(script.advance(2), ['query 1 has 1 at 2']);
+});
+
+test('rights that are taken away end all that is visible', () => {
+  const script = Script.following([5, 6].map((number) => image(number, 1)));
+  equal(script.receive('rights', { grants: [{ role: 'owner', scope: board }] }), ['rights']);
+  equal(script.receive('reset', { query: 4, reason: 'your rights were changed' }), []);
+  equal(script.subscribed(8, 2), []);
+  equal(script.last([], 1, 2), []);
+  equal(script.advance(1), ['query 1 has 0 at 1']);
+  script.handle('disconnected');
+  // The query resumes under its own number only.
+  equal(script.connect(1), ['welcomed', '> follow since 1']);
+});
+
 test('a result that lacks damaged objects is loaded again', () => {
   const script = Script.following([5, 6].map((number) => image(number, 1)));
   script.receive('reset', { query: 4, reason: 'too far behind' });
@@ -355,6 +395,16 @@ function window() {
   equal(script.advance(1), ['window 1 shows 1,2,3 of 9 from 0 at 1']);
   return script;
 }
+
+test('a window is loaded again for other rights', () => {
+  const script = window();
+  equal(script.receive('rights', { grants: [{ role: 'reader' }] }), ['rights']);
+  equal(script.receive('reset', { query: 4, reason: 'your rights were changed' }), []);
+  equal(script.subscribed(7, 2), []);
+  equal(rows(script, [2, 3], 4, 2, 2), []);
+  equal(script.advance(2), ['window 1 shows 2,3 of 4 from 0 at 2']);
+  equal(move(script, 2), ['> move 7 to 2+3']);
+});
 
 test('a move overtaken by a reset is not shown', () => {
   const script = window();

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 const source = readFileSync(new URL('../../Web/sw.js', import.meta.url), 'utf8');
 
 /** A browser's worker with a server of files, which can be away. */
-function start(files, build = 'b1', stores = new Map()) {
+function start(files, build = 'b1', stores = new Map(), room = Infinity) {
   const listeners = {};
   const requested = [];
   const origin = 'https://notes.example';
@@ -35,7 +35,11 @@ function start(files, build = 'b1', stores = new Map()) {
     open: async (name) => {
       if (!stores.has(name)) stores.set(name, new Map());
       const store = stores.get(name);
-      return { put: async (key, value) => void store.set(key, value), match: async (key) => store.get(typeof key === 'string' ? key : key.url)?.clone() };
+      const put = async (key, value) => {
+        if (store.size >= room) throw new DOMException('full', 'QuotaExceededError');
+        store.set(key, value);
+      };
+      return { put, match: async (key) => store.get(typeof key === 'string' ? key : key.url)?.clone() };
     },
     keys: async () => [...stores.keys()], delete: async (name) => stores.delete(name),
     match: async (request) => { for (const store of stores.values()) if (store.has(request.url)) return store.get(request.url).clone(); },
@@ -105,4 +109,11 @@ test('a worker whose files are incomplete does not take over', async () => {
   await assert.rejects(start(rest).wait('install'), /dom.js is missing/);
   const { 'icon.svg': __, ...bare } = files;
   await start(bare).wait('install');
+});
+
+test('a full disk leaves the older build and no part of the newer one', async () => {
+  const worker = start(files);
+  await worker.wait('install');
+  await assert.rejects(start(files, 'b2', worker.stores, 3).wait('install'), { name: 'QuotaExceededError' });
+  assert.deepEqual([...worker.stores.keys()], ['https://notes.example/prefix/app/b1/']);
 });

@@ -3,7 +3,7 @@
 
 import { Session } from '../control/session.js';
 import { Bars } from './bars.js';
-import { allCommands, keyName, mayChange, menuItem } from './commands.js';
+import { allCommands, blocked, keyName, mayChange, menuItem } from './commands.js';
 import { announce, ask, byID, confirmed, h, menu, perFrame, toast } from './dom.js';
 import { freePlace, neighbor, readingOrder, toBoard, toScreen } from './geometry.js';
 import { List } from './list.js';
@@ -43,9 +43,12 @@ export class App {
    * @type {import('./types').Entry|null} */
   past = null;
   filter = { colors: /** @type {Set<string>} */ (new Set()), tags: /** @type {Set<string>} */ (new Set()) };
+  /** What the browser offers for an installation; null if it offers none, or has installed the board.
+   * @type {{prompt: () => Promise<unknown>}|null} */
+  installer = null;
   listShown = false; handTool = false;
   #cameras = /** @type {Map<string, import('./geometry.js').Camera>} */ (new Map()); #needsFit = false;
-  #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #color = 'yellow'; #listeners = new AbortController();
+  #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #step = /** @type {import('./types').Gesture} */ (null); #color = 'yellow'; #listeners = new AbortController();
   #refresh;
 
   /** @param {import('./types').Session} session */
@@ -62,7 +65,7 @@ export class App {
     surface.held = () => /** @type {string[]} */ ([...[...this.selection].slice(0, 400), this.focused, this.editing, ...surface.dragged.keys()].filter(Boolean));
     surface.isShown = (note) => this.#passes(note);
     surface.onpaint = () => { this.bars.paint(), this.placeFrame(), this.people.send({}); };
-    surface.onviews = () => { this.board?.look?.(surface.visible()); this.bars.mark(), this.#markStates(); };
+    surface.onviews = () => { this.board?.look?.(surface.visible()); this.bars.mark(), this.#markStates(), this.people.refreshCarets(); };
     surface.ontick = (id, at, done) => this.#tick(id, at, done);
     byID('overlay').append(this.#frame);
     for (const edges of ['n', 'e', 's', 'w', 'ne', 'se', 'sw', 'nw', 'link']) this.#frame.append(h('div', { class: 'handle ' + edges, 'data-edges': edges }));
@@ -74,14 +77,14 @@ export class App {
 
   #listen() {
     const { session } = this;
-    session.addEventListener('status', () => { this.bars.refresh(), this.#showHint(); });
+    session.addEventListener('status', () => this.#statusChanged());
     session.addEventListener('boards', () => this.#boardsChanged());
     session.addEventListener('conflicts', () => this.bars.refresh());
     session.addEventListener('notice', (event) => this.report(/** @type {CustomEvent} */ (event).detail.message));
     document.addEventListener('keydown', (event) => this.#key(event));
     document.addEventListener('paste', (event) => this.#paste(event));
     document.addEventListener('copy', (event) => this.#copy(event));
-    document.addEventListener('cut', (event) => { if (this.#copy(event)) this.remove(); });
+    document.addEventListener('cut', (event) => { if (this.may('delete', this.selection) && this.#copy(event)) this.remove(); });
     byID('notes').addEventListener('focusin', (event) => {
       const item = /** @type {Element} */ (event.target).closest('.note');
       if (item instanceof HTMLElement && item.dataset.id) this.setFocused(item.dataset.id);
@@ -93,6 +96,8 @@ export class App {
       const { unsent, keeps } = session.status;
       if (unsent && keeps === 'none') event.preventDefault();
     });
+    addEventListener('beforeinstallprompt', (event) => { event.preventDefault(), (this.installer = /** @type {any} */ (event)); });
+    addEventListener('appinstalled', () => { this.installer = null; });
     addEventListener('beforeprint', () => this.#preparePrint());
     addEventListener('afterprint', () => document.getElementById('paper')?.remove());
   }
@@ -107,8 +112,18 @@ export class App {
   #boardsChanged() {
     const { session } = this, wanted = session.boardID ?? boardOfAddress();
     if (this.board && !session.boards.some((b) => b.id === this.board?.id) && session.status.kind === 'live') this.#leaveBoard();
-    if (!this.board && session.boards.length) this.openBoard(session.boards.find((b) => b.id === wanted)?.id ?? session.boards[0].id);
+    if (!this.board && session.boards.length && !this.isShutOut) this.openBoard(session.boards.find((b) => b.id === wanted)?.id ?? session.boards[0].id);
     this.bars.refresh(), this.#setTitle(), this.#showHint();
+  }
+
+  /** Whether the user may no longer see what the page has shown. */
+  get isShutOut() { return ['signedOut', 'notAllowed'].includes(this.session.status.kind); }
+
+  #statusChanged() {
+    // The next person at this screen must not read the notes.
+    if (this.isShutOut && this.board) closeDialogs('dialog'), this.#leaveBoard(), this.#setTitle();
+    else if (!this.board) this.#boardsChanged();
+    this.bars.refresh(), this.#showHint();
   }
 
   #setTitle() { document.title = this.board ? `${this.board.name} – Stickies` : 'Stickies'; }
@@ -122,7 +137,8 @@ export class App {
     board.addEventListener('change', (event) => this.#changed(/** @type {CustomEvent} */ (event).detail), { signal });
     board.addEventListener('presence', () => this.people.refresh(), { signal });
     board.addEventListener('ready', () => this.#ready(), { signal });
-    board.addEventListener('gone', () => { this.#leaveBoard(), this.report('The board was deleted'), this.#boardsChanged(); }, { signal });
+    board.addEventListener('gone', (event) => this.#closed(/** @type {CustomEvent} */ (event).detail.message), { signal });
+    board.addEventListener('rights', (event) => this.#rightsChanged(/** @type {CustomEvent} */ (event).detail.message), { signal });
     this.surface.load(board.notes);
     if (board.ready === true || board.notes.size) this.#ready();
     this.bars.refresh(), this.#setTitle(), this.people.refresh(), this.#showHint();
@@ -150,6 +166,23 @@ export class App {
     this.selection.clear(), this.surface.load(new Map());
   }
 
+  /** The board can no longer be seen: another one is shown.
+   * @param {string} message */
+  #closed(message) {
+    closeDialogs('dialog:not(.side)'), this.#leaveBoard(), this.#boardsChanged(), this.report(message);
+  }
+
+  /** The user has another role on this board. What was begun with the former one ends.
+   * @param {string} message */
+  #rightsChanged(message) {
+    const edited = this.editing ?? this.list.edited;
+    if (edited && this.refusal('update', [edited])) this.endEditing();
+    if (this.pointer.state && !this.canWrite) this.pointer.abort();
+    if (this.armed && !this.canWrite) this.disarm();
+    this.bars.refresh(), this.placeFrame(), this.#showHint();
+    if (message) this.report(message);
+  }
+
   /** @param {import('./types').Change} change */
   #changed(change) {
     const { surface, board } = this;
@@ -159,6 +192,7 @@ export class App {
     for (const { from, to } of change.renamed ?? []) this.#rename(from, to);
     const isLost = this.editing !== null && change.removed.includes(this.editing);
     if (isLost) this.editing = null;
+    if (!change.mine) surface.arrive(change.inserted);
     surface.apply(change);
     for (const u of change.updated) if (u.id === this.editing) surface.views.get(u.id)?.editor?.receive(u.splices);
     this.list.receive(change.updated);
@@ -167,7 +201,6 @@ export class App {
     if (this.focused && change.removed.includes(this.focused)) this.#setRoving();
     const others = change.inserted.length + change.updated.length + change.removed.length;
     if (!change.mine) {
-      for (const id of change.inserted) surface.views.get(id)?.element.classList.add('arrived');
       if (others) announce(`Others changed ${others} ${others === 1 ? 'note' : 'notes'}`);
     }
     this.#refresh();
@@ -202,7 +235,15 @@ export class App {
     if (target.closest('button, a') && (name === 'Enter' || name === ' ')) return;
     const command = this.commands.find((c) => c.keys.includes(name) && (c.when?.() ?? true));
     if (!command) return;
-    event.preventDefault(), command.run(event);
+    event.preventDefault(), this.run(command, event);
+  }
+
+  /** Runs a command, or shows why it is not allowed.
+   * @param {import('./commands.js').Command} command @param {Event} [event] */
+  run(command, event) {
+    const refusal = blocked(this, command);
+    if (refusal) this.report(refusal);
+    else command.run(event);
   }
 
   /** @param {ClipboardEvent} event */
@@ -219,7 +260,7 @@ export class App {
   /** Notes are pasted as notes, and each line of a text becomes a note.
    * @param {ClipboardEvent} event */
   #paste(event) {
-    if (!this.canWrite || !this.board || /** @type {Element} */ (event.target).closest?.('input, textarea, dialog')) return;
+    if (!this.board || /** @type {Element} */ (event.target).closest?.('input, textarea, dialog') || !this.may('insert')) return;
     const copied = event.clipboardData?.getData(clipboardType), text = event.clipboardData?.getData('text/plain') ?? '';
     event.preventDefault();
     const z = this.#top() + 1;
@@ -252,7 +293,24 @@ export class App {
 
   // MARK: - State
 
-  get canWrite() { return this.board !== null && this.board.canWrite && !this.past && this.session.user?.canWrite !== false; }
+  /** Whether the user can make notes now. */
+  get canWrite() { return this.refusal('insert') === ''; }
+
+  /** Why the user can't do something with these notes now, as a sentence; '' if nothing speaks against it.
+   * @param {import('./types').Operation} operation @param {Iterable<string>} [ids] */
+  refusal(operation, ids = []) {
+    if (!this.board) return 'There is no board yet';
+    if (this.past) return 'This is the past: go back to now to change something';
+    return this.board.refusal(operation, ids);
+  }
+
+  /** Shows why the user can't do something.
+   * @param {import('./types').Operation} operation @param {Iterable<string>} [ids] @returns {boolean} whether nothing speaks against it */
+  may(operation, ids = []) {
+    const refusal = this.refusal(operation, ids);
+    if (refusal) this.report(refusal);
+    return refusal === '';
+  }
   get isFiltered() { return this.filter.colors.size + this.filter.tags.size > 0; }
 
   /** The selected notes.
@@ -350,7 +408,7 @@ export class App {
   placeFrame() {
     const { surface } = this, [id] = this.selection, note = this.selection.size === 1 ? surface.notes.get(id) : undefined;
     const frame = note && surface.frame(note.id);
-    const isShown = frame !== undefined && this.canWrite && this.editing === null && !note?.locked && surface.camera.scale > 0.2;
+    const isShown = frame !== undefined && this.editing === null && !note?.locked && surface.camera.scale > 0.2 && !this.refusal('update', [id]);
     this.#frame.hidden = !isShown;
     if (!isShown || !frame) return;
     const at = toScreen(surface.camera, frame), { style } = this.#frame;
@@ -376,11 +434,12 @@ export class App {
    * @param {Values} [values] @returns {string|null} */
   create(at, values = {}) {
     const { board, surface } = this;
-    if (!board || !this.canWrite) return void this.report('This board is read only') ?? null;
+    if (!board || !this.may('insert')) return null;
     this.endEditing();
     const place = at ? { x: Math.round(at.x), y: Math.round(at.y) } : this.#place();
-    const id = board.insert({ text: '', color: this.#color, ...newSize, ...place, z: this.#top() + 1, ...values });
-    this.#fresh = id;
+    const step = board.gesture('New note'), id = board.insert({ text: '', color: this.#color, ...newSize, ...place, z: this.#top() + 1, ...values }, step);
+    if (!id) return null;
+    this.#fresh = id, this.#step = step;
     surface.apply({ inserted: [id], updated: [], removed: [] });
     surface.viewOf(id)?.element.classList.add('born');
     if (this.listShown) this.list.refresh(), this.select([id]), this.list.edit(id);
@@ -392,7 +451,7 @@ export class App {
   /** @param {string} from @param {import('./geometry.js').Point} at */
   createLinked(from, at) {
     const color = this.surface.notes.get(from)?.color, id = this.create({ x: at.x, y: at.y - newSize.height / 2 }, { color });
-    if (id) this.board?.link(from, id);
+    if (id) this.board?.link(from, id, '', this.#step);
   }
 
   /** Begins to edit the text of a note.
@@ -400,7 +459,7 @@ export class App {
   async edit(id) {
     const { surface, board } = this, note = surface.notes.get(id);
     if (!board || !note) return;
-    if (!this.canWrite) return this.report(this.past ? 'This is the past: go back to now to edit' : 'This board is read only');
+    if (!this.may('update', [id])) return;
     if (!(await mayChange([note], 'Edit'))) return;
     if (this.listShown) return this.list.edit(id);
     this.endEditing();
@@ -411,10 +470,18 @@ export class App {
     if (surface.camera.scale < 0.5) surface.fit([id]);
     view.edit(board, {
       oncaret: (caret) => this.people.send({ note: view.id, caret }), oninput: () => this.#grow(view.id),
-      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, view.id),
+      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, view.id), onundo: () => this.#undoNew(view.element),
     });
     this.people.send({ note: id, caret: note.text.length });
-    this.placeFrame(), this.bars.refresh();
+    this.placeFrame(), this.bars.refresh(), this.people.refreshCarets();
+  }
+
+  /** Undo in a new note in which nothing was written: the note goes.
+   * @param {HTMLElement} element */
+  #undoNew(element) {
+    if (!element.classList.contains('born')) return false;
+    this.endEditing(), this.#setRoving(), this.focusSurface();
+    return true;
   }
 
   /** @param {KeyboardEvent} event @param {string} id */
@@ -425,7 +492,7 @@ export class App {
     else if (event.key === 'Enter' && mod) event.preventDefault(), this.#next(id, event.shiftKey ? 'left' : 'right');
   }
 
-  /** Goes on with the note beside an edited one; to the right, a missing note is made.
+  /** Continues with the note beside an edited one; to the right, a missing note is created.
    * @param {string} id
    * @param {'left'|'right'} direction */
   #next(id, direction) {
@@ -447,8 +514,8 @@ export class App {
     this.surface.views.get(id)?.endEditing();
     const note = this.board?.notes.get(id);
     // A new note that stayed empty was never wanted.
-    if (note && !note.text && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.delete([id]);
-    this.people.send({ note: null, caret: null });
+    if (note && !note.text && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.withdraw(id, this.#step);
+    this.people.send({ note: null, caret: null }), this.people.refreshCarets();
     this.placeFrame(), this.bars.refresh(), this.#showHint();
   }
 
@@ -479,7 +546,7 @@ export class App {
    * @param {string} id @param {number} at @param {boolean} done */
   #tick(id, at, done) {
     const text = this.board?.notes.get(id)?.text;
-    if (this.canWrite && text?.[at - 1] === '[' && text[at + 1] === ']') this.board?.edit(id, { start: at, end: at + 1, text: done ? 'x' : ' ' });
+    if (this.may('update', [id]) && text?.[at - 1] === '[' && text[at + 1] === ']') this.board?.edit(id, { start: at, end: at + 1, text: done ? 'x' : ' ' });
     else this.surface.views.get(id)?.update({ .../** @type {Note} */ (this.surface.notes.get(id)) });
   }
 
@@ -488,7 +555,7 @@ export class App {
    * @param {Values|Map<string, Values>} values @param {boolean} [isUnlocking] */
   async change(name, values, isUnlocking = false) {
     const notes = this.selected();
-    if (!notes.length || !(isUnlocking || await mayChange(notes, 'Change'))) return;
+    if (!notes.length || !this.may('update', this.selection) || !(isUnlocking || await mayChange(notes, 'Change'))) return;
     if (!(values instanceof Map) && values.color) this.#color = values.color;
     this.board?.update(notes.map((n) => n.id), values);
     announce(`${name} changed`);
@@ -539,7 +606,7 @@ export class App {
 
   async remove() {
     const notes = this.selected();
-    if (!notes.length || !(await mayChange(notes, 'Delete'))) return;
+    if (!notes.length || !this.may('delete', this.selection) || !(await mayChange(notes, 'Delete'))) return;
     if (notes.length > 100 && !(await confirmed('Delete notes', `${notes.length} notes are deleted.`, 'Delete'))) return;
     const next = neighbor(frameOf(notes[0]), this.surface.shown().filter((n) => !this.selection.has(n.id)), 'right');
     this.board?.delete(notes.map((n) => n.id));
@@ -607,7 +674,8 @@ export class App {
   /** @param {string} id @param {{x: number, y: number}} place */
   showLinkMenu(id, place) {
     const link = [...this.surface.notes.values()].flatMap((n) => n.links).find((l) => l.id === id);
-    if (!link || !this.canWrite) return;
+    const refusal = this.past ? this.refusal('update') : this.board?.refusalOfLink(id);
+    if (!link || refusal) return refusal ? this.report(refusal) : undefined;
     menu('Link', [
       { name: 'Label …', icon: 'edit', run: async () => {
         const label = await ask('Label of the link', 'Label', link.label, 'Set');
@@ -618,7 +686,7 @@ export class App {
 
   // MARK: - Menus and messages
 
-  /** Where a menu opens that the keyboard requested. */
+  /** The place at which a menu opens that the keyboard requested. */
   menuPlace() {
     const view = this.focused === null ? undefined : this.surface.views.get(this.focused);
     return view && !this.listShown ? view.element : document.activeElement ?? document.body;
@@ -628,12 +696,12 @@ export class App {
   showMenu(note, place) {
     const some = ['edit', 'color', 'tag', 'untag', 'link', '', 'pin', 'lock', 'collapse', 'raise', 'lower', 'fitText', '', 'alignLeft', 'alignCenter', 'alignRight', 'alignTop', 'alignMiddle', 'alignBottom', 'spread', 'stackEven', 'tidy', '', 'duplicate', 'moveTo', 'details', '', 'delete'];
     const ids = note ? some : ['new', 'all', '', 'undo', 'redo', '', 'fit', 'list', 'filter', 'history', '', 'export', 'help'];
-    const items = ids.map((id) => id ? this.command(id) : null).filter((c) => !c || (c.when?.() ?? true)).map((c) => c && menuItem(c));
+    const items = ids.map((id) => id ? this.command(id) : null).filter((c) => !c || (c.when?.() ?? true)).map((c) => c && menuItem(this, c));
     menu(note ? 'Note' : 'Board', items.filter((item, i) => item || (i > 0 && items[i - 1])), place);
   }
 
   /** @param {string} sentence @param {string} [action] @param {() => void} [run] */
-  report(sentence, action, run) { toast(sentence, action, run); }
+  report(sentence, action, run) { toast(sentence.charAt(0).toUpperCase() + sentence.slice(1), action, run); }
 
   /** @param {string} id */
   explainLock(id) {
@@ -702,6 +770,13 @@ export class App {
     document.body.append(h('div', { id: 'paper' }, h('h1', { dir: 'auto' }, this.board?.name ?? ''), ...notes.map((n) => h('article', { 'data-color': n.color },
       h('div', { class: 'text', dir: 'auto' }, content(n)), h('footer', null, [String(n.number), ...n.tags.map((t) => t.name)].join(' · '))))));
   }
+}
+
+/** Closes dialogs and menus: what they are about is gone. The list of boards is about none of them.
+ * @param {string} selector */
+function closeDialogs(selector) {
+  for (const node of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll(selector))) node.close();
+  document.querySelector('.menu')?.remove();
 }
 
 /** The board that the address names. */

@@ -1,7 +1,7 @@
 // The bars around the surface: the board and its status, people, search, tools, zoom, and the tools of the selection.
 
 import { announce, byID, h, icon, iconButton, menu } from './dom.js';
-import { menuItem, paletteItems, shownKey } from './commands.js';
+import { blocked, menuItem, paletteItems, shownKey } from './commands.js';
 import { toScreen, union } from './geometry.js';
 import { Overview } from './overview.js';
 
@@ -27,7 +27,7 @@ export class Bars {
     /** @param {string} id @param {import('./dom.js').Attributes} [more] */
     const button = (id, more) => {
       const c = command(id), key = c.keys[0] ? ` (${shownKey(c.keys[0])})` : '';
-      return iconButton(/** @type {any} */ (c.icon), c.name.replace(' …', '') + key, (event) => { if (c.when?.() ?? true) c.run(event); }, { 'data-command': id, ...more });
+      return iconButton(/** @type {any} */ (c.icon), c.name.replace(' …', '') + key, (event) => { if (c.when?.() ?? true) app.run(c, event); }, { 'data-command': id, ...more });
     };
     this.name = h('span', { class: 'name', dir: 'auto' });
     this.status = h('button', { type: 'button', class: 'status', onclick: () => app.panels.status() }, h('i', null), this.statusText = h('span', null));
@@ -44,12 +44,12 @@ export class Bars {
     this.filterButton = iconButton('filter', 'Show all notes', () => app.showAll(), { class: 'icon-button active', hidden: true });
     byID('top').append(
       h('div', { class: 'bar' },
-        this.boardButton = h('button', { type: 'button', class: 'board-button', title: 'Boards (b)', onclick: () => app.panels.boards() }, icon('menu'), this.name),
+        this.boardButton = h('button', { type: 'button', class: 'board-button', title: 'Boards (b)', onclick: () => app.run(command('boards')) }, icon('menu'), this.name),
         h('span', { class: 'pages' }, button('previousBoard'), button('nextBoard')), this.status),
       h('div', { class: 'bar end' }, this.faces, this.filterButton, this.badge, this.search, button('search'), button('share', { class: 'icon-button wide' }),
         iconButton('more', 'Menu', (event) => this.#more(/** @type {Element} */ (event.currentTarget)), { 'aria-haspopup': 'menu' })));
 
-    this.newButton = h('button', { type: 'button', class: 'new', title: 'New note (n)', 'aria-label': 'New note', 'data-command': 'new', onclick: () => app.create() }, icon('add'));
+    this.newButton = h('button', { type: 'button', class: 'new', title: 'New note (n)', 'aria-label': 'New note', 'data-command': 'new', onclick: () => app.run(command('new')) }, icon('add'));
     this.zoomText = h('button', { type: 'button', class: 'zoom-text', title: 'Actual size (0)', onclick: () => command('actual').run() });
     const map = h('canvas', { class: 'map', 'aria-hidden': 'true' });
     this.map = h('div', { class: 'bar map-bar', hidden: true }, map);
@@ -62,7 +62,7 @@ export class Bars {
       this.zoomBox = h('div', { class: 'corner' }, this.map, h('div', { class: 'bar zoom', role: 'group', 'aria-label': 'Zoom' },
         button('zoomOut'), this.zoomText, button('zoomIn'), button('fit'), button('overview', { 'aria-pressed': 'false' }), button('help', { class: 'icon-button wide' }))));
     this.selectionCount = h('span', { class: 'count' });
-    this.paletteButton = h('button', { type: 'button', class: 'palette', 'aria-label': 'Color (c)', title: 'Color (c)', 'aria-haspopup': 'menu', 'data-command': 'color', onclick: () => this.openPalette() }, h('span', { class: 'swatch' }));
+    this.paletteButton = h('button', { type: 'button', class: 'palette', 'aria-label': 'Color (c)', title: 'Color (c)', 'aria-haspopup': 'menu', 'data-command': 'color', onclick: () => app.run(command('color')) }, h('span', { class: 'swatch' }));
     byID('selection').append(this.selectionCount, this.paletteButton, button('edit'), button('tag'), button('pin', { 'aria-pressed': 'false' }),
       button('lock', { 'aria-pressed': 'false' }), button('link'), button('tidy'), button('duplicate'), button('delete'),
       iconButton('more', 'More', (event) => app.showMenu([...app.selection][0] ?? null, /** @type {Element} */ (event.currentTarget)), { 'aria-haspopup': 'menu' }));
@@ -85,14 +85,14 @@ export class Bars {
   /** @param {Element} place */
   #more(place) {
     const { app } = this;
-    const ids = ['boards', 'share', 'export', 'print', '', 'list', 'filter', 'showAll', 'overview', 'fit', '', 'history', 'conflicts', 'cursors', '', 'all', 'help'];
+    const ids = ['boards', 'share', 'export', 'print', '', 'list', 'filter', 'showAll', 'overview', 'fit', '', 'history', 'conflicts', 'cursors', '', 'all', 'install', 'help'];
     menu('Menu', ids.map((id) => {
       const c = id ? app.command(id) : null;
-      return c && (c.when?.() ?? true) ? menuItem(c) : null;
+      return c && (c.when?.() ?? true) ? menuItem(app, c) : null;
     }).filter((item, i) => item || !ids[i]), place);
   }
 
-  /** Shows what has changed in the application's state. */
+  /** Shows changes of the application's state. */
   refresh() {
     const { app } = this, { board, session } = app, { status } = session;
     this.name.textContent = board?.name ?? 'Stickies';
@@ -102,18 +102,31 @@ export class Bars {
     this.filterButton.hidden = !app.isFiltered;
     const kind = status.kind === 'live' && board && !board.canWrite ? 'readOnly' : status.kind;
     const unsent = status.unsent && kind !== 'readOnly' ? `${status.unsent} unsent` : '';
-    const text = kind === 'live' && unsent ? unsent : [statusNames[kind] ?? kind, unsent].filter(Boolean).join(' · ');
+    const parked = status.parked ? `${status.parked} to repair` : '';
+    const text = [kind === 'live' && unsent ? '' : statusNames[kind] ?? kind, unsent, parked].filter(Boolean).join(' · ');
     this.statusText.textContent = text, (this.status.dataset.kind = kind);
     this.status.title = status.message, this.status.setAttribute('aria-label', `Status: ${text}`);
+    this.status.dataset.parked = String(status.parked > 0);
     if (kind !== this.#spoken && this.#spoken) announce(`${text}. ${status.message}`);
     this.#spoken = kind;
     const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('[data-command]'));
     for (const node of buttons) {
       const c = app.command(node.dataset.command ?? '');
       node.disabled = !(c.when?.() ?? true);
+      this.#explain(node, c);
       if (node.hasAttribute('aria-pressed')) node.setAttribute('aria-pressed', String(c.checked?.() ?? false));
     }
     this.refreshSelection();
+  }
+
+  /** Greys out the button of a command that is not allowed, and says why. It stays a button: a press shows the sentence.
+   * @param {HTMLButtonElement} node @param {import('./commands.js').Command} command */
+  #explain(node, command) {
+    const refusal = blocked(this.app, command);
+    if (node.title !== refusal && refusal) node.dataset.name ??= node.title, node.title = refusal;
+    else if (!refusal && node.dataset.name) node.title = node.dataset.name, delete node.dataset.name;
+    if (refusal) node.setAttribute('aria-disabled', 'true');
+    else node.removeAttribute('aria-disabled');
   }
 
   /** Shows the bar of the selection, with the number of notes. */
@@ -129,6 +142,7 @@ export class Bars {
     for (const node of buttons) {
       const c = app.command(node.dataset.command ?? '');
       node.hidden = !(c.when?.() ?? true);
+      this.#explain(node, c);
       if (node.hasAttribute('aria-pressed')) node.setAttribute('aria-pressed', String(c.checked?.() ?? false));
     }
     this.placeSelection();

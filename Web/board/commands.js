@@ -7,9 +7,13 @@ import { colors, frameOf } from './note.js';
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./types').Note} Note */
 /** @typedef {{id: string, group: string, name: string, keys: string[], icon?: import('./dom.js').Icon,
- *   when?: () => boolean, run: (event?: Event) => unknown, checked?: () => boolean, danger?: boolean}} Command */
+ *   when?: () => boolean, needs?: import('./types').Operation, run: (event?: Event) => unknown, checked?: () => boolean,
+ *   danger?: boolean}} Command  `when`: whether it has a meaning now; `needs`: the right to do this with the selected notes */
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** The boards that a menu lists; a dialog finds one of more. */
+const mostInMenu = 15;
 
 /** The steps of arrow keys, in points. */
 const moveStep = 20, fineStep = 1, panStep = 120;
@@ -17,42 +21,44 @@ const moveStep = 20, fineStep = 1, panStep = 120;
 /** @param {App} app @returns {Command[]} */
 export function allCommands(app) {
   const { surface } = app;
-  const some = () => app.selection.size > 0, writes = () => some() && app.canWrite, one = () => app.selection.size === 1;
-  const several = () => app.selection.size > 1 && app.canWrite, only = () => [...app.selection][0];
+  const some = () => app.selection.size > 0, one = () => app.selection.size === 1;
+  const several = () => app.selection.size > 1, only = () => [...app.selection][0];
   const onBoard = () => !app.listShown;
   /** @param {'pinned'|'locked'|'collapsed'} name */
   const toggle = (name) => () => app.change(name, { [name]: !app.selected().every((n) => n[name]) }, name === 'locked');
   /** @type {Command[]} */
   const commands = [
-    { id: 'new', group: 'Notes', name: 'New note', keys: ['n'], icon: 'add', when: () => app.canWrite, run: () => app.create() },
-    { id: 'edit', group: 'Notes', name: 'Edit text', keys: ['Enter', 'F2'], icon: 'edit', when: () => writes() && one(), run: () => app.edit(only()) },
-    { id: 'color', group: 'Notes', name: 'Color …', keys: ['c'], when: writes, run: () => app.bars.openPalette() },
-    { id: 'tag', group: 'Notes', name: 'Tag …', keys: ['t'], icon: 'tag', when: writes, run: () => tagNotes(app) },
-    { id: 'untag', group: 'Notes', name: 'Remove tag …', keys: ['T'], when: () => writes() && app.selected().some((n) => n.tags.length), run: () => untagNotes(app) },
-    { id: 'link', group: 'Notes', name: 'Link to …', keys: ['L'], icon: 'link', when: () => writes() && one(), run: () => app.arm(only()) },
-    { id: 'pin', group: 'Notes', name: 'Pin', keys: ['p'], icon: 'pin', when: writes, checked: () => app.selected().every((n) => n.pinned), run: toggle('pinned') },
-    { id: 'lock', group: 'Notes', name: 'Lock', keys: ['l'], icon: 'lock', when: writes, checked: () => app.selected().every((n) => n.locked), run: toggle('locked') },
-    { id: 'collapse', group: 'Notes', name: 'Collapse', keys: ['k'], icon: 'collapse', when: writes, checked: () => app.selected().every((n) => n.collapsed), run: toggle('collapsed') },
-    { id: 'raise', group: 'Notes', name: 'Raise', keys: ['r'], icon: 'raise', when: writes, run: () => app.stack(1) },
-    { id: 'lower', group: 'Notes', name: 'Lower', keys: ['R'], icon: 'lower', when: writes, run: () => app.stack(-1) },
-    { id: 'fitText', group: 'Notes', name: 'Fit to the text', keys: ['x'], when: writes, run: () => app.fitText() },
-    { id: 'duplicate', group: 'Notes', name: 'Duplicate', keys: ['d', 'Mod+d'], icon: 'copy', when: writes, run: () => app.duplicate() },
-    { id: 'moveTo', group: 'Notes', name: 'Move to a board …', keys: ['m'], icon: 'board', when: () => writes() && app.session.boards.length > 1, run: (event) => moveToBoard(app, event) },
+    { id: 'new', group: 'Notes', name: 'New note', keys: ['n'], icon: 'add', needs: 'insert', run: () => app.create() },
+    { id: 'edit', group: 'Notes', name: 'Edit text', keys: ['Enter', 'F2'], icon: 'edit', when: one, needs: 'update', run: () => app.edit(only()) },
+    { id: 'color', group: 'Notes', name: 'Color …', keys: ['c'], when: some, needs: 'update', run: () => app.bars.openPalette() },
+    { id: 'tag', group: 'Notes', name: 'Tag …', keys: ['t'], icon: 'tag', when: some, needs: 'update', run: () => tagNotes(app) },
+    { id: 'untag', group: 'Notes', name: 'Remove tag …', keys: ['T'], when: () => app.selected().some((n) => n.tags.length), needs: 'update', run: () => untagNotes(app) },
+    { id: 'link', group: 'Notes', name: 'Link to …', keys: ['L'], icon: 'link', when: one, needs: 'insert', run: () => app.arm(only()) },
+    { id: 'pin', group: 'Notes', name: 'Pin', keys: ['p'], icon: 'pin', when: some, needs: 'update', checked: () => app.selected().every((n) => n.pinned), run: toggle('pinned') },
+    { id: 'lock', group: 'Notes', name: 'Lock', keys: ['l'], icon: 'lock', when: some, needs: 'update', checked: () => app.selected().every((n) => n.locked), run: toggle('locked') },
+    { id: 'collapse', group: 'Notes', name: 'Collapse', keys: ['k'], icon: 'collapse', when: some, needs: 'update', checked: () => app.selected().every((n) => n.collapsed), run: toggle('collapsed') },
+    { id: 'raise', group: 'Notes', name: 'Raise', keys: ['r'], icon: 'raise', when: some, needs: 'update', run: () => app.stack(1) },
+    { id: 'lower', group: 'Notes', name: 'Lower', keys: ['R'], icon: 'lower', when: some, needs: 'update', run: () => app.stack(-1) },
+    { id: 'fitText', group: 'Notes', name: 'Fit to the text', keys: ['x'], when: some, needs: 'update', run: () => app.fitText() },
+    { id: 'duplicate', group: 'Notes', name: 'Duplicate', keys: ['d', 'Mod+d'], icon: 'copy', when: some, needs: 'insert', run: () => app.duplicate() },
+    { id: 'moveTo', group: 'Notes', name: 'Move to a board …', keys: ['m'], icon: 'board', when: () => some() && app.session.boards.length > 1, needs: 'update', run: (event) => moveToBoard(app, event) },
     { id: 'details', group: 'Notes', name: 'Details', keys: ['i'], icon: 'info', when: one, run: () => app.panels.details(only()) },
-    { id: 'delete', group: 'Notes', name: 'Delete', keys: ['Delete', 'Backspace'], icon: 'trash', danger: true, when: writes, run: () => app.remove() },
+    { id: 'delete', group: 'Notes', name: 'Delete', keys: ['Delete', 'Backspace'], icon: 'trash', danger: true, when: some, needs: 'delete', run: () => app.remove() },
 
     ...(/** @type {const} */ (['left', 'right', 'up', 'down'])).flatMap((direction) => {
       const key = 'Arrow' + direction[0].toUpperCase() + direction.slice(1), sign = direction === 'left' || direction === 'up' ? -1 : 1;
       const flat = direction === 'left' || direction === 'right';
       /** @param {number} by */
       const offset = (by) => ({ x: flat ? by * sign : 0, y: flat ? 0 : by * sign });
-      return [
+      /** @type {Command[]} */
+      const commands = [
         { id: 'go' + direction, group: 'Arrows', name: `Note to the ${direction}`, keys: [key], when: onBoard, run: () => go(app, direction) },
-        { id: 'move' + direction, group: 'Arrows', name: `Move ${direction}`, keys: ['Shift+' + key], when: writes, run: () => app.nudge(offset(moveStep)) },
-        { id: 'fine' + direction, group: 'Arrows', name: `Move ${direction} by one point`, keys: ['Mod+Shift+' + key], when: writes, run: () => app.nudge(offset(fineStep)) },
-        { id: 'grow' + direction, group: 'Arrows', name: { left: 'Narrower', right: 'Wider', up: 'Shorter', down: 'Taller' }[direction], keys: ['Alt+' + key], when: writes, run: () => app.grow(offset(moveStep)) },
+        { id: 'move' + direction, group: 'Arrows', name: `Move ${direction}`, keys: ['Shift+' + key], when: some, needs: 'update', run: () => app.nudge(offset(moveStep)) },
+        { id: 'fine' + direction, group: 'Arrows', name: `Move ${direction} by one point`, keys: ['Mod+Shift+' + key], when: some, needs: 'update', run: () => app.nudge(offset(fineStep)) },
+        { id: 'grow' + direction, group: 'Arrows', name: { left: 'Narrower', right: 'Wider', up: 'Shorter', down: 'Taller' }[direction], keys: ['Alt+' + key], when: some, needs: 'update', run: () => app.grow(offset(moveStep)) },
         { id: 'pan' + direction, group: 'Arrows', name: `Pan ${direction}`, keys: ['Mod+' + key], when: onBoard, run: () => pan(app, offset(panStep)) },
       ];
+      return commands;
     }),
 
     { id: 'first', group: 'Selection', name: 'First note', keys: ['Home'], when: onBoard, run: () => goTo(app, 0) },
@@ -60,19 +66,19 @@ export function allCommands(app) {
     { id: 'add', group: 'Selection', name: 'Add the focused note', keys: [' '], when: () => app.focused !== null, run: () => app.toggleFocused() },
     { id: 'all', group: 'Selection', name: 'Select all', keys: ['a', 'Mod+a'], run: () => app.select(surface.shown().map((n) => n.id)) },
     { id: 'cancel', group: 'Selection', name: 'Deselect, close', keys: ['Escape'], run: () => app.cancel() },
-    { id: 'alignLeft', group: 'Align', name: 'Align left', keys: [], icon: 'align', when: several, run: () => app.place((r) => align(r, 'left')) },
-    { id: 'alignCenter', group: 'Align', name: 'Align centers', keys: [], when: several, run: () => app.place((r) => align(r, 'center')) },
-    { id: 'alignRight', group: 'Align', name: 'Align right', keys: [], when: several, run: () => app.place((r) => align(r, 'right')) },
-    { id: 'alignTop', group: 'Align', name: 'Align top', keys: [], when: several, run: () => app.place((r) => align(r, 'top')) },
-    { id: 'alignMiddle', group: 'Align', name: 'Align middles', keys: [], when: several, run: () => app.place((r) => align(r, 'middle')) },
-    { id: 'alignBottom', group: 'Align', name: 'Align bottom', keys: [], when: several, run: () => app.place((r) => align(r, 'bottom')) },
-    { id: 'spread', group: 'Align', name: 'Equal distances across', keys: [], when: () => several() && app.selection.size > 2, run: () => app.place((r) => distribute(r, 'x')) },
-    { id: 'stackEven', group: 'Align', name: 'Equal distances down', keys: [], when: () => several() && app.selection.size > 2, run: () => app.place((r) => distribute(r, 'y')) },
-    { id: 'tidy', group: 'Align', name: 'Tidy up', keys: ['y'], icon: 'board', when: several, run: () => app.place((r) => tidy(r)) },
+    { id: 'alignLeft', group: 'Align', name: 'Align left', keys: [], icon: 'align', when: several, needs: 'update', run: () => app.place((r) => align(r, 'left')) },
+    { id: 'alignCenter', group: 'Align', name: 'Align centers', keys: [], when: several, needs: 'update', run: () => app.place((r) => align(r, 'center')) },
+    { id: 'alignRight', group: 'Align', name: 'Align right', keys: [], when: several, needs: 'update', run: () => app.place((r) => align(r, 'right')) },
+    { id: 'alignTop', group: 'Align', name: 'Align top', keys: [], when: several, needs: 'update', run: () => app.place((r) => align(r, 'top')) },
+    { id: 'alignMiddle', group: 'Align', name: 'Align middles', keys: [], when: several, needs: 'update', run: () => app.place((r) => align(r, 'middle')) },
+    { id: 'alignBottom', group: 'Align', name: 'Align bottom', keys: [], when: several, needs: 'update', run: () => app.place((r) => align(r, 'bottom')) },
+    { id: 'spread', group: 'Align', name: 'Equal distances across', keys: [], when: () => app.selection.size > 2, needs: 'update', run: () => app.place((r) => distribute(r, 'x')) },
+    { id: 'stackEven', group: 'Align', name: 'Equal distances down', keys: [], when: () => app.selection.size > 2, needs: 'update', run: () => app.place((r) => distribute(r, 'y')) },
+    { id: 'tidy', group: 'Align', name: 'Tidy up', keys: ['y'], icon: 'board', when: several, needs: 'update', run: () => app.place((r) => tidy(r)) },
 
-    { id: 'undo', group: 'Board', name: 'Undo', keys: ['u', 'Mod+z'], icon: 'undo', when: () => app.canWrite, run: () => app.undo() },
-    { id: 'redo', group: 'Board', name: 'Redo', keys: ['U', 'Mod+Shift+z', 'Mod+y'], icon: 'redo', when: () => app.canWrite, run: () => app.undo(true) },
-    { id: 'boards', group: 'Board', name: 'Boards …', keys: ['b'], icon: 'menu', run: () => app.panels.boards() },
+    { id: 'undo', group: 'Board', name: 'Undo', keys: ['u', 'Mod+z'], icon: 'undo', needs: 'insert', run: () => app.undo() },
+    { id: 'redo', group: 'Board', name: 'Redo', keys: ['U', 'Mod+Shift+z', 'Mod+y'], icon: 'redo', needs: 'insert', run: () => app.undo(true) },
+    { id: 'boards', group: 'Board', name: 'Boards …', keys: ['b'], icon: 'menu', run: () => app.attempt(async () => (await import('./boards.js')).showBoards(app)) },
     { id: 'previousBoard', group: 'Board', name: 'Previous board', keys: ['[', 'PageUp'], icon: 'left', when: () => app.session.boards.length > 1, run: () => app.page(-1) },
     { id: 'nextBoard', group: 'Board', name: 'Next board', keys: [']', 'PageDown'], icon: 'right', when: () => app.session.boards.length > 1, run: () => app.page(1) },
     { id: 'search', group: 'Board', name: 'Search', keys: ['/', 'Mod+f'], icon: 'search', run: () => app.bars.openSearch() },
@@ -80,7 +86,7 @@ export function allCommands(app) {
     { id: 'showAll', group: 'Board', name: 'Show all notes', keys: ['F'], when: () => app.isFiltered, run: () => app.showAll() },
     { id: 'history', group: 'Board', name: 'History', keys: ['h'], icon: 'history', run: () => app.panels.history() },
     { id: 'conflicts', group: 'Board', name: 'Conflicts', keys: ['!'], icon: 'warning', run: () => app.panels.conflicts() },
-    { id: 'share', group: 'Board', name: 'Share …', keys: ['S'], icon: 'share', run: () => app.panels.share() },
+    { id: 'share', group: 'Board', name: 'Share …', keys: ['S'], icon: 'share', run: () => app.attempt(async () => (await import('./sharing.js')).share(app)) },
     { id: 'export', group: 'Board', name: 'Export …', keys: ['E'], icon: 'download', run: () => app.panels.exports() },
     { id: 'print', group: 'Board', name: 'Print', keys: ['Mod+p'], icon: 'print', run: () => app.print() },
 
@@ -93,6 +99,7 @@ export function allCommands(app) {
     { id: 'overview', group: 'View', name: 'Overview', keys: ['o'], icon: 'map', when: onBoard, checked: () => app.bars.overviewShown, run: () => app.bars.toggleOverview() },
     { id: 'follow', group: 'View', name: 'Follow the next person', keys: ['g'], when: () => onBoard() && app.people.count > 0, run: () => app.people.followNext() },
     { id: 'cursors', group: 'View', name: 'Hide cursors', keys: ['H'], icon: 'hidden', checked: () => app.people.areHidden, run: () => app.people.toggleCursors() },
+    { id: 'install', group: 'View', name: 'Install …', keys: [], icon: 'download', when: () => app.installer !== null, run: () => { app.installer?.prompt(), (app.installer = null); } },
     { id: 'help', group: 'View', name: 'Keyboard', keys: ['?'], icon: 'help', run: () => app.panels.help() },
   ];
   return commands;
@@ -118,11 +125,15 @@ export function shownKey(key) {
   return parts.map((p) => /** @type {Record<string, string>} */ (names)[p] ?? (parts.length > 1 && p.length === 1 ? p.toUpperCase() : p)).join(isMac ? '' : ' ');
 }
 
+/** Why a command is not allowed now; '' if nothing speaks against it.
+ * @param {App} app @param {Command} command */
+export const blocked = (app, command) => command.needs ? app.refusal(command.needs, app.selection) : '';
+
 /** A command as an item of a menu.
- * @param {Command} command @returns {import('./dom.js').MenuItem} */
-export const menuItem = (command) => ({
+ * @param {App} app @param {Command} command @returns {import('./dom.js').MenuItem} */
+export const menuItem = (app, command) => ({
   name: command.name, keys: command.keys[0] ? shownKey(command.keys[0]) : '', icon: command.icon, danger: command.danger,
-  checked: command.checked?.(), run: () => command.run(),
+  checked: command.checked?.(), refusal: blocked(app, command), run: () => app.run(command),
 });
 
 /** @param {App} app @param {import('./geometry.js').Direction} direction */
@@ -161,9 +172,10 @@ function untagNotes(app) {
 /** @param {App} app @param {Event} [event] */
 function moveToBoard(app, event) {
   const ids = [...app.selection], place = event?.currentTarget instanceof Element ? event.currentTarget : app.menuPlace();
-  menu('Move to a board', app.session.boards.filter((b) => b.id !== app.board?.id).slice(0, 30).map((b) => ({
-    name: b.name, icon: 'board', run: () => { app.board?.update(ids, { board: b.id }), app.report(`Moved to ${b.name}`); },
-  })), place);
+  const others = app.session.boards.filter((b) => b.id !== app.board?.id);
+  const move = (/** @type {{id: string, name: string}} */ b) => { app.board?.update(ids, { board: b.id }), app.report(`Moved to ${b.name}`, 'Undo', () => app.undo()); };
+  if (others.length > mostInMenu) return void app.attempt(async () => (await import('./boards.js')).chooseBoard(app, 'Move to a board', move));
+  menu('Move to a board', others.map((b) => ({ name: b.name, icon: 'board', run: () => move(b) })), place);
 }
 
 /** Locked notes are changed only after a question.

@@ -155,7 +155,7 @@ export function confirmed(title, text, action) {
 }
 
 /** @typedef {{name: string, keys?: string, icon?: Icon, run: () => void, checked?: boolean, danger?: boolean,
- *   swatch?: string} | null} MenuItem a command, or a line between groups */
+ *   swatch?: string, refusal?: string} | null} MenuItem a command, or a line between groups; `refusal`: why it is not allowed */
 
 /** Shows a menu beside a point or an element; the arrow keys move in it.
  * @param {string} label
@@ -174,11 +174,14 @@ export function menu(label, items, place, look = '') {
     ? h('button', {
       type: 'button', role: item.checked === undefined ? 'menuitem' : 'menuitemcheckbox', tabIndex: -1,
       'aria-checked': item.checked === undefined ? null : String(item.checked), class: item.danger ? 'danger' : '',
+      'aria-disabled': item.refusal ? 'true' : null, title: item.refusal ?? '',
       onclick: () => { close(true), item.run(); },
     }, item.swatch ? h('span', { class: 'swatch', 'data-color': item.swatch })
       : item.checked ? icon('check') : item.icon ? icon(item.icon) : h('span', { class: 'icon' }),
     h('span', { class: 'name' }, item.name), h('kbd', { 'aria-hidden': 'true' }, item.keys ?? ''))
     : h('div', { class: 'line', role: 'separator' })));
+  const refusal = items.find((item) => item?.refusal)?.refusal;
+  if (refusal) node.append(h('p', { class: 'refusal', role: 'none' }, refusal.charAt(0).toUpperCase() + refusal.slice(1)));
   const buttons = [...node.querySelectorAll('button')];
   node.addEventListener('keydown', (event) => {
     const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement)), last = buttons.length - 1;

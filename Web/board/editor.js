@@ -13,7 +13,7 @@ export class Editor {
   #gesture = null;
 
   /** @param {import('./types').Board} board @param {import('./types').Note} note
-   * @param {{oninput?: () => void, oncaret?: (caret: number) => void, onkey: (event: KeyboardEvent) => void,
+   * @param {{oninput?: () => void, oncaret?: (caret: number) => void, onundo?: () => boolean, onkey: (event: KeyboardEvent) => void,
    *   onend: () => void}} events */
   constructor(board, note, events) {
     this.board = board, this.id = note.id, this.events = events, this.#known = note.text;
@@ -52,6 +52,7 @@ export class Editor {
 
   /** @param {boolean} redo */
   #history(redo) {
+    if (!redo && this.events.onundo?.()) return;
     this.#endStep();
     (redo ? this.board.redo() : this.board.undo()).then(() => this.receive(), () => {});
   }

@@ -73,7 +73,8 @@ export function fit(rect, view, inset, limit = 1) {
   };
 }
 
-/** How far a view must move along an axis to show the part from `a` to `b`; its beginning counts if it is too long.
+/** The distance by which a view must move along an axis to show the part from `a` to `b`.
+ * If the part is too long, its beginning is shown.
  * @param {number} a @param {number} b @param {number} low @param {number} high */
 const along = (a, b, low, high) => a < low || b - a > high - low ? a - low : b > high ? b - high : 0;
 
@@ -113,7 +114,7 @@ export function snap(moving, others, tolerance, gap = 20) {
   return { dx: best.x.by, dy: best.y.by, guides: guides(at, others) };
 }
 
-/** The lines on which the rectangle's edges or centers meet those of others.
+/** The lines on which edges or centers of the rectangle and of others coincide.
  * @param {Rect} at @param {Rect[]} others */
 function guides(at, others) {
   /** @type {Map<string, Guide>} */

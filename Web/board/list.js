@@ -69,13 +69,15 @@ export class List {
     row.setAttribute('aria-setsize', String(this.#notes.length)), row.setAttribute('aria-posinset', String(i + 1));
     row.setAttribute('aria-label', spokenName(note)), row.setAttribute('data-color', note.color);
     row.classList.toggle('selected', this.app.selection.has(note.id));
-    const signature = [note.text, note.color, note.pinned, note.locked, note.unsent, note.number, note.updatedAt?.getTime(), ...note.tags.map((t) => t.name)].join('\n');
+    const writers = this.app.people.writers(note.id);
+    const signature = [note.text, note.color, note.pinned, note.locked, note.unsent, note.number, note.updatedAt?.getTime(), ...writers, ...note.tags.map((t) => t.name)].join('\n');
     if (row.dataset.shown !== signature && note.id !== this.#edited) {
       row.dataset.shown = signature;
       const rest = note.text.slice(0, 600).split('\n').filter((l) => l.trim()).slice(1).map(plainTitle).join(' · ');
       row.replaceChildren(h('span', { class: 'swatch', 'data-color': note.color, title: note.color }), h('span', { class: 'words' },
         h('b', { dir: 'auto' }, plainTitle(note.text) || 'Empty note'), h('span', { class: 'rest', dir: 'auto' }, rest || ' ')),
       h('span', { class: 'meta' }, ...(note.pinned ? [icon('pin')] : []), ...(note.locked ? [icon('lock')] : []),
+        ...writers.map((name) => h('span', { class: 'writer', dir: 'auto' }, `${name} writes`)),
         ...note.tags.slice(0, 3).map((t) => h('span', { class: 'chip', dir: 'auto' }, t.name)),
         h('span', { class: 'when' }, note.unsent ? 'unsent' : ago(note.updatedAt)), h('span', { class: 'number' }, String(note.number))));
     }
@@ -113,6 +115,9 @@ export class List {
     this.#paint(), this.focus();
   }
 
+  /** The note whose field is open; '' for none. */
+  get edited() { return this.#edited; }
+
   /** Focuses the current row. */
   focus() { /** @type {HTMLElement|null} */ (this.spacer.querySelector('li[tabindex="0"]'))?.focus({ preventScroll: true }); }
 
@@ -120,11 +125,11 @@ export class List {
    * @param {string} id */
   edit(id) {
     const { app } = this, note = app.surface.notes.get(id), i = this.#notes.findIndex((n) => n.id === id);
-    if (!note || i < 0 || !app.board || !app.canWrite) return;
+    if (!note || i < 0 || !app.board || !app.may('update', [id])) return;
     this.endEditing(), this.#go(i);
     this.#edited = id;
     this.#editor = new Editor(app.board, note, {
-      onend: () => this.endEditing(),
+      onend: () => this.endEditing(), oncaret: (caret) => app.people.send({ note: this.#edited, caret }),
       onkey: (event) => { if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) event.preventDefault(), this.endEditing(), this.focus(); },
     });
     const row = /** @type {HTMLElement|null} */ (this.spacer.querySelector(`li[tabindex="0"]`));
@@ -132,6 +137,7 @@ export class List {
     this.spacer.style.height = this.#notes.length * rowHeight + 220 + 'px';
     this.#paint();
     this.#editor.field.focus();
+    app.people.send({ note: id, caret: note.text.length });
     announce('Editing. Escape ends.');
   }
 
@@ -151,7 +157,7 @@ export class List {
   endEditing() {
     const editor = this.#editor;
     if (!editor) return;
-    this.#editor = null, this.#edited = '', editor.close();
+    this.#editor = null, this.#edited = '', editor.close(), this.app.people.send({ note: null, caret: null });
     const row = editor.field.closest('li');
     editor.field.remove();
     if (row) row.classList.remove('open'), (row.dataset.shown = '');

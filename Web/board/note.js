@@ -81,6 +81,9 @@ export class NoteView {
     }
   }
 
+  /** The element of the text, or of its field. */
+  get text() { return this.#text; }
+
   /** Moves the element during a gesture, before the board knows the place.
    * @param {{x: number, y: number}} place */
   moveTo({ x, y }) {

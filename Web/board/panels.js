@@ -1,9 +1,8 @@
-// The panels: boards, filter, details, conflicts, history, sharing, export, status and the keyboard map.
+// The panels: filter, details, conflicts, history, export, status and the keyboard map.
 
-import { ago, announce, ask, confirmed, dialog, h, icon, iconButton, menu, save } from './dom.js';
+import { ago, announce, dialog, h, icon, iconButton, save } from './dom.js';
 import { shownKey } from './commands.js';
 import { colors } from './note.js';
-import { pngBlob, svgBlob } from './picture.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./types').Entry} Entry */
@@ -18,65 +17,6 @@ export class Panels {
 
   /** @param {App} app */
   constructor(app) { this.app = app; }
-
-  // MARK: - Boards
-
-  /** Lists the boards; boards can be opened, made, renamed and deleted. */
-  boards() {
-    const { app } = this, { session } = app;
-    session.refreshBoards?.();
-    const rows = h('ul', { class: 'boards' });
-    const input = h('input', { type: 'search', placeholder: 'Find a board, or name a new one', 'aria-label': 'Find a board, or name a new one', dir: 'auto', maxLength: 200, autocomplete: 'off' });
-    const fill = () => {
-      const query = input.value.trim().toLocaleLowerCase();
-      const found = session.boards.filter((b) => b.name.toLocaleLowerCase().includes(query)).slice(0, 200);
-      rows.replaceChildren(...found.map((b) => h('li', null,
-        h('button', { type: 'button', class: 'row', 'aria-current': b.id === app.board?.id ? 'true' : null, onclick: () => { node.close(), app.openBoard(b.id); } },
-          icon('board'), h('span', { class: 'name', dir: 'auto' }, b.name), h('span', { class: 'count' }, `${b.notes} ${b.notes === 1 ? 'note' : 'notes'}`)),
-        session.user?.canWrite !== false && iconButton('more', `More for ${b.name}`, (event) => this.#boardMenu(b, /** @type {Element} */ (event.currentTarget)), { 'aria-haspopup': 'menu' }))));
-      create.hidden = !query || session.boards.some((b) => b.name.toLocaleLowerCase() === query) || session.user?.canWrite === false;
-      create.lastChild?.replaceWith(` Make “${input.value.trim()}”`);
-    };
-    const create = h('button', { class: 'row make' }, icon('add'), ' ');
-    const form = h('form', {
-      onsubmit: async (/** @type {Event} */ event) => {
-        event.preventDefault();
-        const name = input.value.trim(), known = rows.querySelector('button');
-        if (create.hidden) return known?.click();
-        node.close(), await this.#make(name);
-      },
-    }, h('div', { class: 'field' }, icon('search'), input), create);
-    input.addEventListener('input', fill);
-    const refill = () => fill();
-    session.addEventListener('boards', refill);
-    const node = dialog('Boards', { class: 'side' }, form, rows);
-    node.addEventListener('close', () => session.removeEventListener('boards', refill));
-    fill(), input.focus();
-  }
-
-  /** @param {string} name */
-  async #make(name) {
-    const { app } = this;
-    await app.attempt(async () => {
-      const made = await app.session.createBoard(name), id = typeof made === 'string' ? made : made?.id;
-      const known = id ?? app.session.boards.find((b) => b.name === name)?.id;
-      if (known) app.openBoard(known);
-    });
-  }
-
-  /** @param {{id: string, name: string, notes: number}} board @param {Element} place */
-  #boardMenu(board, place) {
-    const { app } = this, { session } = app;
-    menu(board.name, [
-      { name: 'Rename …', icon: 'edit', run: async () => {
-        const name = await ask('Rename board', 'Name', board.name, 'Rename');
-        if (name && name !== board.name) app.attempt(() => session.renameBoard(board.id, name));
-      } },
-      { name: 'Delete …', icon: 'trash', danger: true, run: async () => {
-        const text = `“${board.name}” and its ${board.notes} ${board.notes === 1 ? 'note' : 'notes'} are deleted for all.`;
-        if (await confirmed('Delete board', text, 'Delete')) app.attempt(() => session.deleteBoard(board.id));
-      } }], place);
-  }
 
   // MARK: - Filter
 
@@ -113,33 +53,62 @@ export class Panels {
     const rows = h('dl', { class: 'why' });
     const values = { text: note.text, color: note.color, x: note.x, y: note.y, width: note.width, height: note.height, pinned: note.pinned, locked: note.locked, collapsed: note.collapsed, tags: note.tags.map((t) => t.name).join(', ') };
     for (const [name, value] of Object.entries(values)) {
-      const origin = h('span', { class: 'origin' }, '…');
-      rows.append(h('dt', null, name), h('dd', null, h('span', { class: 'value', dir: 'auto' }, typeof value === 'boolean' ? (value ? 'yes' : 'no') : typeof value === 'number' ? String(Math.round(value)) : value.slice(0, 200) || '–'), origin));
-      board.why(id, name).then((why) => { origin.textContent = `${why.author}, ${ago(why.at)} · r${why.revision}`, (origin.title = why.at.toLocaleString()); }, () => { origin.textContent = ''; });
+      const origin = h('span', { class: 'origin' }, '…'), before = h('span', { class: 'origin before', dir: 'auto' });
+      rows.append(h('dt', null, name), h('dd', null, h('span', { class: 'value', dir: 'auto' }, typeof value === 'boolean' ? (value ? 'yes' : 'no') : typeof value === 'number' ? String(Math.round(value)) : value.slice(0, 200) || '–'), origin, before));
+      board.why(id, name).then((why) => {
+        origin.textContent = `${why.author}, ${ago(why.at)} · r${why.revision}`, (origin.title = why.at.toLocaleString());
+        before.textContent = this.#before(name, why);
+      }, () => { origin.textContent = ''; });
     }
     dialog(`Note ${note.number}`, {}, h('p', { class: 'summary' }, `Written ${ago(note.createdAt)}, changed ${ago(note.updatedAt)}`), rows);
   }
 
+  /** What a property was before, and the values that lost to the present one.
+   * @param {string} name @param {import('./types').Origin} why */
+  #before(name, { previous, lost = [] }) {
+    // The ids of tags say nothing to people.
+    if (name === 'tags') return '';
+    const short = (/** @type {unknown} */ value) => (typeof value === 'number' ? String(Math.round(value)) : typeof value === 'boolean' ? (value ? 'yes' : 'no') : shownValue(value).slice(0, 80));
+    const parts = previous === null || previous === undefined || previous === '' ? [] : [`before: ${short(previous)}`];
+    return [...parts, ...lost.slice(0, 3).map((each) => `${each.author}’s ${short(each.value)} lost`)].join(' · ');
+  }
+
   // MARK: - Conflicts
 
-  /** Shows refused and lost edits with both values. */
+  /** Shows refused and lost edits with both values, and takes a third one for texts. */
   conflicts() {
     const { app } = this, { session } = app, cards = h('ul', { class: 'conflicts' });
+    /** @type {Map<string, HTMLLIElement>} */
+    const shown = new Map();
     const fill = () => {
-      cards.replaceChildren(...session.conflicts.map((c) => h('li', null,
-        h('p', null, h('b', null, `Note ${c.number}, ${c.property}`), ` · ${c.author}, ${ago(c.when)}`), h('p', { class: 'summary' }, c.reason),
-        h('div', { class: 'both' }, this.#value('Yours', c.mine), this.#value('Theirs', c.theirs)),
-        h('div', { class: 'actions' },
-          h('button', { type: 'button', onclick: () => { node.close(), app.select([c.note]), app.surface.reveal(c.note); } }, 'Show note'),
-          h('button', { type: 'button', onclick: () => app.attempt(() => navigator.clipboard.writeText(shownValue(c.mine))) }, 'Copy yours'),
-          h('button', { type: 'button', onclick: () => app.attempt(async () => session.discard(c.key)) }, 'Keep theirs'),
-          h('button', { type: 'button', class: 'primary', onclick: () => app.attempt(async () => session.retry(c.key)) }, 'Use yours')))));
-      if (!session.conflicts.length) cards.replaceChildren(h('li', { class: 'none' }, 'There are no conflicts: all your edits have been accepted.'));
+      const keys = new Set(session.conflicts.map((c) => c.key));
+      for (const [key, card] of shown) if (!keys.has(key)) card.remove(), shown.delete(key);
+      // A card that is shown stays: the user may be writing in it.
+      for (const c of session.conflicts) if (!shown.has(c.key)) shown.set(c.key, this.#card(c, () => node.close())), cards.append(shown.get(c.key) ?? '');
+      cards.querySelector('.none')?.remove();
+      if (!keys.size) cards.append(h('li', { class: 'none' }, 'There are no conflicts: all your edits have been accepted.'));
     };
     session.addEventListener('conflicts', fill);
     const node = dialog('Conflicts', { class: 'wide' }, cards);
     node.addEventListener('close', () => session.removeEventListener('conflicts', fill));
     fill();
+  }
+
+  /** @param {import('./types').Conflict} c @param {() => void} close */
+  #card(c, close) {
+    const { app } = this, { session } = app, name = `Note ${c.number}, ${c.property}`;
+    /** @param {string} label @param {() => unknown} run @param {string} [look] */
+    const button = (label, run, look = '') => h('button', { type: 'button', class: look, onclick: () => app.attempt(async () => run()) }, label);
+    const field = c.merged === null ? null : h('textarea', { value: c.merged, dir: 'auto', rows: Math.min(10, c.merged.split('\n').length + 1), spellcheck: true, 'aria-label': `${name}: merged` });
+    const merge = field && h('div', { class: 'merge' }, h('h3', null, 'Merged'), field,
+      h('div', { class: 'actions' }, button('Use merged', () => session.resolve(c.key, field.value), 'primary')));
+    return h('li', null,
+      h('p', null, h('b', null, name), [c.author, ago(c.when)].filter(Boolean).map((text) => ` · ${text}`).join('')), h('p', { class: 'summary' }, c.reason),
+      h('div', { class: 'both' }, this.#value('Yours', c.mine), this.#value('Theirs', c.theirs)),
+      h('div', { class: 'actions' },
+        button('Show note', () => { close(), app.select([c.note]), app.surface.reveal(c.note); }),
+        button('Copy yours', () => navigator.clipboard.writeText(shownValue(c.mine))),
+        button('Keep theirs', () => session.discard(c.key)), button('Use yours', () => session.retry(c.key), field ? '' : 'primary')), merge);
   }
 
   /** @param {string} label @param {unknown} value */
@@ -183,7 +152,10 @@ export class Panels {
       restoreNotes.hidden = !app.selection.size;
       restoreBoard.disabled = restoreNotes.disabled = isNow || !board.canWrite || app.session.user?.canWrite === false;
       const notes = await board.at(entry.revision);
-      if (mine === turn && this.historyBar === bar) app.showPast(notes, entry);
+      if (mine !== turn || this.historyBar !== bar) return;
+      const numbers = entry.notes.flatMap((id) => (notes.get(id) ?? board.notes.get(id))?.number ?? []);
+      if (numbers.length) what.append(h('span', null, numbers.length > 8 ? `notes ${numbers.slice(0, 8).join(', ')} …` : `${numbers.length === 1 ? 'note' : 'notes'} ${numbers.join(', ')}`));
+      app.showPast(notes, entry);
     };
     this.historyBar = bar;
     document.body.append(bar);
@@ -218,26 +190,18 @@ export class Panels {
     this.app.showNow();
   }
 
-  // MARK: - Sharing, export, status, help
-
-  /** Shows a link with which others read the board. */
-  async share() {
-    const { app } = this, { board } = app;
-    if (!board) return;
-    const field = h('input', { readOnly: true, value: 'Making the link …', 'aria-label': 'Link' });
-    const copy = h('button', { type: 'button', class: 'primary', disabled: true, onclick: () => app.attempt(async () => { await navigator.clipboard.writeText(field.value), (copy.textContent = 'Copied'); }) }, 'Copy link');
-    dialog('Share', { class: 'small' }, h('p', null, 'People with this link can read “', h('bdi', null, board.name), '”. They cannot change it.'), h('div', { class: 'actions' }, field, copy));
-    try { field.value = await app.session.shareLink(board.id), (copy.disabled = false), field.select(); } catch (error) { field.value = reason(error); }
-  }
+  // MARK: - Export, status, help
 
   /** Exports the board as a file. */
   exports() {
-    const { app } = this, { board } = app, notes = app.surface.shown();
+    const { app } = this, { board } = app;
     if (!board) return;
+    // Of a board that is in memory in part, all notes.
+    const notes = async () => board.isPart ? [...(await board.everything()).values()] : app.surface.shown();
     /** @type {[string, string, () => Promise<Blob|string>][]} */
     const forms = [
       ['Markdown', 'md', async () => board.exportAs('markdown')], ['JSON', 'json', async () => board.exportAs('json')],
-      ['SVG', 'svg', async () => svgBlob(notes)], ['PNG', 'png', () => pngBlob(notes)],
+      ['SVG', 'svg', async () => (await import('./picture.js')).svgBlob(await notes())], ['PNG', 'png', async () => (await import('./picture.js')).pngBlob(await notes())],
     ];
     const about = { Markdown: 'Text for editors and wikis', JSON: 'All properties, for programs', SVG: 'A picture that stays sharp', PNG: 'A picture for chats and slides' };
     const node = dialog('Export', { class: 'small' }, h('div', { class: 'forms' }, ...forms.map(([name, ending, make]) => h('button', {
@@ -250,9 +214,11 @@ export class Panels {
     const { app } = this, { status, user } = app.session;
     const keeps = { durable: 'This browser keeps them until they are sent.', evictable: 'This browser may delete them if its storage fills up.', none: 'This browser cannot keep them: leave the page open.' }[status.keeps] ?? '';
     const unsent = status.unsent ? `${status.unsent} ${status.unsent === 1 ? 'edit is' : 'edits are'} not sent yet. ${keeps}` : 'All your edits are on the server.';
-    dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent), user && h('p', { class: 'summary' }, `You are ${user.name}${user.role ? ', ' + user.role : ''}.`),
+    const node = dialog('Status', { class: 'small' }, h('p', null, status.message), h('p', null, unsent),
+      status.reloadsOffline === false && !isSecureContext && h('p', { class: 'summary' }, 'The page cannot be loaded while the server is away: that needs HTTPS, or a server on this machine.'), user && h('p', { class: 'summary' }, `You are ${user.name}${app.board?.role ? `, ${app.board.role} on this board` : user.role ? ', ' + user.role : ''}.`),
       h('div', { class: 'actions' },
         status.unsent > 0 && h('button', { type: 'button', onclick: () => app.attempt(async () => save('unsent-edits.jsonl', await app.session.exportUnsent())) }, 'Export unsent edits'),
+        status.parked > 0 && h('button', { type: 'button', class: 'primary', onclick: () => { node.close(), this.conflicts(); } }, `Repair ${status.parked}`),
         (status.update || status.kind === 'outdated') && h('button', { type: 'button', class: 'primary', onclick: () => location.reload() }, 'Reload'),
         app.session.signOut && h('button', { type: 'button', onclick: () => app.attempt(async () => app.session.signOut?.()) }, 'Sign out')));
   }

@@ -1,6 +1,7 @@
 // The other people on the board: their names, their cursors, the notes in which they write, and the person that the view
 // follows.
 
+import { caretIn } from './carets.js';
 import { byID, h } from './dom.js';
 import { fit } from './geometry.js';
 
@@ -19,6 +20,8 @@ export class People {
   #cursors = new Map();
   /** @type {Map<Peer['session'], HTMLElement>} */
   #flags = new Map();
+  /** @type {Map<Peer['session'], HTMLElement>} */
+  #carets = new Map();
   /** @type {Partial<Peer>} */
   #mine = {}; #timer = 0; #lastSent = 0; #shown = ''; #layer = byID('cursors');
 
@@ -53,19 +56,49 @@ export class People {
   refresh() {
     const { peers } = this, { surface } = this.app;
     const present = new Set(peers.map((p) => p.session));
-    for (const map of [this.#cursors, this.#flags]) {
+    for (const map of [this.#cursors, this.#flags, this.#carets]) {
       for (const [session, node] of map) if (!present.has(session)) node.remove(), map.delete(session);
     }
     for (const peer of peers) this.#place(peer);
     const signature = peers.map((p) => `${p.session} ${p.name} ${p.color} ${p.note}`).join('\n') + this.followed;
-    if (signature !== this.#shown) this.#shown = signature, this.#showFaces(peers);
+    if (signature !== this.#shown) this.#shown = signature, this.#showFaces(peers), this.app.list.refresh();
     const leader = peers.find((p) => p.session === this.followed);
-    if (this.followed !== null && !leader) this.stop();
+    if (this.followed !== null && !leader) return this.#followElsewhere(this.followed);
     if (leader?.view) surface.setCamera(fit(leader.view, surface.size, { top: 0, right: 0, bottom: 0, left: 0 }, 4), true);
+  }
+
+  /** The names of those who write in a note.
+   * @param {string} note */
+  writers(note) { return this.areHidden ? [] : this.peers.filter((p) => p.note === note).map((p) => p.name); }
+
+  /** Shows the carets again, after other notes have elements, or other texts. */
+  refreshCarets() { for (const peer of this.peers) this.#placeCaret(peer); }
+
+  /** @param {Peer} peer */
+  #placeCaret(peer) {
+    const { surface } = this.app, view = peer.note === null || this.areHidden ? undefined : surface.views.get(peer.note);
+    const frame = view && surface.frame(view.id), { scale } = surface.camera;
+    const place = view && frame && peer.caret !== null && scale > 0.35 ? caretIn(view, peer.caret, scale) : null;
+    let node = this.#carets.get(peer.session);
+    if (!node && place) {
+      node = h('div', { class: 'caret' }, h('span', { class: 'name', dir: 'auto' }, peer.name));
+      this.#carets.set(peer.session, node), this.#layer.append(node);
+    }
+    if (!node) return;
+    node.hidden = !place;
+    if (!place || !frame) return;
+    paint(node, peer.color);
+    // The frame of the note names a single writer.
+    node.classList.toggle('alone', this.peers.filter((p) => p.note === peer.note).length === 1);
+    const transform = `translate(${frame.x + place.x}px, ${frame.y + place.y}px)`;
+    // The name appears again with each move, and fades.
+    if (node.style.transform && node.style.transform !== transform) node.getAnimations({ subtree: true }).forEach((each) => { each.currentTime = 0, each.play(); });
+    node.style.transform = transform, node.style.height = place.height + 'px';
   }
 
   /** @param {Peer} peer */
   #place(peer) {
+    this.#placeCaret(peer);
     const cursor = this.areHidden ? null : peer.cursor;
     let node = this.#cursors.get(peer.session);
     if (!node && cursor) {
@@ -113,6 +146,15 @@ export class People {
     frame.classList.add('following'), paint(frame, peer.color);
     this.app.report(`Following ${peer.name}`, 'Stop', () => this.stop());
     this.refresh();
+  }
+
+  /** The person whom the view follows has opened another board, or has left.
+   * @param {Peer['session']} session */
+  #followElsewhere(session) {
+    const { app } = this, there = app.session.people?.find((p) => p.session === session)?.board;
+    this.stop();
+    if (!there || there === app.board?.id || !app.session.boards.some((b) => b.id === there)) return;
+    app.openBoard(there), this.follow(session);
   }
 
   followNext() {

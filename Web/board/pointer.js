@@ -168,6 +168,7 @@ export class Pointer {
   #startDrag(event, id, at, copies) {
     const { app } = this, { surface } = app;
     if (!app.canWrite) return this.#begin(event, { kind: 'pan', at, from: surface.camera });
+    if (!copies && !app.may('update', app.selection.has(id) ? app.selection : [id])) return void (this.state = null);
     if (copies) app.duplicate({ x: 0, y: 0 });
     const ids = [...(app.selection.has(id) || copies ? app.selection : [id])].filter((i) => !surface.notes.get(i)?.locked);
     if (!ids.length) return void app.explainLock(id), void (this.state = null);

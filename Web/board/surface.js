@@ -18,6 +18,8 @@ const manyNotes = 350, farScale = 0.45, tooMany = 1200;
 const spare = 300;
 /** New elements in one frame while the view moves. */
 const perFrameLimit = 14;
+/** The notes that fade in together. */
+const mostArriving = 40;
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -50,6 +52,9 @@ export class Surface {
   #far = new FarLayer(/** @type {HTMLCanvasElement} */ (byID('far')));
   /** @type {Map<string, NoteView>} */
   #spares = new Map();
+  /** The notes of others that fade in when their elements appear.
+   * @type {Set<string>} */
+  #arriving = new Set();
   /** @type {Rect|null} */
   #culled = null; #culledScale = 0; #flight = 0; #settle = 0; #painted = 0; #isFar = false;
   /** @type {Map<string, {path: SVGElement, hit: SVGElement, text: SVGElement, d: string}>} */
@@ -108,6 +113,13 @@ export class Surface {
       if (!this.dragged.has(id)) this.views.get(id)?.update(note);
     }
     this.#culled = null, this.#far.clear(), this.invalidate();
+  }
+
+  /** Lets the notes that others have just made fade in, those of them that are near the view.
+   * @param {string[]} ids */
+  arrive(ids) {
+    // Of a whole board that is imported or restored, each would be one layer.
+    this.#arriving = new Set(ids.slice(0, mostArriving));
   }
 
   /** A note that was made here has its permanent id now.
@@ -227,7 +239,7 @@ export class Surface {
 
   /** The view rests: text is drawn sharply, and what needs a layout is measured. */
   #settled() {
-    this.#world.classList.remove('moving');
+    this.#world.classList.remove('moving'), this.#arriving.clear();
     if (this.#isFar && this.#far.isBlurred(this.camera.scale)) return this.refreshFar();
     this.#sort();
     const cut = [...this.views.values()].map((view) => view.isCut());
@@ -301,6 +313,10 @@ export class Surface {
     }
     this.#list.insertBefore(view.element, items[low] ?? null);
     this.views.set(note.id, view);
+    if (this.#arriving.delete(note.id)) {
+      view.element.classList.add('arrived');
+      view.element.addEventListener('animationend', () => view.element.classList.remove('arrived'), { once: true });
+    }
     return view;
   }
 

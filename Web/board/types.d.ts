@@ -18,22 +18,33 @@ export interface Peer {
   note: string | null; caret: number | null; view: { x: number; y: number; width: number; height: number } | null;
 }
 export interface Entry { revision: number; at: Date; author: string; summary: string; notes: string[] }
+export type Operation = 'insert' | 'update' | 'delete';
+export interface ShareLink { id: string; name: string; role: string; created: Date; expires: Date | null; used: Date | null }
+export interface Origin {
+  value: unknown; previous?: unknown; revision: number; at: Date; author: string; lost?: { value: unknown; author: string }[];
+}
 export type Gesture = unknown;
 export interface Board extends EventTarget {
-  id: string; name: string; ready: boolean | Promise<unknown>; canWrite: boolean;
+  id: string; name: string; ready: boolean | Promise<unknown>; canWrite: boolean; role: string | null;
+  /** Why the user can't do something with these notes; '' if nothing speaks against it. */
+  refusal(operation: Operation, ids?: Iterable<string>): string; refusalOfLink(link: string): string;
   notes: Map<string, Note>; presence: Peer[]; canUndo: boolean; canRedo: boolean;
   insert(values: Values, gesture?: Gesture): string;
   insertMany(values: Values[], gesture?: Gesture): string[];
   update(ids: string[], values: Values | Map<string, Values>, gesture?: Gesture): void;
   edit(id: string, splice: { start: number; end: number; text: string }, gesture?: Gesture): void;
   delete(ids: string[]): void;
-  link(from: string, to: string): void; unlink(link: string): void; label(link: string, text: string): void;
+  /** Removes a new note within the step that made it, so that undo does not bring it back. */
+  withdraw(id: string, gesture: Gesture): void;
+  link(from: string, to: string, label?: string, gesture?: Gesture): void; unlink(link: string): void; label(link: string, text: string): void;
   tag(ids: string[], name: string, gesture?: Gesture): void; untag(ids: string[], name: string, gesture?: Gesture): void;
   gesture(name: string): Gesture; end(gesture: Gesture): void;
   undo(): Promise<string>; redo(): Promise<string>;
   history(range: { limit: number; before?: number }): Promise<Entry[]>;
   at(revision: number): Promise<Map<string, Note>>;
-  why(id: string, property: string): Promise<{ value: unknown; revision: number; at: Date; author: string }>;
+  why(id: string, property: string): Promise<Origin>;
+  /** Whether only the notes near the view are in memory; `everything` reads all. */
+  isPart?: boolean; everything(): Promise<Map<string, Note>>;
   restore(ids: string[], revision: number): Promise<unknown>; restoreBoard(revision: number): Promise<unknown>;
   search(text: string): Promise<{ id: string }[]>; searchHere?(text: string): { id: string }[];
   setPresence(presence: Partial<Peer>): void;
@@ -44,18 +55,24 @@ export interface Board extends EventTarget {
 export interface Conflict {
   key: string; note: string; number: number | string; property: string; mine: unknown; theirs: unknown;
   author: string; when: Date; reason: string;
+  /** Of a text, the one with both edits, from which a merged one is written; else null. */
+  merged: string | null;
 }
 export interface Session extends EventTarget {
-  status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean };
+  status: { kind: string; unsent: number; parked: number; message: string; keeps: string; update?: boolean; reloadsOffline?: boolean };
   user: { name: string; role?: string; canWrite: boolean } | null;
-  boards: { id: string; name: string; notes: number }[];
+  boards: { id: string; name: string; notes: number | null; isReadOnly?: boolean; canRename: boolean; canDelete: boolean; canShare: boolean }[];
+  refusalOfNewBoard: string; refusalOfSharing(board: string): string;
   boardID?: string | null;
+  /** The others on all boards. */
+  people?: (Peer & { board: string })[];
   conflicts: Conflict[];
   start(): void;
   openBoard(id: string): Board;
   createBoard(name: string): Promise<string | { id: string } | void>;
   renameBoard(id: string, name: string): Promise<unknown>; deleteBoard(id: string): Promise<unknown>;
-  retry(key: string): unknown; discard(key: string): unknown;
-  exportUnsent(): Blob | Promise<Blob>; shareLink(board: string): Promise<string>;
+  retry(key: string): unknown; resolve(key: string, value: string): unknown; discard(key: string): unknown;
+  exportUnsent(): Blob | Promise<Blob>; shareLink(board: string, days: number | null): Promise<string>;
+  shareLinks(board: string): Promise<ShareLink[]>; removeShareLink(link: string): Promise<unknown>;
   signOut?(): Promise<unknown>; refreshBoards?(): unknown;
 }

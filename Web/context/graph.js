@@ -1,4 +1,4 @@
-// The objects of the newest published revision: those that at least one query has in its result.
+// The objects of the newest published revision that are in the result of at least one query.
 import { applyEdits, changeID, slotsOf } from './edits.js';
 import { Model } from './model.js';
 
@@ -41,7 +41,7 @@ export class Graph {
      */
     this.results = new Map();
     /**
-     * The entities of ids that were referred to, but are not held.
+     * The entities of objects that are not held, but to which held objects refer.
      * @type {Map<string, number>}
      */
     this.entities = new Map();
@@ -130,7 +130,7 @@ export class Graph {
   }
 
   /**
-   * Takes the stored objects of an own commit, where they are newer than the held ones.
+   * Stores the objects of the client's own commit where they are newer than the held ones.
    * @param {any[]} objects
    * @param {GraphChange} change
    */
@@ -154,7 +154,7 @@ export class Graph {
     for (const id of ids) this.leave(id, query, change, false);
   }
 
-  /** Discards all held states, because the store has another past: each object counts as older than what arrives. */
+  /** Marks all held objects as older than any that arrive, because the history of the store differs. */
   invalidate() {
     for (const entry of this.entries.values()) {
       entry.object ??= this.model.object(entry.wire);
@@ -178,14 +178,14 @@ export class Graph {
     const entry = this.entries.get(key);
     if (!entry) {
       this.entries.set(key, { wire, object: undefined, queries: new Set([query]) });
-      // An object that moved from one query to another did not go away.
+      // An object that moved from one query to another was not removed.
       if (change.removed.delete(key)) change.changed.add(key);
       else change.inserted.add(key);
       return;
     }
     entry.queries.add(query);
     if (entry.wire.revision > wire.revision) return;
-    // An object to which it refers may have become visible or invisible to the user, which changes no revision.
+    // A change of visibility of a referenced object changes the values without a new revision.
     if (entry.wire.revision === wire.revision && isSame(entry.wire.values, wire.values)) return;
     const previous = this.get(key);
     entry.wire = wire;

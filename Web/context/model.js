@@ -17,7 +17,7 @@
  *   ifRevision?: number }} Change
  */
 
-/** A mistake of the caller: an entity, a property or an id that the model or the graph does not have. */
+/** An error of the caller: an entity, a property or an id that the model or the graph does not have. */
 export class UnknownName extends Error {}
 
 export class Model {

@@ -107,7 +107,7 @@ export function splice(text, start, end, insertion) {
   const splits = (index) => isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index));
   let inserted = insertion;
   let [first, last] = [start, end];
-  // What the range keeps of a split pair remains, as half of another pair or alone.
+  // The half of a split pair that is outside the range is kept, in a new pair or alone.
   if (splits(first)) inserted = text[--first] + inserted;
   if (splits(last)) inserted += text[last++];
   return {

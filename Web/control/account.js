@@ -1,9 +1,10 @@
-// Who the user is, by HTTP: the server's answer to `v1/session`, logging in and out, and share links. The login is a
-// cookie that no script can read.
+// The user's identity, by HTTP: the server's answer to `v1/session`, logging in and out, and share links. The login is
+// a cookie that no script can read.
 
 /** @typedef {{name: string, version: number, hash: string}} ModelVersion */
 /** @typedef {{user: string | null, role: string, build: string, store: string, accounts: boolean, model?: ModelVersion}} Account */
 /** @typedef {typeof globalThis.fetch} Fetch */
+/** @typedef {{id: string, name: string, role: string, created: Date, expires: Date | null, used: Date | null}} ShareLink */
 
 /** The longest time for an answer, in milliseconds. */
 const patience = 5000;
@@ -18,11 +19,12 @@ export class Server {
     this.#root = root;
   }
 
-  /** @param {string} path @param {object | null} [body] posted as JSON; null posts nothing */
-  #ask(path, body) {
+  /** @param {string} path @param {object | null} [body] posted as JSON; null posts nothing
+   * @param {string} [method] instead of GET or POST */
+  #ask(path, body, method) {
     const url = new URL(path, this.#root);
     /** @type {RequestInit} */
-    const options = { credentials: 'same-origin', cache: 'no-store', signal: ending(patience) };
+    const options = { credentials: 'same-origin', cache: 'no-store', signal: ending(patience), ...(method ? { method } : {}) };
     if (body === undefined) return this.#fetch(url, options);
     if (body === null) return this.#fetch(url, { ...options, method: 'POST' });
     const headers = { 'Content-Type': 'application/json' };
@@ -61,19 +63,56 @@ export class Server {
 
   async logout() { await this.#ask('v1/logout', null); }
 
-  /** Makes a share link that can read a board.
-   * @param {string} board @param {URL} page the address of the application @returns {Promise<string>}
-   * @throws {Error} with a sentence that says what to do */
-  async share(board, page) {
-    const answer = await this.#ask('v1/share', { object: board, role: 'reader' });
-    if (answer.status === 404 || answer.status === 405) {
-      throw new Error(`this server makes share links with a command: stickiesd share ${board} reader`);
+  /** Whether this browser's user sees a board.
+   * @param {string} board */
+  async sees(board) {
+    const query = new URLSearchParams({ where: `id == ${JSON.stringify(board)}`, fields: 'name', limit: '1' });
+    try {
+      const answer = await this.#ask(`v1/objects/Board?${query}`);
+      return answer.ok && (await answer.json()).objects.length > 0;
+    } catch {
+      return false;
     }
-    if (!answer.ok) throw new Error(await problem(answer));
-    const { token } = await answer.json();
+  }
+
+  // ---- Share links
+
+  /** Makes a share link with which people read a board.
+   * @param {string} board @param {number | null} days until its end; null for never
+   * @param {URL} page the address of the application @returns {Promise<string>}
+   * @throws {Error} with a sentence that says what to do; the same in the other methods */
+  async share(board, days, page) {
+    const { token } = await this.#links(this.#ask('v1/share', { object: board, role: 'reader', days }));
     const url = new URL(page);
     url.hash = new URLSearchParams({ share: token, board }).toString();
     return url.href;
+  }
+
+  /** The share links to a board, the newest first.
+   * @param {string} board @returns {Promise<ShareLink[]>} */
+  async shares(board) {
+    const { links } = await this.#links(this.#ask(`v1/share?${new URLSearchParams({ object: board })}`));
+    const date = (/** @type {string | null} */ text) => (text === null ? null : new Date(text));
+    return links.map((/** @type {any} */ each) => ({
+      id: String(each.id), name: String(each.name).replace(/^link: /, ''), role: String(each.role),
+      created: new Date(each.created), expires: date(each.expires), used: date(each.used),
+    }));
+  }
+
+  /** Removes a share link: whoever reads with it is disconnected.
+   * @param {string} id */
+  async unshare(id) { await this.#links(this.#ask(`v1/share/${encodeURIComponent(id)}`, undefined, 'DELETE')); }
+
+  /** @param {Promise<Response>} request */
+  async #links(request) {
+    let answer;
+    try {
+      answer = await request;
+    } catch {
+      throw new Error('share links need the server; try again when it is back');
+    }
+    if (!answer.ok) throw new Error(await problem(answer));
+    return answer.json();
   }
 }
 

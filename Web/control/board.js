@@ -1,4 +1,4 @@
-// What the user does on a board. Each call that edits is one step of undo, or a part of a gesture's.
+// The user's actions on a board. Each edit is one undo step, or part of the step of a gesture.
 
 import { change, idOf, isTemporary } from '../keep/intents.js';
 import { jsonLines, markdown } from './exports.js';
@@ -36,10 +36,27 @@ export class Board extends LiveBoard {
     if (changes.length > 0) this.session.add(changes, gesture ?? this.gesture(name));
   }
 
-  #mayWrite() {
-    if (this.canWrite) return true;
-    this.session.notice(this.isGone ? 'the board was deleted' : 'you can read this board, but not change it');
-    return false;
+  /** Whether nothing speaks against an edit; otherwise the user sees why.
+   * @param {import('./rights.js').Operation} operation @param {Iterable<string>} [ids] of the notes */
+  #may(operation, ids = []) {
+    const refusal = this.refusal(operation, ids);
+    if (refusal) this.session.notice(refusal);
+    return refusal === '';
+  }
+
+  /** Why the user can't change or delete a link; '' if nothing speaks against it.
+   * @param {string} id */
+  refusalOfLink(id) {
+    const link = this.links.get(this.current(id));
+    if (this.isGone || !link) return this.goneBecause;
+    return this.session.rights.refusal('update', this.id, isTemporary(link.id) ? null : link.creator, 'the link');
+  }
+
+  /** @param {string} id */
+  #mayChangeLink(id) {
+    const refusal = this.refusalOfLink(id);
+    if (refusal) this.session.notice(refusal);
+    return refusal === '';
   }
 
   /** @param {Iterable<string>} ids @returns {Note[]} */
@@ -55,7 +72,7 @@ export class Board extends LiveBoard {
   /** Makes notes in one step.
    * @param {Partial<Note>[]} list @param {Gesture} [gesture] @returns {string[]} */
   insertMany(list, gesture) {
-    if (list.length === 0 || !this.#mayWrite()) return [];
+    if (list.length === 0 || !this.#may('insert')) return [];
     const step = gesture ?? this.gesture(list.length === 1 ? 'New Note' : 'New Notes');
     const hasPlace = (/** @type {Partial<Note>} */ each) => Number.isFinite(each.x) && Number.isFinite(each.y);
     const homeless = list.filter((each) => !hasPlace(each));
@@ -95,7 +112,7 @@ export class Board extends LiveBoard {
    * @param {Partial<Note> | Map<string, Partial<Note>>} values for all, or for each by id; `board` moves them to another board
    * @param {Gesture} [gesture] */
   update(ids, values, gesture) {
-    if (!this.#mayWrite()) return;
+    if (!this.#may('update', ids)) return;
     /** @type {Change[]} */
     const changes = [];
     for (const id of ids) {
@@ -119,7 +136,7 @@ export class Board extends LiveBoard {
    * @param {string} id @param {TextChange} edit @param {Gesture} [gesture] */
   edit(id, edit, gesture) {
     const note = this.notes.get(this.current(id));
-    if (!note || !this.#mayWrite()) return;
+    if (!note || !this.#may('update', [id])) return;
     const made = this.#change(note);
     const step = splice(note.text, edit);
     if (step.length === 0 && step.insertion === '') return;
@@ -142,7 +159,7 @@ export class Board extends LiveBoard {
   /** Deletes notes in one step; undo brings them back.
    * @param {Iterable<string>} ids @param {Gesture} [gesture] */
   delete(ids, gesture) {
-    if (!this.#mayWrite()) return;
+    if (!this.#may('delete', ids)) return;
     const notes = this.#all(ids);
     const gone = new Set(notes.map((note) => note.id));
     const made = notes.map((note) => change('delete', `Note/${note.id}`, this.session.overlay.base(`Note/${note.id}`)));
@@ -150,6 +167,13 @@ export class Board extends LiveBoard {
     this.#add(made, gesture, notes.length === 1 ? 'Delete Note' : 'Delete Notes');
     // The server deletes their links.
     this.refresh(new Set(), new Set(links.map((link) => link.id)), { mine: true });
+  }
+
+  /** Removes a new note in which nothing was written, in the step that made it: neither undo nor redo shows it again.
+   * @param {string} id @param {Gesture} gesture of its insert */
+  withdraw(id, gesture) {
+    this.delete([id], gesture);
+    this.session.steps.ignore(gesture);
   }
 
   /** Raises notes above all others.
@@ -185,12 +209,12 @@ export class Board extends LiveBoard {
 
   // ---- Tags and links
 
-  /** Adds a tag to notes; it is made if there is none of that name.
+  /** Adds a tag to notes, and creates it if no tag has this name.
    * @param {Iterable<string>} ids @param {string} name @param {Gesture} [gesture] */
   tag(ids, name, gesture) {
     const wanted = name.trim();
     const notes = this.#all(ids).filter((note) => !note.tags.some((tag) => tag.name === wanted));
-    if (wanted === '' || notes.length === 0 || !this.#mayWrite()) return;
+    if (wanted === '' || notes.length === 0 || !this.#may('update', notes.map((note) => note.id))) return;
     const step = gesture ?? this.gesture('Tag');
     const known = this.session.objects.tagNamed(wanted);
     const object = known ? `Tag/${known}` : this.session.name('Tag', step);
@@ -201,7 +225,7 @@ export class Board extends LiveBoard {
   /** Removes a tag from notes.
    * @param {Iterable<string>} ids @param {string} name its name or its id @param {Gesture} [gesture] */
   untag(ids, name, gesture) {
-    if (!this.#mayWrite()) return;
+    if (!this.#may('update', ids)) return;
     const changes = this.#all(ids).flatMap((note) => {
       const worn = note.tags.filter((tag) => tag.name === name || tag.id === name);
       return worn.length === 0 ? [] : [{ ...this.#change(note), members: { tags: { add: [], remove: worn.map((tag) => `Tag/${tag.id}`) } } }];
@@ -216,7 +240,7 @@ export class Board extends LiveBoard {
     const known = [...this.links.values()].find((link) => (
       (link.from === start && link.to === end) || (link.from === end && link.to === start)));
     if (known) return known.id;
-    if (start === end || !this.notes.has(start) || !this.notes.has(end) || !this.#mayWrite()) return '';
+    if (start === end || !this.notes.has(start) || !this.notes.has(end) || !this.#may('insert')) return '';
     const step = gesture ?? this.gesture('Link');
     const made = change('insert', this.session.name('Link', step));
     made.set = { from: `Note/${start}`, to: `Note/${end}`, ...(label ? { label } : {}) };
@@ -228,7 +252,7 @@ export class Board extends LiveBoard {
    * @param {string} id @param {Gesture} [gesture] */
   unlink(id, gesture) {
     const link = this.links.get(this.current(id));
-    if (!link || !this.#mayWrite()) return;
+    if (!link || !this.#mayChangeLink(id)) return;
     this.#add([change('delete', `Link/${link.id}`, this.session.overlay.base(`Link/${link.id}`))], gesture, 'Unlink');
   }
 
@@ -236,7 +260,7 @@ export class Board extends LiveBoard {
    * @param {string} id @param {string} text @param {Gesture} [gesture] */
   label(id, text, gesture) {
     const link = this.links.get(this.current(id));
-    if (!link || link.label === text || !this.#mayWrite()) return;
+    if (!link || link.label === text || !this.#mayChangeLink(id)) return;
     const made = change('update', `Link/${link.id}`, this.session.overlay.base(`Link/${link.id}`));
     made.set.label = text;
     this.#add([made], gesture, 'Label');
@@ -312,11 +336,20 @@ export class Board extends LiveBoard {
     this.session.setPresence({ ...own, board: this.id, note: note && !isTemporary(note) ? note : null });
   }
 
+  /** All notes, also those of a large board that are not in memory; these as the server has them.
+   * @returns {Promise<Map<string, Note>>} */
+  async everything() {
+    if (!this.isPart) return this.notes;
+    return this.past.at((await this.reach()).to);
+  }
+
   /** @param {'markdown' | 'json'} form json: JSON Lines, as `stickies import` reads them */
   exportAs(form) {
-    if (form === 'markdown') return markdown(this.name, this.notes.values());
-    const { color } = this.session.overlay.values(`Board/${this.id}`) ?? {};
-    return jsonLines({ id: this.id, name: this.name, color }, this.notes.values(), this.links.values());
+    const { name, id, links } = this, { color } = this.session.overlay.values(`Board/${id}`) ?? {};
+    const write = (/** @type {Iterable<Note>} */ notes, /** @type {Iterable<{id: string, from: string, to: string, label: string}>} */ all) => (
+      form === 'markdown' ? markdown(name, notes) : jsonLines({ id, name, color }, notes, all));
+    if (!this.isPart) return write(this.notes.values(), links.values());
+    return this.everything().then((notes) => write(notes.values(), [...notes.values()].flatMap((note) => note.links.map((link) => ({ ...link, from: note.id })))));
   }
 }
 

@@ -3,8 +3,11 @@
 
 import { idHex, idOf } from '../keep/intents.js';
 
-/** @typedef {{id: string, name: string, color: string, notes: number | null}} Entry  `notes` is null while it is unknown */
+/** @typedef {{id: string, name: string, color: string, notes: number | null, isReadOnly: boolean, canRename: boolean, canDelete: boolean,
+ *  canShare: boolean}} Entry
+ *  `notes` is null while it is unknown */
 
+const byName = new Intl.Collator(undefined, { numeric: true });
 /** The least time between two counts, in milliseconds. */
 const pause = 1000;
 
@@ -12,6 +15,9 @@ export class Boards {
   #session;
   /** @type {Map<string, number>} */
   #counts = new Map();
+  /** The boards by name; null after a change.
+   * @type {Entry[] | null} */
+  #list = null;
   #isCounted = false;
   #isCounting = false;
   #due = 0;
@@ -19,17 +25,34 @@ export class Boards {
   /** @param {import('./session.js').Session} session */
   constructor(session) { this.#session = session; }
 
+  /** Call it after each change of the boards: sorting thousands of names takes longer than a frame. */
+  invalidate() { this.#list = null; }
+
   /** The boards by name.
-   * @param {Iterable<string>} ids @param {Iterable<import('./live.js').LiveBoard>} open @returns {Entry[]} */
+   * @param {() => Iterable<string>} ids @param {Iterable<import('./live.js').LiveBoard>} open @returns {Entry[]} */
   list(ids, open) {
-    const live = new Map([...open].filter((each) => each.ready).map((each) => [each.id, each.total]));
+    const list = this.#list ??= this.#read(ids());
+    for (const board of open) {
+      const entry = board.ready ? list.find((each) => each.id === board.id) : undefined;
+      if (entry) entry.notes = board.total;
+    }
+    return list;
+  }
+
+  /** @param {Iterable<string>} ids */
+  #read(ids) {
     const list = [...new Set(ids)].flatMap((id) => {
       const values = this.#session.overlay.values(`Board/${id}`);
       if (!values) return [];
       const known = this.#isCounted ? this.#counts.get(id) ?? 0 : null;
-      return [{ id, name: String(values.name), color: values.color ?? 'gray', notes: live.get(id) ?? known }];
+      const { rights } = this.#session;
+      return [{
+        id, name: String(values.name), color: values.color ?? 'gray', notes: known,
+        canRename: !rights.refusalOfBoard('update', id, values.creator), canDelete: !rights.refusalOfBoard('delete', id, values.creator),
+        canShare: rights.role(id) === 'owner', isReadOnly: Boolean(rights.refusal('insert', id)),
+      }];
     });
-    return list.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }) || (a.id < b.id ? -1 : 1));
+    return list.sort((a, b) => byName.compare(a.name, b.name) || (a.id < b.id ? -1 : 1));
   }
 
   /** Counts the notes of all boards again.
@@ -59,7 +82,9 @@ export class Boards {
   async #commit(change, step) {
     const { unsent, steps, connection } = this.#session;
     if (!unsent || !this.#session.isLive) throw new Error('boards need the server; try again when it is back');
-    if (!this.#session.user.canWrite) throw new Error('you can read the boards, but not change them');
+    const creator = change.kind === 'insert' ? null : this.#session.overlay.values(`Board/${change.id}`)?.creator;
+    const refusal = this.#session.rights.refusalOfBoard(change.kind, change.kind === 'insert' ? '' : change.id, creator);
+    if (refusal) throw new Error(refusal);
     const { group, name } = steps.gesture(step);
     const undo = { scope: idHex(steps.scope), group, name };
     // Behind the edits made so far, so that undo takes the steps in their order.

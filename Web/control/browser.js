@@ -1,4 +1,4 @@
-// What a session needs of the browser. Tests pass something else.
+// The services of the browser that a session uses. Tests pass substitutes.
 
 import { Connection } from '../net/connection.js';
 import { idText } from '../keep/intents.js';
@@ -37,7 +37,8 @@ export function browser() {
   };
 }
 
-/** The undo stack of this tab, which a reload continues. Groups begin at the clock, above those of earlier loads.
+/** The undo stack of this tab, which a reload continues.
+ * The numbers of groups begin at the clock's time, so that they are greater than the numbers of earlier loads.
  * @param {() => string} randomHex @returns {[string, number]} */
 function undoScope(randomHex) {
   let scope = idText(randomHex());
@@ -68,7 +69,7 @@ function reload() {
 }
 
 /** Registers the worker that keeps the application's files, and removes workers of older builds.
- * @param {URL} page @returns {Promise<boolean>} whether the browser has workers: over plain HTTP it has none */
+ * @param {URL} page @returns {Promise<boolean>} whether the worker has the files: over plain HTTP a browser has no workers */
 async function keepShell(page) {
   const { serviceWorker } = navigator;
   if (!serviceWorker) return false;
@@ -82,9 +83,19 @@ async function keepShell(page) {
         return url;
       },
     });
-    await serviceWorker.register(policy ? policy.createScriptURL(script) : script, { scope: new URL('../../', page).pathname });
-    return true;
+    const registration = await serviceWorker.register(policy ? policy.createScriptURL(script) : script, { scope: new URL('../../', page).pathname });
+    return await isActive(registration);
   } catch {
     return false;
   }
+}
+
+/** Whether the newest worker of a registration has all files; a full disk prevents it.
+ * @param {ServiceWorkerRegistration} registration */
+async function isActive({ installing, waiting, active }) {
+  const worker = installing ?? waiting ?? active;
+  while (worker && worker.state !== 'activated' && worker.state !== 'redundant') {
+    await new Promise((resolve) => worker.addEventListener('statechange', resolve, { once: true }));
+  }
+  return worker?.state === 'activated';
 }

@@ -1,5 +1,5 @@
-// The notes and links of a board as the user sees them: the server's objects with the unsent edits on top. Each published
-// revision and each edit changes the few that it touches, and is announced as one difference.
+// The notes and links of a board as the user sees them: the server's objects with the unsent edits on top. A published
+// revision or an edit changes only the notes and links that it touches; observers receive one difference for it.
 
 import { idOf, isTemporary } from '../keep/intents.js';
 import { differences, fromBytes, moved } from './splices.js';
@@ -10,7 +10,7 @@ import { Region } from './region.js';
  *  tags: {id: string, name: string}[], links: {id: string, to: string, label: string}[], createdAt: Date | null,
  *  updatedAt: Date | null, updatedBy: string, creator: string, unsent: boolean}} Note
  *  `creator` is the id of the user that made the note, `updatedBy` who changed it last while the page was open */
-/** @typedef {{id: string, from: string, to: string, label: string, unsent: boolean}} Link */
+/** @typedef {{id: string, from: string, to: string, label: string, creator: string, unsent: boolean}} Link */
 /** @typedef {{start: number, end: number, text: string}} TextChange in UTF-16 units of the text before it */
 
 export class LiveBoard extends EventTarget {
@@ -19,9 +19,11 @@ export class LiveBoard extends EventTarget {
   notes = new Map();
   /** @type {Map<string, Link>} */
   links = new Map();
-  /** Whether all that is visible has arrived. Before, a copy from an earlier visit may be shown. */
+  /** Whether all visible notes have arrived. Until then, a copy from an earlier visit may be shown. */
   ready = false;
   isGone = false;
+  /** Why the board is gone. */
+  goneBecause = '';
   session;
   #region;
   /** The links that begin at a note.
@@ -36,7 +38,7 @@ export class LiveBoard extends EventTarget {
   /** The authors of the last changes.
    * @type {Map<string, string>} */
   #authors = new Map();
-  /** Where the user has written last.
+  /** The place where the user has written last.
    * @type {{object: string, end: number} | null} */
   typed = null;
   #name = '';
@@ -51,10 +53,39 @@ export class LiveBoard extends EventTarget {
   }
 
   get name() { return this.session.overlay.values(`Board/${this.id}`)?.name ?? this.#name; }
-  get canWrite() { return this.session.user.canWrite && !this.isGone; }
+  /** Whether the user can make notes here. Others may still be read only: `refusal` says which. */
+  get canWrite() { return this.refusal('insert') === ''; }
+  /** The user's role on the board; null for none. */
+  get role() { return this.session.rights.role(this.id); }
+
+  /** Why the user can't make a note, or change or delete these; '' if nothing speaks against it.
+   * @param {import('./rights.js').Operation} operation @param {Iterable<string>} [ids] */
+  refusal(operation, ids = []) {
+    if (this.isGone) return this.goneBecause;
+    const { rights } = this.session;
+    const general = rights.refusal(operation, this.id);
+    if (general || operation === 'insert' || rights.role(this.id) !== 'commenter') return general;
+    for (const id of ids) {
+      const note = this.notes.get(this.current(id));
+      // A note that was just made here has no creator yet.
+      if (!note || isTemporary(note.id)) continue;
+      const found = rights.refusal(operation, this.id, note.creator, `note ${note.number}`);
+      if (found) return found;
+    }
+    return '';
+  }
+
+  /** The roles of the user have changed.
+   * @param {import('./rights.js').Rights} before @param {boolean} isNews whether the user has seen the former ones */
+  rightsDidChange(before, isNews) {
+    const [old, now] = [before.role(this.id), this.role];
+    if (old === now || this.isGone) return;
+    const message = isNews && now ? `your role on this board is ${now} now` : '';
+    this.dispatchEvent(new CustomEvent('rights', { detail: { message } }));
+  }
   /** The number of notes of the board, also of those that are not in memory. */
   get total() { return this.isPart ? this.#region.total : this.notes.size; }
-  /** Whether only the notes around what the user sees are in memory. */
+  /** Whether only the notes around the visible area are in memory. */
   get isPart() { return this.#region.isPart; }
   /** The other people on this board. */
   get presence() { return this.session.people.filter((each) => each.board === this.id); }
@@ -106,7 +137,10 @@ export class LiveBoard extends EventTarget {
     const isThere = this.session.overlay.values(`Board/${this.id}`) !== null;
     if (this.session.boardsAreKnown && this.isGone === isThere) {
       this.isGone = !isThere;
-      if (this.isGone) this.dispatchEvent(new CustomEvent('gone'));
+      // The new roles arrive before what they hide.
+      const isDeleted = change.deleted?.has(this.id) || this.role !== null;
+      this.goneBecause = isDeleted ? `the board “${this.#name}” was deleted` : `you no longer see the board “${this.#name}”: your role on it has ended`;
+      if (this.isGone) this.dispatchEvent(new CustomEvent('gone', { detail: { message: this.goneBecause } }));
     }
   }
 
@@ -247,7 +281,7 @@ export class LiveBoard extends EventTarget {
     if (overlay.values(`Note/${values.from}`)?.board !== this.id) return null;
     // Its end may be on another board, or too far away to be in memory; it goes when its end is deleted here.
     if (!overlay.values(`Note/${values.to}`) && this.session.stored(values.to)) return null;
-    return { id, from: values.from, to: values.to, label: values.label ?? '', unsent: overlay.isUnsent(`Link/${id}`) };
+    return { id, from: values.from, to: values.to, label: values.label ?? '', creator: values.creator ?? '', unsent: overlay.isUnsent(`Link/${id}`) };
   }
 
   /** The edits that lead from the old text to the new one: those of the commit where they do, else by comparison.
@@ -261,7 +295,7 @@ export class LiveBoard extends EventTarget {
         const made = fromBytes(exact, old.text);
         const [first, last] = [made[0], made[made.length - 1]];
         const grown = made.reduce((sum, each) => sum + each.insertion.length - each.length, 0);
-        // A cheap check that they start from what is visible.
+        // A cheap check that they start from the visible text.
         if (old.text.length + grown === note.text.length && note.text.startsWith(old.text.slice(0, first.offset))
           && note.text.endsWith(old.text.slice(last.offset + last.length))) found = made;
       } catch {
@@ -278,7 +312,7 @@ export class LiveBoard extends EventTarget {
     this.typed.end = moved(this.typed.end, list, () => false);
   }
 
-  /** Remembers where the user has written last: what is typed there continues it.
+  /** Records where the user has written last, because text that is typed there continues that edit.
    * @param {string} object @param {number} end */
   remember(object, end) { this.typed = { object, end }; }
 

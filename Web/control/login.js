@@ -2,7 +2,7 @@
 // without the server, and compared with the server's before anything is sent.
 
 /** @typedef {import('./account.js').Account} Account */
-/** @typedef {Account & {user: string}} Known */
+/** @typedef {Account & {user: string, principal?: string, grants?: import('./rights.js').Grant[]}} Known  the roles are those of the last connection */
 
 /** The time between looks at the account, in milliseconds. */
 const pause = 5000;
@@ -12,13 +12,13 @@ export class Login {
    * @type {Known | null} */
   account = null;
   isSignedOut = false;
-  /** Why the server does not let this page in.
+  /** The reason why the server does not let this page in.
    * @type {'notAllowed' | 'outdated' | null} */
   refused = null;
   refusal = '';
   /** Whether the server has a newer build of the page. */
   update = false;
-  /** Called when the login has ended, or the page can't go on. */
+  /** Called when the login has ended, or the page can't continue. */
   onend = () => {};
   /** Called when something else has changed. */
   onchange = () => {};
@@ -39,7 +39,7 @@ export class Login {
 
   get #key() { return ['account', this.#environment.root.href]; }
 
-  /** Finds the account: the one that the server names, or without the server the last one.
+  /** Finds the account: the account that the server names, or the last one without the server.
    * @param {Account | null} found the server's answer
    * @returns {Promise<Known | null>} null without one, and if the user has to log in */
   async find(found) {
@@ -53,15 +53,25 @@ export class Login {
       this.#end();
       return null;
     }
-    this.account = { ...found, user: found.user ?? 'browser' };
+    const [last] = await this.storage.list(this.#key).catch(() => []);
+    const roles = last?.[1]?.user === found.user && last[1].store === found.store ? { principal: last[1].principal, grants: last[1].grants } : {};
+    this.account = { ...found, ...roles, user: found.user ?? 'browser' };
     this.#keep();
     return this.account;
   }
 
+  /** Keeps the roles, for starts without the server.
+   * @param {import('./rights.js').Rights} rights */
+  remember({ user, grants, strongest }) {
+    if (!this.account) return;
+    Object.assign(this.account, { principal: user, grants, role: strongest ?? '' });
+    this.#keep();
+  }
+
   #keep() { this.storage.change({ put: [[this.#key, this.account]] }).catch(() => {}); }
 
-  /** Whether a connection is this account's, in the same store. If not, the page is loaded again: the cookie is another
-   * user's by now, and nothing of this page is for them.
+  /** Whether a connection is this account's, in the same store. If not, the page is loaded again: the cookie now
+   * belongs to another user, who must not see the objects of this page.
    * @param {any} welcome */
   verify(welcome) {
     const store = String(welcome.head?.store ?? '').replace(/-/g, '');

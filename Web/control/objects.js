@@ -23,7 +23,7 @@ export class Objects {
   isReady(intent) {
     let isReady = true;
     for (const { kind, object, texts, set, base } of intent.changes) {
-      // A text leaves when the composition ends: until then it may not be rebased.
+      // A text is sent when the composition has ended, because it must not be rebased before.
       if (this.#session.overlay.isComposed(object) && ('text' in texts || 'text' in set)) return false;
       if (kind !== 'update' || Object.keys(texts).length === 0) continue;
       this.#session.overlay.rebase(object);
@@ -108,7 +108,7 @@ export class Objects {
     return undefined;
   }
 
-  /** What a note is called until the server gives it a number: +1, +2.
+  /** The name of a note until the server gives it a number: +1, +2.
    * @param {string} object */
   provisionalNumber(object) {
     let number = this.#provisional.get(object);

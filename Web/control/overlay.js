@@ -1,7 +1,7 @@
 // What the user sees: the server's objects with the unsent edits on top. A text is a stack of layers, each a difference
 // from the one below: the stored text, then the intents in their order. While a layer is on its way, or the user
-// composes a character, the stack stays as it is, because it is not known which of the others' edits the server has
-// ordered before it. Afterwards the layers are rebased over the difference.
+// composes a character, the stack is not rebased, because it is not known which edits of others the server has ordered
+// before it. Afterwards the layers are rebased over the difference.
 
 import { entityOf, idOf } from '../keep/intents.js';
 import { apply, differences, rebase } from './splices.js';

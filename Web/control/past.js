@@ -92,7 +92,7 @@ export class Past {
    * @param {Date} date */
   async revisionAt(date) { return Number((await this.#connection.revisionAt(date.getTime() * 1000)).revision); }
 
-  /** Where the value of a property comes from.
+  /** The origin of a property's value.
    * @param {string} id @param {string} property */
   async why(id, property) {
     const origin = await this.#connection.valueOrigin({ id, entity: 'Note' }, property);
@@ -103,7 +103,7 @@ export class Past {
     };
   }
 
-  /** Gives notes the values that they had: those that are present in one step, deleted ones come back.
+  /** Gives notes the values that they had: present objects are restored in one step, deleted ones return.
    * @param {string[]} ids @param {number} revision */
   async restore(ids, revision) {
     const past = await this.at(revision);

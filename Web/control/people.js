@@ -50,7 +50,7 @@ export class Presence {
 
   #flush() {
     if (!this.#place || this.#isWaiting) return;
-    // Alone, only the board and the note count: they are there for the next person who comes.
+    // If nobody else is connected, only the board and the note are sent, for the next person who connects.
     const { cursor, caret, view, ...rest } = this.#place;
     const state = toState({ ...(this.#others.length > 0 ? this.#place : rest), color: this.#color });
     const text = JSON.stringify(state);
@@ -137,4 +137,4 @@ export function fromState({ session, author, state }) {
 }
 
 /** @param {unknown} value @returns {value is string} */
-const isID = (value) => typeof value === 'string' && /^[a-hj-kmnp-s][0-9a-hjkmnp-tv-z]{25}$/.test(value);
+export const isID = (value) => typeof value === 'string' && /^[a-hj-kmnp-s][0-9a-hjkmnp-tv-z]{25}$/.test(value);

@@ -103,7 +103,7 @@ export class Region {
     if (this.#wanted && area) this.look(this.#wanted);
   }
 
-  /** Follows what the user sees, if that is not in memory.
+  /** Follows the visible area if it is not in memory.
    * @param {Area} area in points */
   look(area) {
     this.#wanted = area;
@@ -131,7 +131,7 @@ export class Region {
   }
 }
 
-/** Whether a region contains what is seen, and a quarter of a screen around it.
+/** Whether a region contains the visible area and a quarter of a screen around it.
  * @param {Area | null} covered @param {Area} seen */
 function serves(covered, seen) {
   if (!covered) return false;

@@ -11,12 +11,13 @@ import { parseFragment, Server } from './account.js';
 import { Board } from './board.js';
 import { Boards } from './boards.js';
 import { browser } from './browser.js';
-import { retry } from './conflicts.js';
+import { resolve, retry, withMerge } from './conflicts.js';
 import { Login } from './login.js';
 import { Objects } from './objects.js';
 import { Overlay } from './overlay.js';
-import { Presence } from './people.js';
+import { isID, Presence } from './people.js';
 import { patience, statusOf } from './status.js';
+import { Rights } from './rights.js';
 import { Steps } from './steps.js';
 
 /** @typedef {import('../net/connection.js').Connection} Connection */
@@ -29,6 +30,7 @@ const [copyDelay, copyPatience] = [5000, 1500];
 
 export class Session extends EventTarget {
   user = { name: '', role: '', canWrite: false };
+  rights = new Rights('', [{ role: 'reader' }]);
   /** The board that the address asks for.
    * @type {string | null} */
   boardID = null;
@@ -97,7 +99,10 @@ export class Session extends EventTarget {
     const { connect, root, program } = this.#environment;
     const url = new URL('v1/socket', root);
     url.protocol = url.protocol.replace('http', 'ws');
-    return connect({ url: url.href, identity: { replica, lastSequence, author, program } });
+    const connection = connect({ url: url.href, identity: { replica, lastSequence, author, program } });
+    // Before unanswered edits are sent again: the cookie may be another user's by now.
+    connection.accepts = (/** @type {any} */ welcome) => this.#login.verify(welcome);
+    return connection;
   }
 
   // ---- Start
@@ -110,17 +115,26 @@ export class Session extends EventTarget {
     if (secret) {
       // The secret does not stay in the address, nor in the browser's history.
       environment.replaceFragment(board ? `#board=${encodeURIComponent(board)}` : '');
-      const failure = await this.#server.login(secret);
-      if (failure) this.notice(failure);
+      await this.#useSecret(secret, board);
     }
     const [account] = await Promise.all([this.#server.account(), this.#openStorage()]);
     environment.onhide(() => { this.#saveCopies(); });
     environment.onshow(() => { this.unsent?.follow(); });
     this.later(() => this.announce(), patience);
     await this.#enter(account);
-    // Behind what the user waits for.
+    // Runs after the parts that the user waits for.
     this.#reloadsOffline = await environment.keepShell();
     this.announce();
+  }
+
+  /** Logs in with the secret of the address. A share link replaces no login that sees its board already.
+   * @param {{code: string} | {token: string}} secret @param {string | null} board */
+  async #useSecret(secret, board) {
+    const known = 'token' in secret && board && isID(board) ? await this.#server.account() : null;
+    if (board && known?.user && await this.#server.sees(board)) return;
+    const failure = await this.#server.login(secret);
+    if (failure) this.notice(failure);
+    else if (known?.user) this.notice(`the link has replaced the login of ${known.user}; stickies login --browser signs you in again`);
   }
 
   async #openStorage() {
@@ -145,7 +159,7 @@ export class Session extends EventTarget {
    * @param {boolean} isReachable whether the server has just answered: then its objects come sooner than the copies */
   async #openAccount(account, isReachable) {
     const environment = this.#environment;
-    this.#setUser(account.user, account.role);
+    this.#setUser(account.user, account.principal ?? '', rolesOf(account));
     const owner = { store: account.store, user: account.user };
     const connection = this.#makeConnection(this.connection.identity.replica, 0, account.user);
     this.connection = connection;
@@ -167,6 +181,7 @@ export class Session extends EventTarget {
     unsent.isVisible = (intent) => this.objects.isVisible(intent);
     connection.onchange = (change) => this.#publish(change);
     connection.onstate = (state) => this.#connectionDidChange(state);
+    connection.onrights = () => this.#readRights();
     connection.onpresence = (list) => this.#receivePresence(list);
     connection.ondiverged = () => this.notice('the server was restored to an earlier state');
     const [boards, tags] = [connection.subscribe({ entity: 'Board' }), connection.subscribe({ entity: 'Tag' })];
@@ -194,13 +209,26 @@ export class Session extends EventTarget {
     this.#emit('boards');
   }
 
-  /** @param {string} name @param {string} role */
-  #setUser(name, role) {
-    // A role is missing without accounts, and then the user is the machine's owner.
-    this.user = { name, role: role || 'owner', canWrite: role !== 'reader' };
+  /** @param {string} name @param {string} principal @param {import('./rights.js').Grant[]} grants */
+  #setUser(name, principal, grants) {
+    this.rights = new Rights(principal, grants);
+    this.user = { name, role: this.rights.strongest ?? '', canWrite: this.rights.canWrite };
   }
 
-  /** Ends the connection: the login is over. */
+  /** Takes over the roles of the connection, which may have changed. */
+  #readRights() {
+    const { author, principal = '', grants = [], role = '' } = this.connection.welcome;
+    const before = this.rights;
+    const roles = grants.map((/** @type {any} */ each) => (each.scope ? { role: each.role, scope: idText(each.scope) } : { role: each.role }));
+    this.#setUser(author, principal, roles.length > 0 ? roles : grantsOf(role));
+    if (JSON.stringify([before.user, before.grants]) === JSON.stringify([this.rights.user, this.rights.grants])) return;
+    this.#login.remember(this.rights);
+    for (const board of this.#open) board.rightsDidChange(before, this.#wasLive);
+    this.#emit('boards');
+    this.announce();
+  }
+
+  /** Ends the connection, because the login has ended. */
   #end() {
     if (this.unsent) this.unsent.isLive = false;
     this.connection.stop();
@@ -226,8 +254,8 @@ export class Session extends EventTarget {
       if (unsent) unsent.isLive = false;
       if (!this.#login.verify(welcome)) return;
       this.#isVerified = true;
+      this.#readRights();
       this.#wasLive = true;
-      this.#setUser(welcome.author, state.role ?? '');
       this.#connect();
       if (unsent) {
         unsent.isLive = true;
@@ -250,7 +278,7 @@ export class Session extends EventTarget {
 
   // ---- Objects
 
-  /** An object as the server has it, or had it when it was seen last.
+  /** An object in the server's newest known state.
    * @param {string} id */
   stored(id) { return this.graph.get(id) ?? this.objects.fetched.get(id) ?? this.copies.get(id); }
 
@@ -313,7 +341,7 @@ export class Session extends EventTarget {
   // ---- Boards
 
   /** The boards by name, with the numbers of their notes. */
-  get boards() { return this.#boards.list([...this.#boardIDs, ...this.copies.boards], this.#open); }
+  get boards() { return this.#boards.list(() => [...this.#boardIDs, ...this.copies.boards], this.#open); }
   get #boardIDs() { return this.#boardQuery?.ids ?? []; }
 
   /** Shows a board. Close it when another one is shown.
@@ -332,25 +360,47 @@ export class Session extends EventTarget {
     if (await this.#boards.count(this.#environment.clock.now())) this.#emit('boards');
   }
 
+  /** Why the user can't make boards; '' if nothing speaks against it. */
+  get refusalOfNewBoard() { return this.rights.refusalOfBoard('insert'); }
   /** @param {string} name @returns {Promise<string>} the id of the new board */
   createBoard(name) { return this.#boards.create(name); }
   /** @param {string} id @param {string} name */
   renameBoard(id, name) { return this.#boards.rename(id, name); }
   /** @param {string} id */
   deleteBoard(id) { return this.#boards.delete(id); }
-  /** @param {string} id @returns {Promise<string>} the address of a page that shows the board to everyone who has it */
-  shareLink(id) { return this.#server.share(id, this.#environment.page); }
+  /** Why the user can't make share links to a board; '' if nothing speaks against it.
+   * @param {string} id */
+  refusalOfSharing(id) {
+    if (!this.#login.account?.accounts) {
+      return 'this server has no accounts, and a share link is one: make one for yourself first, with stickiesd user add NAME --role owner';
+    }
+    const role = this.rights.role(id);
+    return role === 'owner' ? '' : `only an owner can share a board: your role here is ${role ?? 'none'}`;
+  }
+  /** @param {string} id @param {number | null} [days] until its end; null for never
+   * @returns {Promise<string>} the address of a page that shows the board to everyone who has it */
+  shareLink(id, days = 30) { return this.#server.share(id, days, this.#environment.page); }
+  /** The share links to a board, without their secrets.
+   * @param {string} id */
+  shareLinks(id) { return this.#server.shares(id); }
+  /** @param {string} id of the link */
+  removeShareLink(id) { return this.#server.unshare(id); }
 
   // ---- Conflicts
 
   /** The edits that the server has refused or that lost to others, with both values. */
   get conflicts() {
-    return this.unsent?.conflicts((object) => this.overlay.values(object)?.number ?? this.objects.provisionalNumber(object)) ?? [];
+    const all = this.unsent?.conflicts((object) => this.overlay.values(object)?.number ?? this.objects.provisionalNumber(object)) ?? [];
+    return all.map(({ edit, ...each }) => withMerge(this, each, edit));
   }
 
   /** Makes an edit again: the user's value wins.
    * @param {string} key */
   retry(key) { retry(this, key, [...this.#open][0]); }
+
+  /** Sets a value that the user has written with both in view.
+   * @param {string} key @param {string} value */
+  resolve(key, value) { resolve(this, key, value); }
 
   /** Gives the own value up.
    * @param {string} key */
@@ -409,7 +459,7 @@ export class Session extends EventTarget {
 
   /** Announces the status if it has changed. */
   announce() {
-    const text = JSON.stringify([this.status, this.user, this.steps?.canUndo, this.steps?.canRedo]);
+    const text = JSON.stringify([this.status, this.user, this.rights.grants, this.steps?.canUndo, this.steps?.canRedo]);
     if (text === this.#lastStatus) return;
     this.#lastStatus = text;
     this.#emit('status');
@@ -420,5 +470,18 @@ export class Session extends EventTarget {
   notice(message) { this.dispatchEvent(new CustomEvent('notice', { detail: { message } })); }
 
   /** @param {string} name */
-  #emit(name) { this.dispatchEvent(new CustomEvent(name)); }
+  #emit(name) {
+    if (name === 'boards') this.#boards.invalidate();
+    this.dispatchEvent(new CustomEvent(name));
+  }
 }
+
+/** The roles with which a page starts: those of the last connection, unless the server names another role now.
+ * @param {import('./login.js').Known} account */
+function rolesOf({ grants, role }) {
+  return grants && (new Rights('', grants).strongest ?? '') === (role || 'owner') ? grants : grantsOf(role);
+}
+
+/** The roles of a user of whom only the strongest one is known. Without accounts there is none, and the user may do everything.
+ * @param {string} role */
+function grantsOf(role) { return role && role !== 'owner' ? [{ role }] : []; }

@@ -1,5 +1,5 @@
-// The status that the user sees. It is always true: it is computed from what is known at the moment, and announced when
-// that changes.
+// The status that the user sees. It is always true: it is computed from the present state, and announced when that
+// changes.
 
 /** @typedef {'connecting' | 'live' | 'reconnecting' | 'offline' | 'readOnly' | 'notAllowed' | 'signedOut' | 'outdated'} Kind */
 /** @typedef {'durable' | 'evictable' | 'none'} Keeps  how the browser keeps unsent edits */
@@ -29,7 +29,14 @@ function kindOf({ connection, isRefused, isSignedOut, canWrite, wasLive, lostFor
 }
 
 /** @param {Kind} kind @param {Facts} facts */
-function message(kind, { unsent, keeps, refusal, update }) {
+function message(kind, facts) {
+  const { parked } = facts;
+  const refused = parked > 0 ? `; ${parked === 1 ? '1 edit was' : `${parked} edits were`} refused, and can be repaired` : '';
+  return `${sentence(kind, facts)}${kind === 'signedOut' || kind === 'notAllowed' ? '' : refused}`;
+}
+
+/** @param {Kind} kind @param {Facts} facts */
+function sentence(kind, { unsent, keeps, refusal, update }) {
   const edits = unsent === 1 ? '1 edit' : `${unsent} edits`;
   const kept = keeps === 'none' ? 'kept in this page only, so leave it open' : keeps === 'durable'
     ? 'kept in this browser' : 'kept in this browser, which may remove them if its disk is full';
@@ -43,7 +50,7 @@ function message(kind, { unsent, keeps, refusal, update }) {
     case 'offline': return `the server can’t be reached${waiting}`;
     case 'readOnly': return 'you can read this board, but not change it';
     case 'notAllowed': return refusal || 'you are not allowed to see this';
-    case 'signedOut': return unsent > 0 ? `signed out; ${edits} ${unsent === 1 ? 'stays' : 'stay'} here until you sign in again` : 'signed out';
+    case 'signedOut': return `signed out${unsent > 0 ? `; ${edits} ${unsent === 1 ? 'stays' : 'stay'} here until you sign in again` : ''}. Open a share link, or sign in with the link that this command prints: stickies login --browser`;
     case 'outdated': return 'this page is older than the server; reload it';
     default: return kind;
   }

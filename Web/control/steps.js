@@ -15,6 +15,9 @@ export class Steps {
   /** The newest restore, until the next edit: it is undone by its revision.
    * @type {number | null} */
   #restored = null;
+  /** The groups of steps without an effect: undo and redo go on to the next one.
+   * @type {Set<number>} */
+  #ignored = new Set();
   #isAsking = false;
 
   /** @param {import('./session.js').Session} session @param {string} scope
@@ -33,6 +36,10 @@ export class Steps {
 
   /** @param {Gesture} gesture */
   end(gesture) { gesture.group = this.gesture('').group; }
+
+  /** A step has no effect: what it made, it has removed.
+   * @param {Gesture} gesture */
+  ignore({ group }) { this.#ignored.add(group); }
 
   /** The undo group of an edit.
    * @param {Gesture} gesture */
@@ -73,8 +80,9 @@ export class Steps {
     try {
       return await unsent.after(async () => {
         const scope = idHex(this.scope);
-        const { undo, redo } = await connection.undoState(scope);
-        const step = isRedo ? redo : undo;
+        const next = async () => (await connection.undoState(scope))[isRedo ? 'redo' : 'undo'];
+        let step = await next();
+        for (; restored === null && this.#ignored.has(Number(step?.group?.group)); step = await next()) await connection.undo({ scope, redo: isRedo });
         const { conflicts } = await connection.undo(restored === null ? { scope, redo: isRedo } : { revision: restored });
         this.#restored = null;
         const name = restored === null ? step?.group?.name : 'Restore';
@@ -89,7 +97,7 @@ export class Steps {
     }
   }
 
-  /** Restores objects on the server, behind the edits made so far.
+  /** Restores objects on the server, after the edits made so far.
    * @param {{revision?: number, id: {id: string, entity: string}, contents?: boolean}} state */
   async restore(state) {
     const { unsent, connection } = this.#session;

@@ -1,5 +1,5 @@
-// Copies of the boards that were seen last, so that a reload shows them while the server is away. They can be thrown away
-// at any time: only unsent edits are precious. A board that is too large has none.
+// Copies of the boards that were seen last, so that a reload shows them while the server can't be reached. They can be
+// deleted at any time, unlike unsent edits. A board that is too large has no copy.
 
 /** @typedef {import('../control/overlay.js').Stored} Stored */
 /** @typedef {{board: string, at: number, objects: Stored[]}} Copy */
@@ -30,7 +30,7 @@ export class Copies {
     try {
       found = await this.#storage.list(this.#key);
     } catch {
-      // Without them, the board is empty until the server is back.
+      // Without copies, the board is empty until the server is back.
     }
     found.sort(([, a], [, b]) => (a.board === '' ? -1 : b.board === '' ? 1 : b.at - a.at));
     const old = found.splice(1 + maximumBoards);
@@ -58,7 +58,8 @@ export class Copies {
     return { notes: this.#of(board, 'Note'), links: this.#of(board, 'Link') };
   }
 
-  /** Forgets the copies of a board in memory: the server's objects are there. An empty id means boards and tags.
+  /** Removes the copies of a board from memory, because the server's objects have arrived.
+   * An empty id means boards and tags.
    * @param {string} board */
   drop(board) {
     for (const id of this.#boards.get(board) ?? []) this.#objects.delete(id);
@@ -81,7 +82,7 @@ export class Copies {
       if (isTooLarge) return void await this.#storage.change({ remove: [put[0]] });
       await this.#storage.change({ put: [put] });
     } catch {
-      // A full disk: the copy is not needed, unsent edits come first.
+      // The disk is full. The copy is removed to leave the space to unsent edits.
       await this.#storage.change({ remove: [put[0]] }).catch(() => {});
     }
   }

@@ -1,5 +1,5 @@
 // Commits under the ids of tabs that have ended: the server may have carried them out, and answers a repetition only to
-// the same replica. Each such replica has a connection of its own while something is unanswered.
+// the same replica. Each such replica has its own connection until all its commits are answered.
 
 /** @typedef {import('../net/connection.js').Connection} Connection */
 
@@ -41,7 +41,7 @@ function untilLive(connection) {
   return new Promise((resolve, reject) => {
     connection.onstate = ({ kind, message }) => {
       if (kind === 'live') resolve();
-      // The edits stay; they are tried again later.
+      // The edits are kept and sent again later.
       if (kind === 'refused' || kind === 'closed') reject(Object.assign(new Error(message), { code: 'unavailable' }));
     };
   });

@@ -74,7 +74,7 @@ export function merge(changes, later) {
         result.set(next.object, { ...next, ...(earlier.base === undefined ? {} : { base: earlier.base }) });
         continue;
       }
-      // What the step itself made for the object, such as a link, goes with it.
+      // Objects that the step itself made for the deleted object, such as a link, are dropped, too.
       for (const [object, each] of result) if (each.kind === 'insert' && refersTo(each, next.object)) result.delete(object);
     }
   }
@@ -197,7 +197,7 @@ export function toForm(intent) {
   return { form, before };
 }
 
-/** A change is two in the form if its text was seen at another revision than the rest.
+/** A change becomes two changes in the form if its text has another base than the rest.
  * @param {Change} each */
 function formsOf(each) {
   const { kind, object, base } = each;

@@ -1,10 +1,10 @@
 // The queue of unsent edits, without storage, network or clock: each event returns the actions that follow from it.
 //
-// An intent is queued, is marked as having left before its first byte leaves, and disappears when the server's answer
-// has arrived and its effects are visible. A refused intent is parked: it stays until the user retries or discards it,
-// and blocks only intents that need an object which it makes. Intents leave in their order. One that touches an object
-// of an unanswered intent waits, with all behind it; later edits of the same step join it meanwhile. So each note has one write
-// in flight and the newest state behind it.
+// An intent is queued, is marked as sent (`left`) before its first byte is sent, and is removed when the server's
+// answer has arrived and its effects are visible. A refused intent is parked: it stays until the user retries or
+// discards it, and blocks only intents that need an object which it inserts. Intents are sent in their order. An intent
+// that touches an object of an unanswered intent waits, and so do all later ones. Later edits of the same step are
+// merged into a waiting intent. Each note therefore has one write in flight and at most one that waits.
 
 import { entityOf, idOf, isTemporary, merge, rename, subjects } from './intents.js';
 
@@ -17,13 +17,13 @@ import { entityOf, idOf, isTemporary, merge, rename, subjects } from './intents.
  *  | {do: 'settle', removed: number[], stored: Intent[]}} Action
  *  store, leave and settle are durable when `stored`, `hasLeft` is called. */
 
-/** The least time between two transactions of one step, in milliseconds. */
+/** The minimum time between two transactions of one step, in milliseconds. */
 export const interval = 50;
-/** The time after which a transaction is sent again that the server could not carry out. */
+/** The time after which a transaction that the server could not carry out is sent again. */
 export const retryDelay = 2000;
-/** The most intents without an answer. */
+/** The maximum number of intents without an answer. */
 const maximumInFlight = 32;
-/** Properties of a note's place: a lost move is one conflict, and one that wins is visible anyway. */
+/** The properties of a note's place. A lost move is reported as one conflict; a move that wins is visible anyway. */
 const frame = ['x', 'y', 'width', 'height', 'z'];
 
 export class Queue {
@@ -33,7 +33,7 @@ export class Queue {
   /** Refused intents.
    * @type {Map<number, Intent>} */
   parked = new Map();
-  /** Intents from this number on wait, behind an undo. */
+  /** Intents from this number on wait until an undo is answered. */
   barrier = Infinity;
   #next = 1;
   #replica;
@@ -90,7 +90,7 @@ export class Queue {
     if (last) {
       last.changes = merge(last.changes, changes);
       last.version += 1;
-      // Edits made without the server do not overwrite what others did meanwhile.
+      // Edits that were made offline must not overwrite the changes of other users.
       if (about.policy === 'storeTrump') last.policy = about.policy;
       if (last.changes.length > 0) return this.#store(last);
       this.entries.pop();
@@ -123,7 +123,7 @@ export class Queue {
     return [{ do: 'store', intent }];
   }
 
-  /** An intent is durable in the version at the time of its action.
+  /** Records that an intent is durable, in the version that it had at its `store` action.
    * @param {number} number @returns {Action[]} */
   stored(number) {
     const version = this.#storing.get(number);
@@ -147,7 +147,7 @@ export class Queue {
 
   // ---- Sending
 
-  /** The intents that leave now, and the time at which to ask again.
+  /** The intents to send now, and the time at which to call this again.
    * @param {number} now in milliseconds @param {string} at the same as text
    * @param {(intent: Intent) => boolean} isReady whether the state that an intent refers to is known
    * @returns {{actions: Action[], wake: number}} */
@@ -187,7 +187,7 @@ export class Queue {
     return { actions, wake };
   }
 
-  /** The parked intent that makes what a queued one needs; 0 if it was discarded.
+  /** The parked intent that makes an object which a queued intent needs; 0 if it was discarded.
    * @param {Intent} intent */
   #orphaned(intent) {
     for (const name of subjects(intent).needs) {
@@ -365,7 +365,7 @@ export class Queue {
     return actions;
   }
 
-  /** Removes a parked intent, and those that need an object which only it makes.
+  /** Removes a parked intent, and the intents that need an object which only it makes.
    * @param {number} number @returns {Action[]} */
   discard(number) {
     const intent = this.parked.get(number);
@@ -451,7 +451,7 @@ export function conflicts(parked, numberOf) {
       property, kind: found?.kind === 'deleted' ? 'deleted' : intent.parked?.code ?? '',
       mine: change.kind === 'delete' ? null : isPlace ? change.set : text ? textAfter(text[1]) : found?.mine ?? change.set[String(property)] ?? null,
       theirs: isPlace ? place(intent) : found?.theirs ?? null,
-      author: found?.author ?? '', when: new Date(intent.made), reason: intent.parked?.message ?? '',
+      edit: text?.[1], author: found?.author ?? '', when: new Date(intent.made), reason: intent.parked?.message ?? '',
     };
   });
 }

@@ -1,5 +1,5 @@
-// The browser's storage: unsent edits, and copies of the boards that were seen last. The first are precious, the copies
-// can be thrown away at any time. Keys are lists; a list that another one begins with is its prefix.
+// The browser's storage: unsent edits, and copies of the boards that were seen last. Unsent edits must not be lost;
+// copies can be deleted at any time. A key is a list, and the beginning of such a list is a prefix.
 
 /** @typedef {(string | number)[]} Key */
 /** @typedef {{put?: [Key, unknown][], remove?: Key[], ifPresent?: Key[], isStrict?: boolean}} Change
@@ -63,7 +63,7 @@ function done(request) {
   });
 }
 
-/** A storage in memory, for a browser without one. What it holds ends with the page.
+/** A storage in memory, for a browser without one. Its contents are lost with the page.
  * @param {Map<string, unknown>} [entries] @returns {Storage} */
 export function memoryStorage(entries = new Map()) {
   const starts = (/** @type {Key} */ key, /** @type {Key} */ prefix) => prefix.every((each, index) => key[index] === each);

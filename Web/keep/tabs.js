@@ -1,10 +1,10 @@
 // Which tabs of this browser are alive. Each tab holds a Web Lock with the name of its replica, which the browser
-// releases when the tab ends, even if it crashes; another tab that waits for it takes over the unsent edits. Where
-// there are no locks (plain HTTP), the tabs ask each other. A wrong answer does no harm: storage decides who sends.
+// releases when the tab ends, even if it crashes; another tab that waits for it takes over the unsent edits. Without
+// locks (on plain HTTP), the tabs ask each other. A wrong answer does no harm: storage decides who sends.
 
 /** @typedef {{hold: (name: string) => void, ended: (name: string, body: () => Promise<void>) => void, close: () => void}} Tabs */
 
-/** The time that a tab has to answer, and the time until it is asked again, in milliseconds. */
+/** The time within which a tab must answer, and the time until the next question, in milliseconds. */
 const [patience, pause] = [500, 30_000];
 
 /** @param {LockManager | undefined} locks

@@ -1,5 +1,5 @@
-// Carries out what the queue of unsent edits decides: stores them in the browser before they are sent, sends them, and
-// takes over those of tabs that have ended.
+// Carries out the decisions of the queue of unsent edits: stores edits in the browser before they are sent, sends them,
+// and takes over the edits of tabs that have ended.
 
 import { conflicts, Queue } from './queue.js';
 import { entityOf, formValue, fromForm, toForm, toTransaction } from './intents.js';
@@ -28,7 +28,7 @@ export class Unsent {
   /** Called with a sentence for the user.
    * @type {(message: string) => void} */
   onnotice = () => {};
-  /** Whether intents can leave now: the server is connected, and what is shown is its newest state. */
+  /** Whether intents can be sent now: the server is connected, and the shown state is its newest one. */
   isLive = false;
   /** Whether the objects that an intent changes are known as they are on the server.
    * @type {(intent: Intent) => boolean} */
@@ -126,7 +126,7 @@ export class Unsent {
     const adopted = this.queue.adopt(intents);
     const put = adopted.map((each) => /** @type {[Key, unknown]} */ ([this.#key(each.number), toForm(each)]));
     const isMine = await this.storage.change({ put, remove: keys, ifPresent: keys, isStrict: true }).catch(() => null);
-    // Not before, and not if the old records stay: they would be found again.
+    // If the replica were no longer followed while its old records exist, they would be found again.
     if (isMine !== null) this.#followed.delete(replica);
     if (isMine) for (const each of adopted) this.#kept.add(each.number);
     else if (isMine === false) this.queue.taken(new Set(adopted.map((each) => each.number)));
@@ -151,7 +151,7 @@ export class Unsent {
     this.onstatus();
   }
 
-  /** Sends what can leave. Call it when something has changed that an intent waits for. */
+  /** Sends the intents that are ready. Call it after each event that an intent may wait for. */
   pump() {
     if (!this.isLive) return;
     const now = this.#clock.now();
@@ -290,7 +290,7 @@ export class Unsent {
     this.visible();
   }
 
-  /** Tells the user what the answer means beyond the parked edits.
+  /** Informs the user of the consequences of the answer other than parked edits.
    * @param {Intent} intent @param {any[]} found */
   #notify(intent, found) {
     const own = new Set(intent.changes.map((each) => each.object));
@@ -329,7 +329,7 @@ export class Unsent {
 
   // ---- Undo
 
-  /** Runs a request of the server behind all edits made so far, and before all later ones.
+  /** Runs a request of the server after all edits made so far, and before all later ones.
    * @template T
    * @param {() => Promise<T>} request
    * @returns {Promise<T>} */

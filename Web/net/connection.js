@@ -1,5 +1,5 @@
-// A connection to the server by the names of its model: queries, commits, requests and presence. It reconnects by
-// itself, and keeps unanswered commits and the results of queries meanwhile.
+// A connection to the server that uses the names of the model: queries, commits, requests and presence. It reconnects
+// automatically, and keeps unanswered commits and the results of queries until then.
 import { Graph, emptyChange } from '../context/graph.js';
 import { hex } from '../wire/forms.js';
 import { Link } from './link.js';
@@ -16,8 +16,8 @@ import { Link } from './link.js';
  */
 
 /**
- * A request that the server did not carry out. Codes are those of docs/protocol.md, and `outdated`: a commit was made
- * from a past that the restored store does not have, and has to be made again from the present objects.
+ * A request that the server did not carry out. Codes are those of docs/protocol.md, and `outdated`: a commit is based
+ * on a state that the restored store does not have, and has to be made again from the present objects.
  */
 export class Refusal extends Error {
   /**
@@ -44,10 +44,10 @@ export class Query {
     this.connection = connection;
     this.id = id;
     this.wanted = wanted;
-    /** Of a window: the rows before limit and offset. */
+    /** For a window: the number of rows without limit and offset. */
     this.total = 0;
     /**
-     * Why the server does not follow the query.
+     * The reason why the server does not follow the query.
      * 
      * @type {Refusal|undefined}
      */
@@ -65,7 +65,7 @@ export class Query {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // A refusal that no caller awaits is no unhandled error: `refusal` has it, too.
+    // Prevents an unhandled rejection if no caller awaits `ready`; the refusal is also in `refusal`.
     this.ready.catch(() => {});
   }
 
@@ -87,21 +87,21 @@ export class Connection extends Link {
   constructor(options) {
     super(options);
     this.newID = options.newID ?? (() => hex(crypto.getRandomValues(new Uint8Array(16))));
-    /** The replica and the highest sequence of its transactions: the owner keeps them before a commit. */
+    /** The replica and the highest sequence of its transactions. The owner stores them before a commit. */
     this.identity = { ...options.identity };
     this.graph = new Graph();
     this.lastQuery = 0;
-    /** From 1: the link's own requests have the number 0. */
+    /** Numbers begin at 1, because the link's own requests have the number 0. */
     this.lastRequest = 0;
     /** @type {Map<number, Query>} */
     this.queries = new Map();
     /**
-     * What waits for the outcome of a transaction, by its id.
+     * The promises for the outcomes of transactions, by transaction id.
      * @type {Map<string, { resolve: Function, reject: Function }>}
      */
     this.commits = new Map();
     /**
-     * What waits for a reply.
+     * The promises for replies, by request.
      * @type {Map<number, { parts: any[], resolve: Function, reject: Function }>}
      */
     this.requests = new Map();
@@ -117,11 +117,11 @@ export class Connection extends Link {
     /** @type {(list: Presence[]) => void} */
     this.onpresence = () => {};
     /**
-     * Called when another instance has used the replica id, and a new one was taken.
+     * Called when another instance has used the replica id, and the connection has chosen a new one.
      * @type {(identity: import('./link.js').Identity) => void}
      */
     this.onidentity = () => {};
-    /** Called when the store turned out to have another past. */
+    /** Called when the history of the store differs from the one that was seen before. */
     this.ondiverged = () => {};
   }
 
@@ -153,7 +153,8 @@ export class Connection extends Link {
     };
     let isLoading = false;
     for (const action of actions) {
-      // Results that become complete together are one change. Each other one is announced before the next is applied.
+      // Results that become complete together are one change. Every other change is announced before the next one is
+      // applied.
       const isResult = action.type === 'loaded' || action.type === 'loadedWindow';
       if (isResult ? !isLoading : ['changed', 'saved', 'refusedQuery'].includes(action.type)) {
         announce();
@@ -169,8 +170,9 @@ export class Connection extends Link {
   /** @param {State} state */
   end(state) {
     super.end(state);
-    const { code = 'unavailable', message = 'the connection was closed' } = state;
-    for (const { reject } of this.commits.values()) reject(new Refusal({ code, message }, this.model));
+    const { message = 'the connection was closed' } = state;
+    // A refused session says nothing about the commits: its code is not theirs.
+    for (const { reject } of this.commits.values()) reject(new Refusal({ code: 'unavailable', message }, this.model));
     this.commits.clear();
   }
 
@@ -296,7 +298,7 @@ export class Connection extends Link {
     if (change.removed.size) this.notify(() => this.onchange(change));
   }
 
-  // ---- Commits. A sequence that is not given is the next one; it is unique within the replica, and rises.
+  // ---- Commits. The default sequence is the next one; sequences are unique within the replica and ascending.
 
   /**
    * @param {number} [sequence]
@@ -309,7 +311,7 @@ export class Connection extends Link {
   }
 
   /**
-   * Commits a transaction, now or when there is a connection again.
+   * Commits a transaction, immediately or after the next connect.
    * @param {{ sequence?: number, policy?: string, undo?: { scope: string, group: number, name: string },
    *   changes: import('../context/model.js').Change[] }} transaction an insert has the id `temporary N`, which other
    *   changes of the transaction can refer to
@@ -477,7 +479,7 @@ export class Connection extends Link {
   // ---- Presence
 
   /**
-   * Sets what other sessions see of this one; it is sent again after a reconnect.
+   * Sets the presence that other sessions see of this one. It is sent again after a reconnect.
    * @param {Uint8Array|Record<string, any>} state
    */
   presence(state) {

@@ -20,11 +20,11 @@ import { decodeToClient, encodeToServer } from '../wire/codec.js';
 
 const firstPause = 200;
 const longestPause = 10_000;
-/** After a connection that was live for so long, the pauses begin with the shortest again. */
+/** After a connection that was live for this time, the pauses begin with the shortest again. */
 const stableMilliseconds = 5_000;
-/** How long a socket may take to open. */
+/** The time within which a socket must open. */
 const openingMilliseconds = 10_000;
-/** How long the server may take to answer after the page was hidden, or the network was gone. */
+/** The time within which the server must answer after the page was hidden or the network was down. */
 const probeMilliseconds = 4_000;
 
 /** @type {Clock} */
@@ -58,12 +58,12 @@ export class Link {
     this.isHandling = false;
     this.attempts = 0;
     /**
-     * Since when the connection is live.
+     * The time since which the connection is live.
      * @type {number|undefined}
      */
     this.liveSince = undefined;
     /**
-     * The next attempt to connect, or the end of one.
+     * The timer of the next attempt to connect, or of the timeout of the present one.
      * @type {any}
      */
     this.retryTimer = undefined;
@@ -76,6 +76,13 @@ export class Link {
     this.state = { kind: 'closed' };
     /** @type {(state: State) => void} */
     this.onstate = () => {};
+    /**
+     * Whether a session is that of the owner's user; in another one nothing is sent, and the connection ends.
+     * @type {(welcome: any) => boolean}
+     */
+    this.accepts = () => true;
+    /** Called when the roles of the user have changed: `welcome.grants` has the new ones. */
+    this.onrights = () => {};
     this.wake = () => this.reconnectNow();
   }
 
@@ -139,8 +146,13 @@ export class Link {
       if (typeof data === 'string') throw new Error('it is text');
       message = decodeToClient(new Uint8Array(data));
     } catch (error) {
-      // The stream can no longer be trusted.
+      // After a malformed message, the rest of the stream is unreliable.
       this.lose(`the server's message is not understood: ${error instanceof Error ? error.message : error}`);
+      return;
+    }
+    if (message.kind === 'welcome' && !this.accepts(message.body)) {
+      // The commits without an answer are the owner's to keep.
+      this.end({ kind: 'closed', message: 'the server names another user' });
       return;
     }
     this.handle({ type: 'tick', milliseconds: this.now }, { type: 'received', message });
@@ -173,7 +185,7 @@ export class Link {
     this.setState({ kind: 'reconnecting', message, retryAt: this.clock.now() + pause });
   }
 
-  /** Connects at once, because the page is visible again or the network is back, or asks whether the server answers. */
+  /** Called when the page is visible again or the network is back: connects at once, or probes an open connection. */
   reconnectNow() {
     if (!this.isStarted || this.page?.visibilityState === 'hidden') return;
     if (!this.socket) {
@@ -200,8 +212,8 @@ export class Link {
   // ---- The replica
 
   /**
-   * Passes events to the replica, and performs its actions. Events that a handler adds wait for the end of the current
-   * one: messages leave in the order of their numbers.
+   * Passes events to the replica, and performs its actions. Events that a handler adds wait until the current event is
+   * handled, so that messages are sent in the order of their numbers.
    * @param {ReplicaEvent[]} events
    */
   handle(...events) {
@@ -247,7 +259,7 @@ export class Link {
   send(message) {
     const bytes = encodeToServer(message);
     if (this.welcome && bytes.length > this.welcome.maximumFrame) {
-      // The server would end the connection, and again after each reconnect.
+      // The server would close the connection because of this message, and again after each reconnect.
       const text = `the change has ${bytes.length} bytes, and the server accepts ${this.welcome.maximumFrame}`;
       const body = { code: 'limit', message: text, conflicts: [], violations: [], outcomeUnknown: false };
       this.handle({ type: 'received', message: { request: message.request, kind: 'refused', body } });
@@ -255,7 +267,8 @@ export class Link {
   }
 
   /**
-   * Replaces the role of the welcome by the strongest of new ones; none means that the user may do everything.
+   * Replaces the role of the welcome by the strongest role of the new grants. Without grants, the user may do
+   * everything.
    * @param {{ role: string }[]} grants
    */
   changeRole(grants) {
@@ -264,6 +277,7 @@ export class Link {
     const strongest = Math.max(...grants.map(({ role }) => order.indexOf(role)));
     this.welcome = { ...this.welcome, grants, role: grants.length ? order[strongest] ?? '' : 'owner' };
     if (this.state.kind === 'live') this.setState({ ...this.state, role: this.welcome.role });
+    this.notify(() => this.onrights());
   }
 
   /** Starts the timer of the replica's next tick, unless it fires earlier anyway. */

@@ -108,8 +108,8 @@ export function receiveRefusal(replica, query, refusal) {
 }
 
 /**
- * Handles the answer to one subscription. The last answer publishes what was held back, unless that query resumes: then
- * the advance at the end of its replay does.
+ * Handles the answer to one subscription. The last answer publishes the held-back revisions, unless its query resumes.
+ * In that case the advance at the end of the replay publishes them.
  * @param {Replica} replica
  * @param {boolean} mayPublish
  * @param {boolean} [wasAnswered]
@@ -152,7 +152,7 @@ export function receiveReset(replica, number) {
 function dropStaged(replica, number) { replica.staged = replica.staged.filter((delta) => delta.query !== number); }
 
 /**
- * Reloads a query whose store turned out to have another past.
+ * Reloads a query because the history of the store differs.
  * @param {Replica} replica
  * @param {number} query
  */
@@ -205,7 +205,7 @@ export function receiveDelta(replica, delta) {
 }
 
 /**
- * Whether a delta completes its revision: with one query it does, with several an advance does.
+ * Whether a delta completes its revision. It does for a single query; for several, an advance does.
  * @param {Replica} replica
  * @param {any} delta
  */
@@ -227,7 +227,7 @@ export function receiveAdvance(replica, revision, fingerprint) {
 }
 
 /**
- * Publishes everything up to `revision`, all of which has arrived.
+ * Publishes everything up to `revision`. All of it must have arrived.
  * @param {Replica} replica
  * @param {number} revision
  * @param {string} fingerprint
@@ -293,7 +293,7 @@ function takeUpdates(replica, revision) {
   /** @type {import('./replica.js').CommitUpdate[]} */
   const updates = [];
   const rest = [];
-  // Queries that resumed one after the other delivered their parts of a revision separately.
+  // Queries that resumed at different times delivered their parts of a revision separately.
   for (const delta of replica.staged.slice().sort((a, b) => a.revision - b.revision)) {
     const query = replica.numbers.get(delta.query);
     if (delta.revision > revision || query === undefined) {
@@ -369,7 +369,7 @@ export function receiveMovedAsReload(replica, number, query, request) {
 }
 
 /**
- * Makes the move the request that the server's answers name from here on.
+ * Records the request of the move, because the server's answers name it from now on.
  * @param {Replica} replica
  * @param {number} request
  * @param {number} query

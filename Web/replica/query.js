@@ -1,7 +1,7 @@
 // A query that the replica follows, across connections: FollowedQuery.swift.
 //
-// The owner holds a result from the first one on. Each query has the token of its own result, from which a reconnect
-// resumes, because one query may be reloading while the others advance.
+// After the first result, the owner always holds one. Each query has the token of its own result, because one query may
+// be reloading while the others advance. A reconnect resumes from that token.
 import { applyEdits, changeID } from '../context/edits.js';
 /** @typedef {import('./resume.js').Token} Token */
 
@@ -43,7 +43,7 @@ class IncomingResult {
         const { key } = changeID(change);
         const held = rows.get(key);
         if (change.kind === 'delete') {
-          // Its row stays in its place, empty: an insert that follows fills it.
+          // Keeps an empty row in its place. An insert that follows fills it.
           if (held) rows.set(key, undefined);
         } else if (change.kind === 'update') {
           // An object that was read later than the rest may already include this delta.
@@ -70,9 +70,9 @@ export class FollowedQuery {
    * @param {number|undefined} atMost
    */
   constructor(subscribe, atMost) {
-    /** The query as its owner wants it. */
+    /** The query that the owner has requested. */
     this.subscribe = subscribe;
-    /** The most objects that the owner accepts. */
+    /** The maximum number of objects that the owner accepts. */
     this.atMost = atMost;
     /**
      * `waiting`: the server does not follow the query.
@@ -99,7 +99,7 @@ export class FollowedQuery {
      */
     this.move = undefined;
     /**
-     * The place that the server was sent last, and that of the visible rows.
+     * The place that was last sent to the server. `visiblePlace` is the place of the visible rows.
      * @type {any}
      */
     this.sentPlace = undefined;
@@ -143,7 +143,7 @@ export class FollowedQuery {
     const since = this.resumeToken;
     const wasReceiving = this.isReceiving;
     this.accept(number, request);
-    // A server that resumes a reload does not know what it has sent; the result that it has begun counts.
+    // A server that resumes a reload has no record of what it had sent. The state of the reload counts.
     if (since) this.held = since;
     if (!wasReceiving && since) this.result = 'current';
   }
@@ -164,7 +164,8 @@ export class FollowedQuery {
    * @param {number} request
    */
   accept(number, request) {
-    // From here on the state of the result counts: the owner has seen what came after its first token.
+    // From now on, the state of the result is the one to resume from: the owner has seen later states than its first
+    // token.
     this.subscribe = { ...this.subscribe, since: undefined };
     this.number = number;
     if (this.isFollowed) return;

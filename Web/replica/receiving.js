@@ -136,7 +136,7 @@ function receiveWelcome(replica, welcome) {
   replica.store = welcome.head.store;
   replica.slots = slotsOf(welcome.entities);
   replica.actions.push({ type: 'welcomed', welcome });
-  // Must come first: the server answers it before it commits anything.
+  // Must come first: the server answers it before it commits a save.
   beginResumeValidation(replica, welcome.head);
   for (const query of sortedKeys(replica.queries)) following.subscribe(replica, query);
   if (!replica.queries.size && replica.subscriptions.areAnswered) finishResumeValidation(replica);

@@ -1,9 +1,9 @@
-// The client half of a session, pure: it sends the hello, keeps saves until they are answered, follows queries across
-// reconnects, and publishes a revision only when all of it has arrived. Events in, actions out; the owner provides the
-// socket, the clock and the screen.
+// The client half of a session, without I/O: it sends the hello, keeps saves until they are answered, follows queries
+// across reconnects, and publishes a revision only when all of it has arrived. It receives events and returns actions;
+// the owner provides the socket, the clock and the screen.
 //
-// It behaves as Sources/GraphReplica/Replica.swift does: recorded transcripts of that one are replayed by its tests.
-// `received` and `queries` of it are in receiving.js and following.js.
+// It behaves like Sources/GraphReplica/Replica.swift: its tests replay recorded transcripts of that one. receiving.js
+// handles messages, and following.js handles queries.
 import { ConnectionTimer } from './timer.js';
 import { isSameID, OpenRequests, ReplicaIdentity, SubscriptionQueue } from './requests.js';
 import { ResumeValidation } from './resume.js';
@@ -63,7 +63,7 @@ const otherPast = {
 };
 const forgotten = {
   code: 'unavailable',
-  message: 'its answer was lost, and the store no longer knows what came before: whether it was done is in the log',
+  message: 'its answer was lost, and the history of the store has changed: the log shows whether it was done',
 };
 
 export class Replica {
@@ -80,7 +80,8 @@ export class Replica {
     this.credential = '';
     /**
      * `resuming`: the hello was accepted, and the queries have not reached the server's head of that time. Until then
-     * nothing is committed: saves refer to what the queries deliver, and a restored store is detected.
+     * no save is sent, because saves refer to the objects of the queries, and because a restored store must be detected
+     * first.
      * @type {'disconnected'|'handshaking'|'resuming'|'live'}
      */
     this.state = 'disconnected';
@@ -231,7 +232,7 @@ export class Replica {
       }
       this.pending = this.pending.filter((other) => other !== save);
       if (save.kind === 'commit') this.actions.push({ type: 'outdated', transaction: save.body });
-      // A step or a revision of the other past may be something else here.
+      // In the restored store, the step or the revision may be a different one.
       else this.actions.push({ type: 'saved', id: save.id, refusal: save.sentID ? forgotten : otherPast });
     }
     this.sendHeldRequests(Infinity);
@@ -273,7 +274,7 @@ export class Replica {
     }
     if (isBatch) {
       this.unusedRows = undefined;
-      // It depends on the saves before it, which are sent when the queries have caught up.
+      // The request depends on the saves before it, which are sent when the queries have caught up.
       if (this.state === 'resuming' && this.pending.length) {
         this.heldRequests.push({ request, kind, body, saves: this.pending.length });
       } else {
@@ -321,7 +322,7 @@ export class Replica {
   }
 
   /**
-   * The newest state of which a query has its result.
+   * The newest state that the result of a query shows.
    * @returns {Token|undefined}
    */
   get newestOfQueries() {
@@ -348,7 +349,7 @@ export class Replica {
       query.resetAfterDisconnect();
       query.requireReload(this.publishedRevision);
     }
-    // A transaction is kept and sent again; repeating a request is up to the owner.
+    // A transaction is kept and sent again. The owner decides whether to repeat a request.
     requests.push(...this.heldRequests.map(({ request }) => request));
     for (const request of requests) this.actions.push({ type: 'refused', request, refusal: lostConnection });
     this.heldRequests = [];

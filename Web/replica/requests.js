@@ -1,4 +1,4 @@
-// What a connection has sent and waits for: OpenRequests.swift, SubscriptionQueue.swift and ReplicaIdentity.swift.
+// The unanswered messages of a connection: OpenRequests.swift, SubscriptionQueue.swift and ReplicaIdentity.swift.
 
 /**
  * @typedef {{ replica: string, sequence: number }} TransactionID
@@ -75,7 +75,7 @@ export class OpenRequests {
   }
 }
 
-/** A server reads a few subscriptions at a time, and refuses requests beyond its limit: the others wait here. */
+/** Limits the subscriptions that are sent at a time, because a server refuses requests beyond its limit. */
 export class SubscriptionQueue {
   constructor() {
     /** Unanswered subscriptions, unsent ones included, and the question whether the server knows the newest state. */
@@ -118,7 +118,7 @@ export class SubscriptionQueue {
     return this.unsent.shift();
   }
 }
-/** A quarter of the requests that a server lets wait. */
+/** A quarter of the server's limit for waiting requests. */
 SubscriptionQueue.maximumSent = 64;
 
 /**
@@ -143,7 +143,7 @@ export class ReplicaIdentity {
      */
     this.openBatches = [];
     /**
-     * `copied`: only what was sent before is sent again.
+     * `copied`: only transactions that were sent before are sent again.
      * @type {'unique'|'copied'|'awaitingID'}
      */
     this.phase = 'unique';

@@ -1,7 +1,7 @@
 // Whether the server still has the states that this side holds: ResumeState.swift and ResumeValidation.swift.
 //
-// States follow from each other: a server that knows a newer one has had the older. The store may be another one, or
-// may have been restored from a backup.
+// States follow from each other: a server that knows a state also had all states before it. The store may be another
+// one, or may have been restored from a backup.
 
 /** @typedef {{ store: string, revision: number, fingerprint: string }} Token a state of the store */
 
@@ -28,12 +28,12 @@ export class ResumeValidation {
      */
     this.kind = 'confirmed';
     /**
-     * The newest state of which anything is held; of an inconsistent one, what this connection's store has sent.
+     * The newest state from which objects are held; of an inconsistent one, what this connection's store has sent.
      * @type {Token|undefined}
      */
     this.token = undefined;
     /**
-     * What has arrived while the state was unconfirmed.
+     * The newest state that has arrived while `token` was unconfirmed.
      * @type {Token|undefined}
      */
     this.received = undefined;
@@ -45,7 +45,7 @@ export class ResumeValidation {
   get unconfirmedToken() { return this.kind === 'unconfirmed' ? this.token : undefined; }
 
   /**
-   * Records that something of this state is held.
+   * Records that objects of this state are held.
    * @param {Token} token
    */
   record(token) {
@@ -76,7 +76,7 @@ export class ResumeValidation {
     else this.deniedRevision = Math.max(this.deniedRevision, revision);
   }
 
-  /** Whether the server has had another past than the one that is held here. */
+  /** Whether the server's history differs from the states that are held here. */
   get isDenied() { return this.kind === 'inconsistent' || this.deniedRevision > this.confirmedRevision; }
 
   /** The newest state, if the server has not said whether it knows it or a newer one. */

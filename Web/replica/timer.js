@@ -1,7 +1,7 @@
 // The times of a connection, in milliseconds of a monotonic clock: when to ping, when the server is silent, and when
 // the connection counts as lost. It corresponds to ConnectionTimer.swift.
 
-/** How long the server may owe an answer, and send nothing else, before the owner is notified. */
+/** The time without an answer or another message after which the owner is notified. */
 export const silenceMilliseconds = 5_000;
 const welcomeMilliseconds = 10_000;
 
@@ -12,11 +12,11 @@ export class ConnectionTimer {
     /** The time of the last tick; 0 before the first. */
     this.now = 0;
     this.lastReceived = 0;
-    /** When the last request that the server answers was sent. */
+    /** The time at which the last request was sent that the server answers. */
     this.lastRequested = 0;
     this.heartbeat = 15_000;
     /**
-     * Since when the server owes an answer; the next tick records the time of a new request.
+     * The time since which an answer is due. The next tick records the time of a new request.
      * @type {undefined|'nextTick'|number}
      */
     this.awaitedSince = undefined;
@@ -46,7 +46,7 @@ export class ConnectionTimer {
   }
 
   /**
-   * How long the server may send nothing before the connection counts as lost.
+   * The time without a message after which the connection counts as lost.
    * @param {Phase} phase
    */
   patience(phase) { return phase === 'handshaking' ? welcomeMilliseconds : 3 * this.heartbeat; }
@@ -62,7 +62,7 @@ export class ConnectionTimer {
       this.lastReceived = milliseconds;
       this.lastRequested = milliseconds;
     } else if (due !== undefined && milliseconds - due > this.heartbeat) {
-      // A tick this late means that the page was frozen and could not receive. The server was not silent then.
+      // Such a late tick means that the page was frozen and could not receive messages, so the server was not silent.
       this.lastReceived += milliseconds - this.now;
       if (typeof this.awaitedSince === 'number') this.awaitedSince += milliseconds - this.now;
     }

@@ -2,19 +2,15 @@
 //
 // A message is an object with a property for each field, in camel case. The fields of a received message are complete:
 // an absent number is 0, an absent list is empty; only an absent message, and a field that excludes others, is missing.
-// A message to send can omit what is zero. The forms of values:
-//   integer, date    Number, or BigInt where a Number would not be exact; so are times
-//   other integers   Number; a larger one is an error
-//   fixed64          16 hexadecimal digits (a fingerprint)
-//   enumerations     the name of the case: "storeTrump"
-//   ObjectID         {key, entity}; the key has the form that `stickies` prints, or is "temporary N"
-//   other ids        32 hexadecimal digits; '' for none
-//   decimals         text: "12.50" is read as "12.5"
-//   bytes            Uint8Array
+// A message to send can omit zeros. The forms of values: integer, date Number, or BigInt where a Number would not be
+// exact; so are times other integers Number; a larger one is an error fixed64 16 hexadecimal digits (a fingerprint)
+// enumerations the name of the case: "storeTrump" ObjectID {key, entity}; the key has the form that `stickies` prints,
+// or is "temporary N" other ids 32 hexadecimal digits; '' for none decimals text: "12.50" is read as "12.5" bytes
+// Uint8Array
 import { schema } from './schema.js';
 import { decimalBytes, decimalText, exact, fromHex, hex, idText, writeID } from './forms.js';
 
-/** A mistake in the bytes of a message, or in a message to encode; `place` names the field. */
+/** An error in the bytes of a message, or in a message to encode; `place` names the field. */
 export class MalformedMessage extends Error {
   /**
    * @param {string} reason
@@ -78,7 +74,7 @@ function zero(field) {
 
 // ---- Decoding
 
-/** Elements of lists that one message may have: a bound of the memory that a short message takes. */
+/** The maximum number of list elements in a message, because a short message could otherwise take much memory. */
 const maximumElements = 2_000_000;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -252,7 +248,7 @@ function readValue(reader, field, end) {
 }
 
 /**
- * A revision, a count, or a number of a request: none is so large that it needs a BigInt.
+ * A revision, a count, or the number of a request. None of them is large enough to need a BigInt.
  * @param {Reader} reader
  * @param {number|bigint} value
  */
@@ -277,7 +273,7 @@ function skip(reader, type, end) {
 }
 
 /**
- * Most messages hold ids, so these are read by their own function.
+ * Reads an id. Most messages contain ids, so a function of its own is faster.
  * @param {Reader} reader
  * @param {number} end
  */
@@ -343,7 +339,7 @@ function readMessage(reader, type, end) {
 }
 
 /**
- * What an absent message stands for.
+ * The message with the default value of each field, for an absent one.
  * @param {Message} type
  * @returns {Record<string, any>}
  */
@@ -434,7 +430,7 @@ class Writer {
   }
 
   /**
-   * A part with its length, which is known afterwards.
+   * Writes a part and then its length before it, because the length is known only afterwards.
    * @param {() => void} body
    */
   measured(body) {

@@ -15,7 +15,7 @@ export function idText(bytes, at) {
   let isTemporary = true;
   for (let index = at; index < at + 8; index++) if (bytes[index] !== 0) isTemporary = false;
   if (isTemporary) return temporary + (littleEndian(bytes, at + 8));
-  // Not by appending: such a string would be a tree of 26 parts.
+  // The characters are collected in an array, because appending them would build a tree of 26 strings.
   codes[0] = letters.charCodeAt(bytes[at + 15] >> 4);
   let length = 1;
   let rest = bytes[at + 15] & 15;

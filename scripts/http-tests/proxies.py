@@ -39,7 +39,7 @@ class Proxy:
             raise unittest.SkipTest(f"{name} is not installed; scripts/install proxies installs it")
         self.port = port
         home = f"{stage.home}/{name}-{port}"
-        os.mkdir(home)
+        os.makedirs(home, exist_ok=True)
         with open(f"{home}/conf", "w", encoding="utf-8") as output:
             output.write(configuration.replace("{home}", home))
         self.log = open(f"{home}/log", "wb")
@@ -68,34 +68,50 @@ class Proxy:
         self.log.close()
 
 
-def nginx(stage, prefix="/"):
+# Each serves the stage below a prefix, at a free port or the given one, and with HTTPS if it has a certificate: a file
+# with the certificate and its key.
+
+
+def nginx(stage, prefix="/", port=None, certificate=None):
+    port = port or free_port()
     location = replaced(example("nginx"), "location / {", f"location {prefix} {{")
+    location = replaced(location, "location /v1/socket {", f"location {prefix}v1/socket {{")
     location = replaced(location, "127.0.0.1:7418", f"127.0.0.1:{stage.port}")
-    port = free_port()
+    secure = f"ssl_certificate {certificate}; ssl_certificate_key {certificate};" if certificate else ""
     configuration = f"""
         user {getpass.getuser()}; pid {{home}}/nginx.pid; error_log stderr; daemon off; worker_processes 1;
         events {{ worker_connections 64; }}
         http {{
           access_log off; client_body_temp_path {{home}}/body; proxy_temp_path {{home}}/proxy;
           fastcgi_temp_path {{home}}/fastcgi; uwsgi_temp_path {{home}}/uwsgi; scgi_temp_path {{home}}/scgi;
-          server {{ listen 127.0.0.1:{port}; {location} }}
+          server {{ listen 127.0.0.1:{port}{" ssl" if certificate else ""}; {secure} {location} }}
         }}"""
     return Proxy(stage, "nginx", configuration, ["-p", "{home}", "-e", "stderr", "-c", "{file}"], port)
 
 
-def caddy(stage):
-    port = free_port()
+def caddy(stage, prefix="/", port=None, certificate=None):
+    port = port or free_port()
     site = replaced(example("Caddy"), "127.0.0.1:7418", f"127.0.0.1:{stage.port}")
-    # Without a certificate, which Caddy would request.
-    site = replaced(site, HOST, f"http://{HOST}:{port}")
-    return Proxy(
-        stage, "caddy", "{\n  admin off\n}\n" + site, ["run", "--adapter", "caddyfile", "--config", "{file}"], port)
+    if prefix != "/":
+        site = replaced(site, "reverse_proxy 127", f"handle_path {prefix}* {{\n    reverse_proxy 127")
+        site = site.rstrip() + "\n}\n"
+    if certificate:
+        site = replaced(site, HOST + " {", f"https://{HOST}:{port} {{\n  tls {certificate} {certificate}")
+    else:
+        # Caddy would request a certificate.
+        site = replaced(site, HOST, f"http://{HOST}:{port}")
+    options = "{\n  admin off\n  auto_https disable_redirects\n}\n"
+    return Proxy(stage, "caddy", options + site, ["run", "--adapter", "caddyfile", "--config", "{file}"], port)
 
 
-def haproxy(stage):
-    port = free_port()
+def haproxy(stage, prefix="/", port=None, certificate=None):
+    port = port or free_port()
     text = replaced(example("haproxy"), "127.0.0.1:7418", f"127.0.0.1:{stage.port}")
-    text = replaced(text, "bind :8443 ssl crt /etc/haproxy/notes.pem", f"bind 127.0.0.1:{port}")
+    secure = f" ssl crt {certificate}" if certificate else ""
+    text = replaced(text, "bind :8443 ssl crt /etc/haproxy/notes.pem", f"bind 127.0.0.1:{port}{secure}")
+    if prefix != "/":
+        text = replaced(
+            text, "  default_backend", f"  http-request replace-path {prefix}(.*) /\\1\n  default_backend")
     return Proxy(stage, "haproxy", text, ["-db", "-f", "{file}"], port)
 
 

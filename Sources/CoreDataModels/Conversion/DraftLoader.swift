@@ -1,7 +1,7 @@
 import GraphModel
 
-/// Loads a draft as a model. Where the loader finds a mistake in a part that the model can do without, such as a
-/// default or a predicate, the part is left out and reported with the loader's reason.
+/// Loads a draft as a model. If the loader finds a mistake in a part that the model does not need, such as a default or
+/// a predicate, the part is left out and reported with the loader's reason.
 struct DraftLoader {
   private(set) var draft: VersionDraft
   private(set) var log: SourceLog

@@ -11,7 +11,7 @@ struct VersionDraft {
   var composites = [CompositeDraft]()
   var fetchRequests = [FetchRequestDraft]()
   var place: SourcePlace
-  /// The name of an enumeration that gives the version a hash of its own; nil for none.
+  /// The name of an enumeration that gives the version a different hash; nil for none.
   var distinction: String?
 
   func entity(_ source: String) -> EntityDraft? { entities.first { $0.source == source } }

@@ -6,7 +6,7 @@ enum ModelFileText {
 
   static func text(_ json: JSON) -> String { lines(json, indent: 0, reserved: 0) + "\n" }
 
-  /// - Parameter reserved: the characters before the value on its line, and the comma behind it.
+  /// - Parameter reserved: the characters before the value on its line, and the comma after it.
   private static func lines(_ json: JSON, indent: Int, reserved: Int) -> String {
     let compact = line(json)
     // A list of entities always has its own lines.

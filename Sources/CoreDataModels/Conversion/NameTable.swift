@@ -93,7 +93,7 @@ struct NameTable {
     ModelNames.isName(name) && !ModelNames.isReservedForProperties(name)
   }
 
-  /// Valid names come first and keep themselves.
+  /// Valid names come first, so that they are not changed.
   private static func validFirst(_ left: String, _ right: String) -> Bool {
     let (isLeft, isRight) = (ModelNames.isName(left), ModelNames.isName(right))
     return isLeft == isRight ? left < right : isLeft

@@ -252,7 +252,7 @@ extension VersionConverter {
 }
 
 extension SourceLog {
-  /// Keeps a derived attribute as one that programs set, and reports this.
+  /// Converts a derived attribute to one that programs set, and reports this.
   mutating func leaveOutDerivation(
     _ expression: String, _ subject: String, _ reason: String, _ attribute: inout AttributeDraft
   ) {

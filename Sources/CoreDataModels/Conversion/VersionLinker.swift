@@ -2,16 +2,17 @@ import GraphModel
 
 /// Connects consecutive versions so that a store can be migrated through all of them.
 ///
-/// The inference of migrations decides. Where it refuses a part, a mapping converts the values if there is a function
-/// for the types. Otherwise the later version's part is a new one: the earlier versions get another name for theirs, so
-/// that the current version keeps the names of the app. A migration then removes the earlier values, which is reported.
+/// The inference of migrations decides whether a part can be migrated. If it refuses a part, a mapping converts the
+/// values, provided that a function exists for the types. Otherwise the part of the later version counts as new: the
+/// part of the earlier versions gets another name, so that the current version keeps the names of the app. A migration
+/// then removes the earlier values; this is reported.
 struct VersionLinker {
   private(set) var drafts: [VersionDraft]
   private(set) var logs: [SourceLog]
   private(set) var names: NameTable
   /// The links of each version to the one before; those of the first are empty.
   private(set) var links: [VersionLinks]
-  /// By version, the parts without a predecessor in spite of their names.
+  /// By version, the parts that have no predecessor although an earlier part has the same name.
   private var separated: [Set<String>]
 
   init(_ drafts: [VersionDraft], _ logs: [SourceLog], _ names: NameTable) {
@@ -224,7 +225,7 @@ struct VersionLinker {
     }
   }
 
-  /// Reports renaming identifiers that name nothing in the version before.
+  /// Reports renaming identifiers without a part in the previous version.
   private mutating func reportIdentifiers(of index: Int) {
     let reason =
       index == 0
@@ -267,8 +268,8 @@ extension VersionLinker {
     }
   }
 
-  /// Gives a version a hash of its own if it would have that of a version before the previous one, to which a store
-  /// never returns, or if its names only are exchanged.
+  /// Gives a version a different hash if it would have the hash of a version before the previous one, because a store
+  /// never returns to an earlier version, or if it differs from the previous version only by exchanged names.
   private mutating func distinguish(
     _ index: Int, _ file: (text: String, model: Model), from earlier: [Model]
   ) throws(CoreDataModelError) -> (text: String, model: Model) {

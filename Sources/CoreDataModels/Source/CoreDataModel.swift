@@ -1,6 +1,6 @@
 /// One version of a Core Data model as its `contents` file describes it, in the file's names and order.
 ///
-/// It is what momc, Xcode's compiler of models, reads. Everything has its place in the file, for messages.
+/// Xcode's model compiler, momc, reads the same file. All parts have their place in the file, for messages.
 public struct CoreDataModel: Sendable {
   /// An entity.
   public struct Entity: Sendable {
@@ -42,7 +42,7 @@ public struct CoreDataModel: Sendable {
     public let place: SourcePlace
 
     var composite: String?
-    /// Settings with a place of their own, by Xcode's names: `defaultValueString`, `minValueString` and their like.
+    /// Settings with their places, by Xcode's names, such as `defaultValueString` and `minValueString`.
     var settings = [String: Setting]()
     var isIndexed = false
     var valueTransformer: String?

@@ -6,7 +6,7 @@ extension StoreLayout {
     for index in file.tables.indices {
       let rows = try file.database.statement("SELECT Z_ENT, count(*) FROM \(quoted(index)) GROUP BY 1 ORDER BY 1")
       while try rows.step() {
-        // A row of an unknown entity is reported by itself.
+        // Each row of an unknown entity is reported separately.
         guard case .integer(let count) = rows.value(1), let number = rows.integer(0), let stored = file.entity(number)
         else { continue }
         guard let entity = columns[number]?.entity else {

@@ -1,10 +1,10 @@
 import GraphModel
 
-/// Where a store has the entities and properties of a graph's model, matched by name.
+/// Maps the entities and properties of a graph's model to the tables and columns of a store, by name.
 ///
-/// The column of a property is `Z` and its name in capitals. A to-one is such a column, with the key of the other row.
-/// A many-to-many has a table. An ordered to-many has its order beside the key of its inverse, in `Z_FOK_…`. Everything
-/// that is found on one side only becomes a remark, so that nothing is lost silently.
+/// The column of a property is `Z` and its name in capitals. The column of a to-one contains the key of the other row.
+/// A many-to-many has a table. The order of an ordered to-many is in `Z_FOK_…`, beside the key of its inverse. Each
+/// part that only one side has becomes a remark, so that nothing is lost silently.
 package struct StoreLayout {
   /// The identity of a row: its table, as the index in ``CoreDataFile/tables``, and its primary key.
   package struct RowKey: Hashable, Comparable, Sendable {
@@ -54,10 +54,10 @@ package struct StoreLayout {
 
   /// A difference between the store and the model.
   package struct Remark: Hashable, Sendable {
-    /// The entity, and the property behind a dot.
+    /// The entity, or the entity and the property, separated by a dot.
     package var subject: String
     package var reason: String
-    /// The number of values or rows that are not taken; 0 if the remark is not about a loss.
+    /// The number of values or rows that are not imported; 0 if the remark is not about a loss.
     package var count: Int
   }
 
@@ -76,7 +76,7 @@ package struct StoreLayout {
   var usedOrders = Set<String>()
 
   /// - Parameters:
-  ///   - names: names of the app by those of the model, `Entity` or `Entity.property`, where they differ.
+  ///   - names: names in the app by names in the model, `Entity` or `Entity.property`, where they differ.
   ///   - untagged: attributes whose bytes have no tag of external storage, as `Entity.attribute`.
   /// - Throws: `Refusal` if no entity of the store is in the model, or the model lacks a name.
   package init(
@@ -182,7 +182,7 @@ package struct StoreLayout {
   }
 
   /// The column of a property.
-  /// - Returns: nil if there is none, or if it is not clear which; a remark says so.
+  /// - Returns: nil if there is none or if several columns are possible; a remark reports that.
   private mutating func column(of property: Property, _ table: Int) throws -> Int? {
     let columns = file.tables[table].columns
     let base = columnName(property)
@@ -198,7 +198,7 @@ package struct StoreLayout {
       return nil
     }
     if owners.count > 1 {
-      // Which column belongs to which entity is known from examples only, so the rows have to agree.
+      // The assignment of columns to entities is known only from examples, so the rows are checked against it.
       let rows = try file.database.statement(
         "SELECT DISTINCT Z_ENT FROM \(quoted(table)) WHERE \(StoreDatabase.quoted(wanted)) IS NOT NULL")
       while try rows.step() {
@@ -276,7 +276,7 @@ package struct StoreLayout {
       isListed = true
       if join.order == nil { remark(name(property), "the store has no order of the members", 0) }
     } else if isToMany(relationship.inverse) {
-      // Of two sides without an order one is enough.
+      // If neither side has an order, one side is enough.
       let isFirst = relationship.storage == .members
       isListed = isFirst && !self.relationship(relationship.inverse).isOrdered
     } else {
@@ -331,7 +331,7 @@ package struct StoreLayout {
   }
 
   /// The join table of a relationship. Its column for the members has the relationship's name and the number of the
-  /// members' entity; the other column has those of the inverse, or a name of Core Data's own.
+  /// members' entity; the other column has the name and the number of the inverse, or a name that Core Data has chosen.
   private func join(
     of property: Property, _ relationship: Relationship, _ owner: CoreDataFile.StoredEntity,
     _ member: CoreDataFile.StoredEntity

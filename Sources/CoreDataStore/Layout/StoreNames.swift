@@ -2,14 +2,14 @@ import GraphModel
 
 /// The names that a store has for the entities and properties of a model.
 ///
-/// They are equal, except where a name of the app is not possible in a model. Then the caller gives it, or the model
-/// says under which name the part was known before, or the name is the one that the conversion of a model makes: with
-/// an underscore behind it or an `x` before it, without accents.
+/// The names are equal, except where a name of the app is not possible in a model. Then the caller gives the name in
+/// the store, or the model states the earlier name of the part, or the conversion has changed the name: it appends an
+/// underscore or prepends an `x`, and removes accents.
 struct StoreNames {
   private var entities = [String: Entity]()
   private var properties = [PropertyNumber: String]()
 
-  /// - Parameter given: names of the app by those of the model, `Entity` or `Entity.property`.
+  /// - Parameter given: names in the app by names in the model, `Entity` or `Entity.property`.
   /// - Throws: `Refusal` for a name that the model does not have.
   init(_ file: CoreDataFile, _ model: Model, given: [String: String]) throws {
     for name in given.keys.sorted() where model.entity(named: name) == nil && Self.property(name, in: model) == nil {

@@ -1,7 +1,7 @@
 import GraphModel
 
 /// The data model that Core Data keeps in a store, in the table `Z_MODELCACHE`: a compressed keyed archive of an
-/// NSManagedObjectModel. Stores of before 2016 have none.
+/// NSManagedObjectModel. Stores from before 2016 have no cached model.
 package struct CachedModel: Sendable {
   package struct Entity: Sendable {
     package var name: String
@@ -141,7 +141,7 @@ private struct KeyedArchive {
     }
   }
 
-  /// The members of an archived dictionary, also of Core Data's own kind, which has the keys in a mapping of its own.
+  /// The members of an archived dictionary, also of Core Data's own class, which keeps the keys in a separate mapping.
   func dictionary(_ object: PropertyList?) -> [String: PropertyList]? {
     guard let object else { return nil }
     let keys: [PropertyList]?

@@ -41,7 +41,7 @@ enum PropertyList: Sendable {
     private let bytes: [UInt8]
     private let referenceSize: Int
     private let root: Int
-    /// Where each object begins.
+    /// The offset of each object.
     private let offsets: [Int]
     private var count = 0
 

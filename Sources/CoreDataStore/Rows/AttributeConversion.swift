@@ -69,7 +69,7 @@ package enum AttributeConversion {
   /// The nearest microsecond to a number of seconds since 2001; of two, the later one.
   package static func date(_ seconds: Double) throws(Failure) -> Timestamp {
     let floor = seconds.rounded(.down)
-    guard let whole = Int64(exactly: floor) else { throw Failure(reason: "\(seconds) seconds are no date") }
+    guard let whole = Int64(exactly: floor) else { throw Failure(reason: "\(seconds) seconds are not a date") }
     // The difference is exact. The product is not, if the fraction has many digits: `rest` is its rounding error.
     let fraction = seconds - floor
     let product = fraction * 1_000_000
@@ -83,14 +83,14 @@ package enum AttributeConversion {
     let (unix, overflow1) = whole.addingReportingOverflow(referenceDate)
     let (product, overflow2) = unix.multipliedReportingOverflow(by: 1_000_000)
     let (sum, overflow3) = product.addingReportingOverflow(microseconds)
-    if overflow1 || overflow2 || overflow3 { throw Failure(reason: "\(whole) seconds are no date") }
+    if overflow1 || overflow2 || overflow3 { throw Failure(reason: "\(whole) seconds are not a date") }
     return sum
   }
 
   // MARK: - Decimals
 
   /// The decimal of a number, which SQLite stores as a floating-point number: the one of at most 15 digits that is
-  /// nearest. Those are the digits that survive.
+  /// nearest. These are the digits that a double preserves.
   package static func decimal(_ stored: StoreValue) throws(Failure) -> DecimalValue {
     let text: String
     switch stored {

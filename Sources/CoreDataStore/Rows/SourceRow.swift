@@ -10,7 +10,7 @@ package struct SourceRow: Sendable {
     /// The members of a to-many, in order.
     case members([StoreLayout.RowKey])
 
-    /// Whether there is nothing: null, no row, no members.
+    /// Whether the value is empty: null, no row, no members.
     package var isEmpty: Bool {
       switch self {
       case .value(let value): value.isNull
@@ -43,7 +43,7 @@ package struct SourceRow: Sendable {
 
 /// Reads the rows of a store.
 package final class SourceReader {
-  /// Why a row has no counterpart.
+  /// The reason why a row has no counterpart.
   package struct UnreadableRow: Error {
     package let reason: String
   }

@@ -10,11 +10,11 @@ import GraphReplica
 final class LiveQuery<Object: ManagedObject>: RunningQuery, ResultsControllerDelegate {
   /// Called after each change of the newest snapshot, and after a failure.
   var didChange: (() -> Void)?
-  /// Why there will be no further snapshot; nil while there may be.
+  /// The reason why there will be no further snapshot; nil while there may be.
   private(set) var failure: Refusal?
   /// The objects of the newest snapshot. They change with its rows: a snapshot that a reader keeps has its own copy.
   private(set) var objects = [ObjectID: Object]()
-  /// The difference of the newest snapshot from the one before it; nil before the first.
+  /// The difference between the newest snapshot and the previous one; nil before the first.
   private(set) var newestDifference: LiveDifference?
   let controller: ResultsController
   private let source: LiveQuerySource

@@ -12,7 +12,7 @@ import Observation
 public final class LiveResults<Object: ManagedObject> {
   /// The newest snapshot; empty before the first result.
   public private(set) var snapshot: LiveSnapshot<Object>
-  /// Why the result is no longer followed; nil while it is. The last snapshot stays.
+  /// The reason why the result is no longer followed; nil while it is. The last snapshot stays.
   public private(set) var failure: Refusal?
   /// Whether the first result has not arrived.
   public private(set) var isLoading = true

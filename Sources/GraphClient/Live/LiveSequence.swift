@@ -8,7 +8,7 @@ import GraphReplica
 /// Each loop over the sequence follows the query for itself, and ends it when the loop ends: by `break`, by an error,
 /// or because its task is cancelled, after which the loop ends without an error. A busy loop never delays the
 /// connection: it receives the newest snapshot next, with one combined difference. After a lost connection the loop
-/// goes on with the commits that it missed.
+/// continues with the commits that it missed.
 ///
 /// A loop throws the server's `Refusal` of a query that it does not accept, and one of `unavailable` when the client is
 /// closed.
@@ -58,7 +58,7 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
       if let wait = running.waitForPrefetch {
         guard try await running.updates.next(isolation: actor) != nil else { return nil }
         if let number = running.query.query { try await wait(number) }
-        // The first snapshot is that of the order with what was loaded.
+        // The first snapshot has the order with the loaded objects.
         running.updates = running.query.controller.updates.makeAsyncIterator()
         running.waitForPrefetch = nil
       }

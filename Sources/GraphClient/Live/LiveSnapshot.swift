@@ -23,7 +23,7 @@ public struct LiveSnapshot<Object: ManagedObject>: RandomAccessCollection {
     (self.rows, self.objects, self.difference, self.totalCount) = (rows, objects, difference, totalCount)
   }
 
-  /// The revision that the snapshot shows: that of the last commit that changed it, or of the load.
+  /// The revision that the snapshot shows: the revision of the last commit that changed it, or of the load.
   public var revision: Revision { rows.revision }
 
   /// Always 0.

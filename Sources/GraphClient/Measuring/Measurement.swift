@@ -43,7 +43,7 @@ struct Measurement: Sendable {
   }
 }
 
-/// How an operation ended: the dimension of the metrics, which therefore has few values.
+/// The outcome of an operation. It is a dimension of the metrics and therefore has few values.
 enum MeasuredOutcome: String, Sendable, CaseIterable {
   case ok, refused, unavailable, cancelled
 

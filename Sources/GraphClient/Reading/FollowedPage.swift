@@ -19,7 +19,7 @@ struct FollowedPage {
     if let end { revision <= end } else { true }
   }
 
-  /// The commits, and the state behind them if it is newer, or if something is damaged.
+  /// The commits, and the state after them if it is newer, or if something is damaged.
   /// - Parameters:
   ///   - end: the last revision that the reader wants; nil for all of them.
   ///   - position: the reader's position before the page.
@@ -34,7 +34,7 @@ struct FollowedPage {
     return followed[...]
   }
 
-  /// The commits in front of the first damage.
+  /// The commits before the first damage.
   func soundCommits(upTo end: Revision?) -> ArraySlice<GraphClient.FollowedCommit> {
     let objects = Set(damage.objects)
     let firstDamaged = damage.commits.min()

@@ -3,7 +3,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Fetches in their wire form, which the typed fetches are made of. Tools build them from texts.
+/// Fetches in their wire form, which the typed fetches use. Tools build them from texts.
 extension GraphReader {
   /// A fetch in its wire form.
   public func wireFetch(
@@ -34,7 +34,7 @@ extension GraphReader {
     return (Int(clamping: try await lastChunk(of: stream).count), stream.damage)
   }
 
-  /// How the server executes a fetch. It runs the fetch, and returns none of its objects.
+  /// Returns the server's plan of a fetch. It executes the fetch, but returns no objects.
   public func explain(_ fetch: Fetch) async throws -> FetchExplanation {
     var fetch = fetch
     fetch.explain = true

@@ -47,7 +47,7 @@ extension GraphReader {
   /// - Parameters:
   ///   - sort: columns, the most significant first; groups are otherwise ordered by their columns.
   ///   - columns: at most 100 values and aggregates: `count` of the id, `sum`, `average`, `minimum`, `maximum`.
-  /// - Throws: `Refusal`, `malformed` for an order by something that is not a column; `RowValueError` for a value that
+  /// - Throws: `Refusal`, `malformed` for an order by a value that is not a column; `RowValueError` for a value that
   ///   the program's class does not know.
   public func groups<Object: ManagedObject, each Output>(
     of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },

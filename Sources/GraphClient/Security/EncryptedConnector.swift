@@ -109,7 +109,7 @@ struct EncryptedConnector {
 }
 
 extension EncryptedHandshake.NotTrusted {
-  /// Why a certificate is not enough, as the end of a sentence.
+  /// The reason why a certificate is not enough, as the end of a sentence.
   /// - Parameter otherwise: the failure of the verification by authorities.
   fileprivate func reason(host: String, otherwise: EncryptedHandshake.NotTrusted) -> String {
     let now = Int64(time(nil))

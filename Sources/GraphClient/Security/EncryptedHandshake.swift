@@ -101,7 +101,7 @@ struct EncryptedHandshake: Sendable {
       configuration.certificateVerification = .noHostnameVerification
       configuration.trustRoots = .certificates([])
     case (.authorities, .system):
-      // A machine without a bundle of authorities trusts none.
+      // A machine without a bundle of authorities trusts no authority.
       if let context = try? NIOSSLContext(configuration: configuration) { return context }
       configuration.trustRoots = .certificates([])
     case (.authorities, .file(let path)):

@@ -25,7 +25,7 @@ public struct KnownServers: Hashable, Sendable {
   /// The servers in a file, which need not exist yet.
   public init(path: String) { self.path = path }
 
-  /// How a server was verified at its last connection.
+  /// The way in which a server was verified at its last connection.
   enum Entry: Hashable {
     case authority
     case key(PublicKeyHash)
@@ -134,7 +134,8 @@ public struct KnownServers: Hashable, Sendable {
     }
     defer { close(descriptor) }
     try checkOwner(descriptor)
-    // One write of one line: lines of two programs at a time don't mix. A line that a full disk has cut ends here.
+    // Writes the line with one system call, so that lines of two programs do not mix. A line that a full disk has cut
+    // ends here.
     let line = Array("\(host.lowercased()) \(port) \(entry.text)\n".utf8)
     guard write(descriptor, line, line.count) == line.count, fsync(descriptor) == 0 else {
       throw FileError(description: "the file of known servers \(path) can't be written (\(Self.systemError))")

@@ -1,7 +1,7 @@
 // Tests: EncryptedConnectionTests.swift
 import GraphWire
 
-/// How a client verifies servers, and what it refuses.
+/// The settings with which a client verifies servers and refuses connections.
 ///
 /// The first of these decides about a server at a `tls://` address:
 /// - the pinned key;
@@ -14,9 +14,9 @@ import GraphWire
 public struct TransportSecurity: Sendable {
   /// The authorities that may sign the certificates of servers.
   public enum Authorities: Hashable, Sendable {
-    /// Those that the operating system trusts.
+    /// The certificate authorities that the operating system trusts.
     case system
-    /// Those in a file with certificates in PEM, and no others.
+    /// Only the certificate authorities in a file with certificates in PEM.
     case file(String)
   }
 
@@ -25,14 +25,14 @@ public struct TransportSecurity: Sendable {
   public var pin: PublicKeyHash?
   /// The authorities that may sign the certificates of servers.
   public var authorities = Authorities.system
-  /// The file that remembers servers; nil remembers none, and then an unknown key is asked about in each connection of
-  /// a new client.
+  /// The file that remembers servers; nil to remember no servers; `acceptsUnknownKey` is then called for each new
+  /// client.
   public var knownServers: KnownServers?
   /// Decides about a server that no authority has signed, at the first connection to it. Without it, such a server is
   /// refused, with its hash in the error.
   public var acceptsUnknownKey: (@Sendable (UnknownServerKey) async -> Bool)?
-  /// Whether connections to other machines may be unencrypted. Every machine on the way can then read and change what
-  /// is sent.
+  /// Whether connections to other machines may be unencrypted. Every machine on the route can then read and change the
+  /// messages.
   public var allowsUnencrypted = false
 
   /// Verification by the system's authorities, without a memory of servers.
@@ -48,17 +48,17 @@ public struct TransportSecurity: Sendable {
   }
 }
 
-/// A server's key that was not seen before, and why no authority vouches for it.
+/// A server's key that was not seen before, and the reason why no authority has certified it.
 public struct UnknownServerKey: Hashable, Sendable {
   /// The address of the server.
   public let address: ServerAddress
-  /// The hash of its public key. Compare it with the one that the server's operator names.
+  /// The hash of its public key. Compare it with the key that the server's operator has published.
   public let key: PublicKeyHash
-  /// Why its certificate alone is not enough.
+  /// The reason why its certificate alone is not enough.
   public let reason: String
 }
 
-/// How a server's identity was verified.
+/// The way in which a server's identity was verified.
 public enum ServerVerification: Hashable, Sendable, CustomStringConvertible {
   /// An authority signed its certificate for this host.
   case authority

@@ -1,4 +1,4 @@
-/// Why the user has to wait.
+/// The reason why the user has to wait.
 public enum BusyReason: Hashable, Sendable, CaseIterable {
   /// The first connection is being established.
   case connecting

@@ -6,16 +6,16 @@
 ///   is called from the next call on.
 /// - The delegate that was set before comes first (`keeping:`).
 ///
-/// Optional methods are typed: a method that not every observer implements belongs to a protocol that refines the
-/// delegate's, and `notify` or `ask` with that protocol calls the observers that conform. Selectors and closures by
-/// name were rejected, because the compiler can check neither the implementers nor the arguments.
+/// Optional methods are typed. A method that some observers do not implement belongs to a protocol that refines the
+/// delegate's; `notify` or `ask` with that protocol calls the observers that conform. Selectors and closures by name
+/// were rejected, because the compiler can check neither their implementations nor their arguments.
 ///
-/// A question can have several answers. Answers to *may I?* are combined with *and*: every observer must agree, so an
-/// added observer can forbid but never overrule. *The last answer wins*, as in a chain of forwarding delegates, was
-/// rejected because permissions would depend on the order of adding. If no observer answers, the caller's default
-/// applies.
+/// Several observers can answer a question. Answers to *may I?* are combined with *and*: all observers must agree, so
+/// an added observer can forbid something, but can't permit what another one forbids. *The last answer wins*, as in a
+/// chain of forwarding delegates, was rejected because permissions would depend on the order of adding. If no observer
+/// answers, the caller's default applies.
 ///
-/// The class is not `Sendable`: it belongs to its control's actor.
+/// The class is not `Sendable`, because it belongs to the actor of its control.
 open class MulticastDelegate<Observer> {
   private struct Entry {
     weak var observer: AnyObject?

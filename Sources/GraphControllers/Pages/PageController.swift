@@ -13,7 +13,7 @@ public enum PageContent<Content> {
 /// One of the two controllers that show all pages. A pager configures it for different pages in turn; a front end
 /// subclasses it to add a view.
 ///
-/// Configuring is cheap: content is requested when the page appears. Until then the page is *stale*, as is one that
+/// Configuring is cheap: content is requested when the page appears. Until then the page is *stale*. So is a page that
 /// changes while it is not visible.
 open class PageController<Content> {
   /// The page that the controller shows; it may not exist.

@@ -12,7 +12,7 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
   public let source: Source
   /// The controller of the current page.
   public private(set) var current: Controller
-  /// The other controller: that of the neighbor that is, or was last, visible.
+  /// The other controller: the page of the neighbor that is visible or was visible last.
   public private(set) var next: Controller
   /// The scroll position, in pages.
   public private(set) var offset: Double

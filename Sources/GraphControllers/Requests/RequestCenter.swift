@@ -2,7 +2,7 @@ import GraphModel
 
 /// A finished request with its outcome.
 public struct CompletedRequest<Request: Sendable, Answer: Sendable>: Sendable {
-  /// How a request ended.
+  /// The outcome of a request.
   public enum Outcome: Sendable {
     /// The request succeeded.
     case answered(Answer)

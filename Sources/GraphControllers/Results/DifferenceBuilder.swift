@@ -136,7 +136,7 @@ private struct DifferenceBuilder {
 
   /// Returns the ids of the objects in both snapshots that moved relative to the others.
   ///
-  /// An object moved if its section changed, or if more or fewer rows stand before it in its section. Only rows that
+  /// An object moved if its section changed, or if the number of rows before it in its section changed. Only rows that
   /// kept their sort values are counted. If the other objects changed their order, the smallest possible set of them
   /// moved.
   mutating func moved() -> Set<ObjectID> {

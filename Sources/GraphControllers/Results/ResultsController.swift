@@ -88,8 +88,8 @@ public final class ResultsController {
     readers = []
   }
 
-  /// Ends a result whose source has nothing more to deliver, as a failed query does: the rows stay, and `updates`
-  /// throws the refusal.
+  /// Ends a result because its source delivers no further changes, for example after a failed query: the rows stay, and
+  /// `updates` throws the refusal.
   public func fail(_ refusal: Refusal) {
     source.stop()
     receive(.failed(refusal))

@@ -55,7 +55,7 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
   let order: ResultsOrder
   /// Whether the result has arrived; before, there are one section and no rows.
   public let isFetched: Bool
-  /// The revision that it shows: that of the last commit that changed it, or of the load.
+  /// The revision that it shows: the revision of the last commit that changed it, or of the load.
   public var revision: Revision = 0
   var groups: RankedSequence<Group>
 

@@ -23,12 +23,8 @@ public struct ResultsUpdates: AsyncSequence {
   /// A reader of the updates; it does not keep the controller alive.
   public struct Iterator: AsyncIteratorProtocol {
     private let reader: ResultsReader
-    private var wake: AsyncStream<Void>.Iterator
 
-    init(_ reader: ResultsReader) {
-      self.reader = reader
-      wake = reader.wakes.makeAsyncIterator()
-    }
+    init(_ reader: ResultsReader) { self.reader = reader }
 
     /// Returns the newest result that this reader has not received.
     public mutating func next(
@@ -37,7 +33,7 @@ public struct ResultsUpdates: AsyncSequence {
       while true {
         if let update = reader.nextUpdate() { return update }
         if let refusal = reader.failure { throw refusal }
-        guard await wake.next(isolation: actor) != nil else {
+        guard await reader.wake.wait(isolation: actor) else {
           // A failure may have arrived together with the end.
           if let refusal = reader.failure { throw refusal }
           return nil
@@ -51,8 +47,7 @@ public struct ResultsUpdates: AsyncSequence {
 
 /// The pending update of one reader. The controller fills it and the reader empties it, both on one actor.
 final class ResultsReader {
-  let wakes: AsyncStream<Void>
-  private let wake: AsyncStream<Void>.Continuation
+  let wake = WakeSign()
   /// The last result that the reader received; nil before the first.
   private var base: ResultsSnapshot?
   private var newest: ResultsSnapshot?
@@ -64,13 +59,11 @@ final class ResultsReader {
   private var time: Timestamp = 0
   private(set) var failure: Refusal?
 
-  init() { (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
-
-  deinit { wake.finish() }
+  deinit { wake.end() }
 
   func begin(with snapshot: ResultsSnapshot) {
     newest = snapshot
-    wake.yield()
+    wake.give()
   }
 
   /// Records a commit for the reader.
@@ -91,12 +84,12 @@ final class ResultsReader {
         touched[id] = both.before == nil && both.after == nil ? nil : both
       }
     }
-    if isNews { wake.yield() }
+    if isNews { wake.give() }
   }
 
   func end(_ refusal: Refusal?) {
     failure = refusal
-    wake.finish()
+    wake.end()
   }
 
   func nextUpdate() -> ResultsUpdate? {

@@ -195,8 +195,8 @@ public final class SearchController {
     delegate?.search(self, didReturnTo: place)
   }
 
-  /// Whether a missing row means that its object was deleted. It does not before the rows have arrived, after their
-  /// query failed, or in a window of them.
+  /// Whether a missing row means that its object was deleted. That is not so before the rows have arrived, after their
+  /// query has failed, or for a window of them.
   private var hasAllRows: Bool { all.state == .loaded && all.count == all.totalCount }
 }
 

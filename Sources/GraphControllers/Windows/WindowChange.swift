@@ -12,7 +12,7 @@ public struct ArrangementCause: Hashable, Sendable {
   /// Whether this client's user committed it. New objects may then be echoes of the client's own inserts.
   public var isOwn: Bool
 
-  /// No commit: another filter, another order, an object that was created on this client.
+  /// The cause is not a commit, but another filter, another order, or an object that was created on this client.
   public static let here = ArrangementCause(revision: 0, author: "", deleted: [], isOwn: false)
 
   /// Creates the cause for a commit.
@@ -47,7 +47,7 @@ public enum WindowChange<Controller: WindowControlling> {
   case identified(Controller, ObjectID, was: ObjectID)
 }
 
-/// Why an object that is being edited on this client is no longer arranged.
+/// The reason why an object that is being edited on this client is no longer arranged.
 public struct WindowRemovalReason: Hashable, Sendable {
   /// The kind of a loss.
   public enum Kind: Hashable, Sendable {

@@ -27,7 +27,7 @@ public struct WindowShape: Hashable, Sendable {
   public var width: Double
   /// The height, in points.
   public var height: Double
-  /// The stacking order: a window lies above those with a lower value.
+  /// The stacking order: a window is above windows with a lower value.
   public var z: Double
 
   /// Creates a shape from a position and a size, in points, and a stacking order.

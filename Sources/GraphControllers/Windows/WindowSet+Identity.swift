@@ -28,7 +28,8 @@ struct UnconfirmedInserts {
 
   mutating func retainHeld(only ids: Set<ObjectID>) { heldIDs = heldIDs.filter { ids.contains($0.key) } }
 
-  /// Releases held ids after a reply, in order: those of answered commits, or all of them if no insert is unanswered.
+  /// Releases held ids after a reply, in order: the ids of answered commits, or all held ids if no insert is
+  /// unanswered.
   /// - Returns: the ids whose windows may open now.
   mutating func releaseHeld(_ answered: [ObjectID], upTo revision: Revision) -> [ObjectID] {
     unanswered.subtract(answered)

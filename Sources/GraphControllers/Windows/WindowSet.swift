@@ -4,18 +4,17 @@ import GraphModel
 /// arranged ids. The ids come from a results controller or a context; `reconcile` returns the changes in order.
 ///
 /// A window opens when its id is first arranged and closes when its id is no longer arranged. If an editor is open in
-/// it, it stays as a *loss* until the user has decided about the text. The set remembers the ids of windows that the
-/// user closed, so the next commit does not open them again.
+/// it, the window stays as a *lost* window until the user has decided about the text. The set remembers the ids of
+/// windows that the user closed, so the next commit does not open them again.
 ///
-/// Position and stacking order belong to the object (`WindowShapeSource`). Focus, selection and scroll position
-/// belong to this client: the set holds the focus, the controller the other two for the lifetime of the window.
-/// focus lies here, selection and scroll in the controller, which lives as long as the window does.
+/// Position and stacking order belong to the object (`WindowShapeSource`). Focus, selection and scroll position belong
+/// to this client. The set holds the focus, and the controller holds the other two for the lifetime of the window.
 public struct WindowSet<Controller: WindowControlling> {
   private let make: (ObjectID) -> Controller
   /// The controllers by id. The accessors that a front end calls for every window in each turn are inlinable:
   /// unspecialized, they take as long as drawing the windows.
   @usableFromInline var controllers = [ObjectID: Controller]()
-  /// The losses of open windows.
+  /// The reasons of lost windows, which are still open.
   var removalReasons = [ObjectID: WindowRemovalReason]()
   /// The keys of `controllers`: the arranged ids in their order, then the others.
   @usableFromInline var order = [ObjectID]()
@@ -41,7 +40,7 @@ public struct WindowSet<Controller: WindowControlling> {
   /// The controller of an object's window; nil without a window.
   @inlinable public subscript(id: ObjectID) -> Controller? { controllers[id] }
 
-  /// Returns the loss of an open window; nil without a loss.
+  /// Returns the reason why an open window is lost; nil if it is not.
   public func removalReason(of id: ObjectID) -> WindowRemovalReason? { removalReasons[id] }
 
   // MARK: - Reconciling
@@ -95,7 +94,7 @@ public struct WindowSet<Controller: WindowControlling> {
     guard let controller = controllers[id] else { return false }
     let isDeleted = cause.deleted.contains(id)
     if let reason = removalReasons[id] {
-      // The object left the filter before and is deleted now; the loss must say so.
+      // The object had left the filter and was now deleted, so the reason changes.
       guard isDeleted, reason.kind == .leftFilter else { return true }
       return recordRemoval(id, controller, .deleted, cause, &changes)
     }

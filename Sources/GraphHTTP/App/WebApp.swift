@@ -3,15 +3,16 @@ import Foundation
 import GraphModel
 import HTTPTypes
 
-/// The files of a web application that the interface serves beside the graph, as they are embedded in the program.
+/// The files of a web application, which the interface serves beside the graph. They are embedded in the program.
 ///
-/// They are served under `/app/BUILD/`, where BUILD is a hash of all files: a browser keeps a file forever, and a new
-/// build has new addresses. All links between the files are relative, so that any prefix works.
+/// Their addresses begin with `/app/BUILD/`, where BUILD is a hash of all files: a browser may cache a file forever,
+/// because a new build has new addresses. All links between the files are relative, so that they work under any prefix
+/// of a proxy.
 package struct WebApp: Sendable {
-  /// A file in the forms in which it is sent.
+  /// A file, plain and compressed.
   struct File: Sendable {
     let type: String
-    /// The tag of the identity form; the compressed form has another one.
+    /// The entity tag of the plain file. The compressed one has another tag.
     let tag: String
     let identity: [UInt8]
     /// Nil if compression does not make the file smaller.
@@ -63,22 +64,22 @@ package struct WebApp: Sendable {
 
   // MARK: - Answers
 
-  /// The script that works without the server. Browsers look for a new one at the old one's address, and accept no
-  /// redirection there.
+  /// The service worker. Browsers look for a new version at the address of the old one and accept no redirection there.
   private static let worker = "sw.js"
 
-  /// The answer to a request for the path below `/app`: its parts, without the first slash.
+  /// The answer to a request for a path below `/app`. `parts` are the components of the path.
   /// - Throws: `Problem` for a path without a file.
   func reply(to parts: [String], _ fields: HTTPFields) throws(Problem) -> Reply {
     guard let requested = parts.first, parts.count > 1 else {
-      // `/app`, `/app/` or `/app/BUILD`, whose address lacks a part.
+      // The path is `/app`, `/app/` or `/app/BUILD`, which lack the build or the slash at the end.
       return Self.redirect(to: parts.isEmpty ? "app/\(build)/" : "\(build)/")
     }
     var path = parts.dropFirst().joined(separator: "/")
     if path.isEmpty { path = "index.html" }
     let isCurrent = UTF8Comparison.equal(requested, build)
     if isCurrent || path == Self.worker, let file = files[path] { return reply(file, path, fields) }
-    // A page of an older build goes on with this one. A script does not: half of each build would run together.
+    // A page of an older build is redirected to the present one. A script is not, because files of two builds do not
+    // work together.
     if !isCurrent, path == "index.html" || fields.wantsPage {
       return Self.redirect(to: String(repeating: "../", count: parts.count - 1) + "\(build)/")
     }
@@ -88,7 +89,8 @@ package struct WebApp: Sendable {
   /// The answer to a browser at the root of the interface.
   var entrance: Reply { Self.redirect(to: "app/\(build)/") }
 
-  /// A relative redirection, so that it works under a prefix. It is not stored: the next build has another one.
+  /// A relative redirection, so that it works under the prefix of a proxy. It must not be cached, because the next
+  /// build has another address.
   private static func redirect(to location: String) -> Reply {
     var reply = Reply(.found, .none)
     reply.fields[.location] = location
@@ -106,13 +108,13 @@ package struct WebApp: Sendable {
     reply.fields[.vary] = "Accept-Encoding"
     reply.fields[.cacheControl] = path == Self.worker ? "no-cache" : "public, max-age=31536000, immutable"
     for (name, value) in Self.safety { reply.fields[name] = value }
-    // The worker's scope is the root of the interface, also under a prefix.
+    // The scope of the service worker is the root of the interface, also under the prefix of a proxy.
     if path == Self.worker, let name = HTTPField.Name("Service-Worker-Allowed") { reply.fields[name] = "../../" }
     return reply
   }
 
-  /// The content security policy: a page runs its own scripts and nothing else. Trusted Types make a text that would
-  /// become markup an error; their one policy is for the address of the service worker.
+  /// The content security policy. A page can only run scripts of its own origin. With Trusted Types, a page can't turn
+  /// a text into markup; the one allowed policy is for the address of the service worker.
   static let policy = [
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' blob: data:",
     "manifest-src 'self'", "worker-src 'self'", "require-trusted-types-for 'script'", "trusted-types app-worker",

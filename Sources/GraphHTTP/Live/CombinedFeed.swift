@@ -5,16 +5,17 @@ import GraphWire
 
 /// The stream of several live queries, whose changes of a commit arrive together.
 ///
-/// Each message is an event at once, so nothing is kept: the chunks of several first results can alternate. While every
-/// query is complete, the deltas of a commit wait for the advance that ends them, in the same frame, and become one
-/// event with an `id`. From the first result of a query, or its reset, to the advance that covers the result, events
-/// have no `id`, and a commit can be in several of them. A client that loses the connection then gets the events since
-/// the last `id` again, which have whole objects, so that applying one twice changes nothing.
+/// The feed turns each message into an event immediately and buffers no results: chunks of several first results can
+/// alternate. While all queries are complete, the deltas of a commit are staged until the advance that ends the commit,
+/// which is in the same frame; they become one event with an `id`. From a query's first result or reset to the advance
+/// that covers the result, events have no `id`, and the changes of a commit can be spread over several events. A client
+/// that loses the connection in this time receives the events since the last `id` again. Events contain whole objects,
+/// so applying one twice changes nothing.
 struct CombinedFeed: EventFeed {
   private enum Phase {
     case greeting
-    /// The answer has not begun, because the server has not answered each subscription. A refused one is a problem
-    /// instead of events, so the messages that arrived before it wait.
+    /// The answer has not begun, because the server has not answered every subscription. If it refuses one, the answer
+    /// is a problem instead of events; until then, messages that have arrived are kept here.
     case subscribing([ToClient])
     case following
     case ended
@@ -35,7 +36,7 @@ struct CombinedFeed: EventFeed {
     var query: Subscribe
     var request: UInt64 = 0
     var progress = Progress.requested
-    /// Why the next snapshot replaces what the client has; nil if the client has nothing.
+    /// The reason why the next snapshot replaces the client's result; nil if the client has no result.
     var reason: String?
   }
 
@@ -46,7 +47,7 @@ struct CombinedFeed: EventFeed {
   private var followed: [Followed]
   /// The server's numbers of the queries.
   private var indices = [UInt64: Int]()
-  /// The deltas of a commit, until the advance that ends them.
+  /// The deltas of the current commit, until the advance that ends it.
   private var staged = [(index: Int, delta: Delta)]()
   private var store = UniqueID.zero
   private var hash: UInt64 = 0
@@ -80,7 +81,7 @@ struct CombinedFeed: EventFeed {
     return follow(message)
   }
 
-  /// Begins the answer, if each subscription is answered by one of these messages.
+  /// Begins the answer if these messages answer every subscription.
   private mutating func begin(_ early: [ToClient]) -> [FeedAction] {
     let answers = early.count { if case .subscribed = $0.body { true } else { false } }
     guard answers >= followed.count else {
@@ -177,12 +178,14 @@ struct CombinedFeed: EventFeed {
     guard let index = indices[number] else { return end(.abort) }
     followed[index].progress = .requested
     followed[index].reason = reason
-    // The next number may be another one, and is no answer to the subscription.
+    // The server may give the query a new number now. Without `since`, `subscribed` does not take the message for the
+    // answer to the client's subscription.
     followed[index].query.since = nil
     return commits(id: nil)
   }
 
-  /// Later ids are those of the new rights. Snapshots follow if the session sees other objects now.
+  /// The ids of later events are computed with the new rights. If the session now sees other objects, the server resets
+  /// the queries, and snapshots follow.
   private mutating func rightsChanged(_ grants: [Welcome.GrantEntry]) -> [FeedAction] {
     guard var welcome, let role = grants.compactMap({ Role(rawValue: $0.role) }).max() else { return [] }
     welcome.role = role.rawValue
@@ -202,7 +205,7 @@ struct CombinedFeed: EventFeed {
     return isComplete ? [] : commits(id: nil)
   }
 
-  /// Every query that is loaded up to the advance is complete there.
+  /// The advance completes every query that is loaded up to its revision.
   private mutating func advance(to token: Token) -> [FeedAction] {
     let wasComplete = isComplete
     for index in followed.indices {
@@ -218,7 +221,7 @@ struct CombinedFeed: EventFeed {
   }
 
   /// The staged deltas as events, one for each commit.
-  /// - Parameter id: that of the last one.
+  /// - Parameter id: the id of the last event.
   private mutating func commits(id: EventID?) -> [FeedAction] {
     let deltas = staged
     staged = []
@@ -249,7 +252,7 @@ struct CombinedFeed: EventFeed {
   }
 
   private mutating func heartbeat(_ token: Token) -> [FeedAction] {
-    // A session that lags has no revision.
+    // The token of a session that is behind has no revision.
     guard token.revision > 0 else { return [.write(EventText.event("heartbeat", .object([]), id: nil))] }
     let json = JSON.object([.init("revision", .integer(token.revision))])
     return [.write(EventText.event("heartbeat", json, id: isComplete ? EventID(token, hash: hash) : nil))]
@@ -257,7 +260,7 @@ struct CombinedFeed: EventFeed {
 
   // MARK: - The end
 
-  /// Writes events, as many as the stream may still have.
+  /// Writes events, up to the limit of the stream.
   private mutating func events(_ events: [[UInt8]], more: UInt64? = nil) -> [FeedAction] {
     var actions = [FeedAction]()
     for event in events {

@@ -2,22 +2,23 @@
 import GraphModel
 import GraphWire
 
-/// A stream of events, pure: messages of a session in, server-sent events out.
+/// The state of a stream of events, without I/O: it receives the messages of a session and returns server-sent events.
 protocol EventFeed {
   /// - Parameter nextRequest: the number that the session gives to the next message.
   mutating func receive(_ message: ToClient, nextRequest: UInt64) -> [FeedAction]
 
-  /// Ends the stream, because its time is over or its session has ended.
+  /// Ends the stream, because it has timed out or its session has ended.
   mutating func stop() -> [FeedAction]
 }
 
-/// An action of a stream; several are performed in their order.
+/// An action of a stream. The handler performs several actions in their order.
 enum FeedAction: Hashable {
   /// Send a message to the session.
   case send(ToServer.Body)
   /// Begin the answer; events follow.
   case begin
-  /// Write a part of an event or whole events; then, when they are written, ask for the next chunk of a request.
+  /// Write a part of an event or whole events. When they have been written, request the next chunk of the request
+  /// `more`.
   case write([UInt8], more: UInt64? = nil)
   /// Answer with a problem instead of events.
   case refuse(Refusal, isLogin: Bool)
@@ -27,7 +28,7 @@ enum FeedAction: Hashable {
   case abort
 }
 
-/// The number of events after which a stream ends, without heartbeats.
+/// The number of events after which a stream ends. Heartbeats do not count.
 struct EventLimit {
   /// The events that may follow; nil for any number.
   private var remaining: Int64?
@@ -47,9 +48,9 @@ struct EventLimit {
   }
 }
 
-/// The text of events, which all streams share.
+/// Formats server-sent events.
 enum EventText {
-  /// - Parameter id: nil for an event at which the client's state is not complete.
+  /// - Parameter id: nil if the client's state is incomplete after the event.
   static func event(_ name: String, _ json: JSON, id: EventID?) -> [UInt8] {
     var bytes = Array("event: \(name)\ndata: ".utf8)
     json.write(to: &bytes)
@@ -70,7 +71,7 @@ enum EventText {
     return .init("damaged", .array(damage.objects.sorted().map { .string($0.description) }))
   }
 
-  /// Why a stream begins with a snapshot, although its `Last-Event-ID` is of the same queries.
+  /// The reason why a stream begins with a snapshot although its `Last-Event-ID` is of the same queries.
   /// - Parameter isKnown: whether the store has the state of the event.
   static func reloadReason(isKnown: Bool) -> String {
     isKnown

@@ -2,11 +2,12 @@
 import GraphModel
 import GraphWire
 
-/// The `id` of an event: the token of the state that the client then has, and a hash of what the stream shows. A client
-/// that reconnects sends it as `Last-Event-ID`.
+/// The `id` of an event: the token of the client's state after the event, and a hash of the stream's queries and
+/// rights. A client that reconnects sends it as `Last-Event-ID`.
 struct EventID: Hashable, CustomStringConvertible {
   let token: Token
-  /// Covers the query, the model and the principal with its role: a stream with another hash shows something else.
+  /// A hash of the queries, the model, the principal and its role. The events of a stream with another hash can't be
+  /// resumed.
   let hash: UInt64
 
   init(_ token: Token, hash: UInt64) { (self.token, self.hash) = (token, hash) }
@@ -24,8 +25,8 @@ struct EventID: Hashable, CustomStringConvertible {
     "\(token.store).\(token.revision).\(Self.text(token.fingerprint)).\(Self.text(hash))"
   }
 
-  /// The state from which a stream goes on, by the `Last-Event-ID` of its request.
-  /// - Returns: no state for a new client, and also, with the reason, for an id that does not count here.
+  /// The state from which a stream resumes, by the `Last-Event-ID` of its request.
+  /// - Returns: no state for a new client; no state and a reason for an id from which this stream can't resume.
   static func start(_ text: String?, store: UniqueID, hash: UInt64) -> (since: Token?, reason: String?) {
     guard let text, !text.isEmpty else { return (nil, nil) }
     guard let id = EventID(text) else { return (nil, "Last-Event-ID is not the id of an event of this server") }
@@ -43,7 +44,7 @@ struct EventID: Hashable, CustomStringConvertible {
     text.utf8.count == 16 && text.first != "+" ? UInt64(text, radix: 16) : nil
   }
 
-  /// The hash of what a session of a principal sees of some queries.
+  /// The hash of some queries and of the rights of a session.
   static func hash(of queries: [Subscribe], _ welcome: Welcome) -> UInt64 {
     let texts = queries.map { "\($0.entity)\0\($0.predicate)" }.joined(separator: "\0")
     let text = "\(welcome.model)\0\(texts)\0\(welcome.principal)\0\(welcome.role)"

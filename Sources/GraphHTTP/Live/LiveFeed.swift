@@ -5,13 +5,14 @@ import GraphWire
 
 /// The stream of one live query.
 ///
-/// It begins with a snapshot, or after the event that the client names; then each commit that changes the result is one
-/// event, whose `id` is the token to go on from. A snapshot is written while it arrives, so a large one needs one
-/// chunk's memory; a client that loses it halfway has no complete event and starts again.
+/// It begins with a snapshot, or resumes after the event that the client names. Then each commit that changes the
+/// result is one event, whose `id` is the token to resume from. A snapshot is written while it arrives, so that a large
+/// one needs the memory of one chunk. A client that loses the connection in a snapshot has no complete event and starts
+/// again.
 struct LiveFeed: EventFeed {
   private enum Phase {
     case greeting
-    /// The answer has not begun. The reason is why the client's `Last-Event-ID` does not count.
+    /// The answer has not begun. `reason` says why the stream can't resume after the client's `Last-Event-ID`.
     case subscribing(reason: String?)
     /// `isFirst`: no object of the snapshot was written yet.
     case snapshot(isFirst: Bool, reason: String?)
@@ -53,7 +54,7 @@ struct LiveFeed: EventFeed {
       phase = .reset(reason: reason)
       return []
     case .rights(let grants):
-      // A snapshot follows if the session sees other objects now.
+      // If the session now sees other objects, the server resets the query, and a snapshot follows.
       if var welcome, let role = grants.compactMap({ Role(rawValue: $0.role) }).max() {
         welcome.role = role.rawValue
         (self.welcome, hash) = (welcome, EventID.hash(of: [query], welcome))
@@ -70,7 +71,7 @@ struct LiveFeed: EventFeed {
     }
   }
 
-  /// Ends the stream, because its time is over or its session has ended.
+  /// Ends the stream, because it has timed out or its session has ended.
   mutating func stop() -> [FeedAction] {
     switch phase {
     case .ended: []
@@ -147,8 +148,8 @@ struct LiveFeed: EventFeed {
     return count([.write(event("commit", json, token))])
   }
 
-  /// EventSource does not show comments to a page, so a heartbeat is an event. Its id advances when commits do not
-  /// concern the query.
+  /// A heartbeat is an event, because EventSource does not pass comments to a page. It also advances the id when
+  /// commits do not concern the query.
   private func heartbeat(_ token: Token) -> [UInt8] {
     guard case .live = phase else { return [] }
     guard token.revision > 0 else { return event("heartbeat", .object([]), nil) }
@@ -161,7 +162,7 @@ struct LiveFeed: EventFeed {
 
   // MARK: - The end
 
-  /// Counts an event, which may be the last one.
+  /// Counts an event, and ends the stream after the last one.
   private mutating func count(_ actions: [FeedAction]) -> [FeedAction] {
     remaining.count() ? actions + end(.finish) : actions
   }

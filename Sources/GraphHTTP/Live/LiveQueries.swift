@@ -5,9 +5,10 @@ import GraphWire
 /// The queries of a stream, by the parameters of its request: one as `entity` and `where`, or several, each as `query`
 /// with the text `ENTITY` or `ENTITY where PREDICATE`.
 ///
-/// A query is one parameter, because libraries keep the order of equal names only: some sort all parameters by name.
+/// A query is one parameter and not two, because some libraries sort parameters by name: only the order of equal names
+/// is reliable.
 enum LiveQueries {
-  /// - Throws: `Problem` for an unknown entity, and for parameters that make no query.
+  /// - Throws: `Problem` for an unknown entity, and for parameters that do not define a query.
   static func read(_ parameters: QueryParameters, _ model: Model) throws(Problem) -> [Subscribe] {
     let texts = parameters.repeated
     guard texts.count <= HTTPLimits.maximumStreamQueries else {

@@ -7,8 +7,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Serves a stream of events on a connection, in the channel's own pipeline: a delivery needs no task and no hop, and
-/// an idle stream costs a session and this object.
+/// Serves a stream of events in the channel's pipeline: a delivery needs no task and no hop to another thread, and an
+/// idle stream needs only a session and this object.
 ///
 /// The handler takes the requests for `/v1/live` out of the channel before Hummingbird sees them, and passes all other
 /// requests on. A connection with a stream serves nothing else and closes at its end.
@@ -52,7 +52,8 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch (state, unwrapInboundIn(data)) {
     case (.passing(let open), .head(let head)):
-      // A stream cannot overtake the answers of earlier requests: Hummingbird refuses it in its turn.
+      // The stream must not overtake the answers to earlier requests. Hummingbird then receives the request and refuses
+      // it.
       if open == 0, head.method == .get, let (path, _) = try? Responder.target(head),
         let route = try? Route(path: path), route == .live
       {
@@ -63,7 +64,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
       }
     case (.passing, _): context.fireChannelRead(data)
     case (.reading(let head), .end): start(head, context)
-    // A body without a meaning is refused, as for every GET: a proxy could take it for the next request.
+    // The body of a GET is refused, because a proxy could take it for the next request.
     case (.reading, .body): refuse(.malformed("a GET request has no body"), context)
     // Further requests get no answer.
     case (.reading, .head), (.streaming, _), (.ended, _): break
@@ -83,7 +84,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .streaming = state {
       if case .some(.inputClosed) = event as? ChannelEvent {
-        // The client no longer reads either: browsers and libraries close both ways at once.
+        // Browsers and libraries close both directions at once, so the client no longer reads either.
         end()
         return context.close(promise: nil)
       }
@@ -94,7 +95,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard case .passing = state else {
-      // The client of a stream has nothing more to say: what it sent is no request, or its connection is broken.
+      // The client sent bytes that are not a request, or its connection is broken.
       end()
       return context.close(promise: nil)
     }
@@ -150,7 +151,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     return (feed, timeout, credential)
   }
 
-  /// Sends a sign of life to the server, whose answer becomes one for the client.
+  /// Sends a ping to the hub. Its answer becomes a heartbeat for the client.
   func beat() { send(.ping) }
 
   private func send(_ body: ToServer.Body) {
@@ -182,7 +183,8 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     perform(actions, acknowledging: 0)
   }
 
-  /// Performs the actions of a message; its bytes are the server's backlog until the channel has written the events.
+  /// Performs the actions of a message. The hub counts the bytes of the message as backlog until the channel has
+  /// written the events.
   private func perform(_ actions: [FeedAction], acknowledging bytes: Int) {
     guard let context else { preconditionFailure("a stream ends before its handler is removed") }
     var written: EventLoopFuture<Void>?
@@ -196,7 +198,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.body(ByteBuffer(bytes: content))), promise: promise)
         written = promise.futureResult
         if let request {
-          // The next chunk is requested when this one is written, so that a slow client holds one of them.
+          // The next chunk is requested when this one has been written, so that a slow client has one chunk in memory.
           promise.futureResult.assumeIsolated().whenSuccess { [weak self] in self?.send(.more(of: request)) }
         }
       case .refuse(let refusal, let isLogin):
@@ -232,7 +234,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     Responder.addCommonFields(&head.headerFields)
     head.headerFields[.contentType] = "text/event-stream"
     head.headerFields[.connection] = "close"
-    // A proxy that collects the answer before it passes it on would make the stream useless.
+    // Asks proxies not to buffer the answer.
     if let name = HTTPField.Name("X-Accel-Buffering") { head.headerFields[name] = "no" }
     context.write(wrapOutboundOut(.head(head)), promise: nil)
   }
@@ -257,7 +259,7 @@ final class LiveStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
   }
 
-  /// Ends the session; what was written is still sent.
+  /// Ends the session. Bytes that were written are still sent.
   private func end() {
     guard case .streaming(let stream) = state else {
       state = .ended

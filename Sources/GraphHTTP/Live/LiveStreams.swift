@@ -3,7 +3,8 @@ import GraphServer
 import GraphWire
 import NIOCore
 
-/// The streams of an interface: what they share, and one sweep that sends all heartbeats. Used on the hub's loop.
+/// The streams of an interface, with the values that they share and one timer for all heartbeats. Used on the hub's
+/// loop.
 final class LiveStreams: Sendable {
   private struct State {
     var streams = [ObjectIdentifier: LiveStreamHandler]()

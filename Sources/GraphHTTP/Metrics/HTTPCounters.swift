@@ -6,9 +6,9 @@ import Synchronization
 
 /// Counts the requests, connections and streams of an interface since it started.
 package final class HTTPCounters: Sendable {
-  /// Requests that are counted together.
+  /// A kind of requests, with a counter of its own.
   struct RequestKind: Hashable, Comparable {
-    /// A method that the interface has, or `other`: a client must not choose the number of kinds.
+    /// A method of the interface, or `other`. Otherwise a client could create any number of counters.
     let method: String
     let status: Int
 
@@ -33,7 +33,7 @@ package final class HTTPCounters: Sendable {
     fileprivate(set) var streamedBytes = 0
   }
 
-  /// The counts of this moment, which one lock guards.
+  /// The present counts, guarded by the mutex.
   private let state = Mutex(Counts())
 
   init() {}
@@ -90,8 +90,8 @@ final class RequestCountingHandler: ChannelDuplexHandler, RemovableChannelHandle
   typealias OutboundOut = HTTPResponsePart
 
   private let counters: HTTPCounters
-  /// The methods of the requests without an answer, which come in this order. A connection without backpressure is
-  /// bounded by what its parser reads at once.
+  /// The methods of the unanswered requests, in the order of their answers. Their number is bounded by the requests in
+  /// one read.
   private var methods = [HTTPRequest.Method]()
 
   init(_ counters: HTTPCounters) { self.counters = counters }

@@ -9,8 +9,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Serves `/metrics` for Prometheus, on a listener of its own: it needs no token and shows no contents, so an operator
-/// decides by the address who reads it.
+/// Serves `/metrics` for Prometheus, on a separate listener. It needs no token and shows no contents; an operator
+/// restricts access by the choice of the address.
 package final class MetricsInterface: ServerInterface {
   private struct Running {
     let listener: HTTPListener
@@ -28,7 +28,7 @@ package final class MetricsInterface: ServerInterface {
 
   /// - Parameters:
   ///   - port: 0 for any free port.
-  ///   - publicURL: the URL of a proxy, whose host is accepted, too.
+  ///   - publicURL: the URL of a proxy. Requests for its host are accepted, too.
   ///   - http: the HTTP interface whose counters are shown; nil for none.
   package init(host: String, port: Int, publicURL: PublicURL?, http: HTTPInterface?, log: Logger) {
     (self.host, self.port, counters, self.log) = (host, port, http?.counters, log)
@@ -72,7 +72,7 @@ package final class MetricsInterface: ServerInterface {
       return running
     }
     if let taken {
-      // Nothing of a scrape is worth waiting for.
+      // An interrupted scrape does no harm, so `stop` does not wait for it.
       taken.loop.execute { taken.connections.closeAll() }
       await taken.listener.stop()
     }
@@ -92,7 +92,7 @@ package final class MetricsInterface: ServerInterface {
     return Reply(.ok, .bytes(Array(text.utf8)), type: "text/plain; version=0.0.4; charset=utf-8")
   }
 
-  /// The server's status, by a session of the server's own user, because a collector has no token.
+  /// The server's status. A session of the server's own user reads it, because a collector has no token.
   private func status(_ sessions: HubSessions) async throws -> ServerStatus {
     let session = RequestSession(loop: sessions.loop, credential: "", replica: .randomReplica())
     defer { sessions.loop.execute { session.end() } }

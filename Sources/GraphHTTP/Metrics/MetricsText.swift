@@ -76,7 +76,7 @@ struct MetricsText {
     }
   }
 
-  /// A text as the value of a label.
+  /// Escapes a text for the value of a label.
   static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

@@ -2,10 +2,10 @@
 import GraphModel
 import GraphWire
 
-/// The OpenAPI 3.1 description of the interface, made from the model: each entity has paths and schemas of its own.
+/// Generates the OpenAPI 3.1 description of the interface from the model. Each entity has its own paths and schemas.
 struct APIDescription {
   let model: Model
-  /// The name of the cookie of browsers, without what is added for the host.
+  /// The name of the cookie of browsers, without the prefix or the port that is added for the host.
   var cookieName = "graph"
 
   var json: JSON {
@@ -20,7 +20,7 @@ struct APIDescription {
       .init(
         "security",
         .array([.object([.init("token", .array([]))]), .object([.init("cookie", .array([]))]), .object([])])),
-      .init("paths", .object(model.entities.flatMap(paths) + commonPaths + browserPaths)),
+      .init("paths", .object(model.entities.flatMap(paths) + commonPaths + browserPaths + sharePaths)),
       .init(
         "components",
         .object([
@@ -128,7 +128,7 @@ struct APIDescription {
     ]
   }
 
-  /// The login of the web application. Its files are no part of the interface, and OpenAPI has no WebSockets.
+  /// The login of the web application. Its files are not described, and OpenAPI can't describe WebSockets.
   private var browserPaths: [JSON.Member] {
     let secret = JSON.object([
       .init("oneOf", .array(["code", "token"].map { Self.closed([.init($0, Self.secret)], required: [$0]) }))
@@ -159,7 +159,7 @@ struct APIDescription {
     ]
   }
 
-  private func operation(
+  func operation(
     _ method: String, _ id: String, _ summary: String, parameters: [String] = [], headers: [String] = [],
     body: (types: [String], schema: JSON)? = nil, answers: [(status: String, schema: JSON)], problems: [String] = [],
     type: String = "application/json"
@@ -167,10 +167,9 @@ struct APIDescription {
     var members = [JSON.Member("operationId", .string(id)), .init("summary", .string(summary))]
     let list =
       parameters.map { name in
-        // Only a stream has the parameters of which one is required.
         parameter(
           name, "query", Self.schema(ofParameter: name, of: id),
-          isRequired: name == "entity" && parameters.contains("timeout"))
+          isRequired: (name == "entity" && id == "live") || (name == "object" && id == "listLinks"))
       } + headers.map { parameter($0, "header", Self.schema(ofParameter: $0, of: id), isRequired: false) }
     if !list.isEmpty { members.append(.init("parameters", .array(list))) }
     if let body {
@@ -213,6 +212,7 @@ struct APIDescription {
     case "since", "until": type("string", [.init("format", .string("date-time"))])
     case "Idempotency-Key":
       type("string", [.init("minLength", .integer(1)), .init("maxLength", .integer(Int64(HTTPLimits.maximumKeySize)))])
+    case "object" where operation == "listLinks": identifier
     default: type("string")
     }
   }
@@ -301,9 +301,9 @@ struct APIDescription {
     return [insert, update, delete]
   }
 
-  private static let anyObject = type("object")
+  static let anyObject = type("object")
   /// An id that the server gives: its last digit has four bits, and its second half is a time, which is not zero.
-  private static let identifier = type(
+  static let identifier = type(
     "string",
     [
       .init(
@@ -311,21 +311,21 @@ struct APIDescription {
         .string("^(?!.{13}0{13}$)[a-hj-km-np-s][0-9a-hj-km-np-tv-z]{24}[02468acegjmprtwy]$"))
     ])
 
-  private static func type(_ name: String, _ more: [JSON.Member] = []) -> JSON {
+  static func type(_ name: String, _ more: [JSON.Member] = []) -> JSON {
     .object([.init("type", .string(name))] + more)
   }
 
-  private static func number(_ minimum: Int64, _ maximum: Int64?) -> JSON {
+  static func number(_ minimum: Int64, _ maximum: Int64?) -> JSON {
     var members = [JSON.Member("minimum", .integer(minimum))]
     if let maximum { members.append(.init("maximum", .integer(maximum))) }
     return type("integer", members)
   }
 
-  private static func oneOf(_ names: [String]) -> JSON {
+  static func oneOf(_ names: [String]) -> JSON {
     type("string", [.init("enum", .array(names.map(JSON.string)))])
   }
 
-  private static func nullable(_ schema: JSON) -> JSON {
+  static func nullable(_ schema: JSON) -> JSON {
     .object([.init("anyOf", .array([schema, type("null")]))])
   }
 
@@ -346,7 +346,7 @@ struct APIDescription {
     .object([.init("$ref", .string("#/components/schemas/\(name)"))])
   }
 
-  private static func closed(_ properties: [JSON.Member], required: [String] = []) -> JSON {
+  static func closed(_ properties: [JSON.Member], required: [String] = []) -> JSON {
     let members = [JSON.Member("properties", .object(properties)), .init("additionalProperties", .bool(false))]
     return type(
       "object", required.isEmpty ? members : members + [.init("required", .array(required.map(JSON.string)))])

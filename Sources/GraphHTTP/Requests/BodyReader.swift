@@ -2,15 +2,15 @@
 import GraphJSON
 import GraphModel
 
-/// Reads the bodies of requests: strict JSON, whose mistakes are reported with a pointer to the place.
+/// Reads the bodies of requests as strict JSON. Errors contain a JSON pointer to the place.
 struct BodyReader {
   private let model: Model
 
   init(model: Model) { self.model = model }
 
   /// The document in a body.
-  /// - Throws: `Problem` with a pointer for anything that RFC 8259 does not define, for a name that appears twice, and
-  ///   for a number that is too large for a double.
+  /// - Throws: `Problem` with a pointer for input that is not JSON by RFC 8259, for a name that appears twice, and for
+  ///   a number that is too large for a double.
   static func document(_ bytes: [UInt8]) throws(Problem) -> JSON {
     let json: JSON
     do {
@@ -24,7 +24,7 @@ struct BodyReader {
     return json
   }
 
-  /// The path to a number that no double represents. The recursion is bounded by the parser's.
+  /// The path to a number that is too large for a double. The parser limits the depth of the recursion.
   private static func infiniteNumber(in json: JSON, _ path: [String]) -> [String]? {
     switch json {
     case .number(let text): return Double(text).map(\.isFinite) == true ? nil : path
@@ -40,7 +40,7 @@ struct BodyReader {
     }
   }
 
-  /// A new value of a property, or the members to add to it and to remove from it.
+  /// A new value of a property, or the members to add to a relationship and to remove from it.
   enum Input {
     case value(PropertyInput)
     case members(Property, added: [ObjectSpecifier], removed: [ObjectSpecifier])
@@ -108,9 +108,10 @@ struct BodyReader {
 
   /// The edits for inputs.
   /// - Parameters:
-  ///   - image: for an update, the object as its author read it: a text changes only where it differs.
-  ///   - now: for an update, the present object: a text that it already has is omitted, because merging would insert
-  ///     it twice.
+  ///   - image: for an update, the object as the client read it. A text is changed only where it differs from that
+  ///     state.
+  ///   - now: for an update, the present object. A text that is already in the object is omitted, because merging would
+  ///     insert it twice.
   ///   - labels: the ids of objects that the same transaction inserts.
   ///   - path: the path to the object with the inputs in the body.
   func edits(
@@ -120,7 +121,7 @@ struct BodyReader {
     func id(_ name: ObjectSpecifier, _ entity: EntityNumber) throws(InvalidInputError) -> ObjectID {
       switch name {
       case .text(let text):
-        // A temporary id would name an object of this transaction by chance.
+        // A temporary id could be the id of another object of this transaction.
         if let key = UniqueID(text), case let id = ObjectID(key: key, entity: entity), !id.isTemporary { return id }
         throw InvalidInputError("\"\(text.excerpt)\" is not an id of \(UniqueID.textLength) characters")
       case .label(let label):

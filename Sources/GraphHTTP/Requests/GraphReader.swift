@@ -3,7 +3,7 @@ import GraphJSON
 import GraphModel
 import GraphWire
 
-/// Reads of a request: objects, the members of their relationships, revisions.
+/// Reads objects, members of relationships and revisions for a request.
 struct GraphReader: Sendable {
   let session: RequestSession
   let model: Model
@@ -17,7 +17,7 @@ struct GraphReader: Sendable {
   }
 
   /// Reads a fetch completely.
-  /// - Throws: `Refusal`, also for an answer that is too large to be kept in memory.
+  /// - Throws: `Refusal`, also for an answer above `HTTPLimits.maximumAnswerSize`.
   func page(_ fetch: Fetch) async throws -> Page {
     var page = Page()
     var size = 0
@@ -41,7 +41,7 @@ struct GraphReader: Sendable {
     }
   }
 
-  /// An object, and the state that was read.
+  /// An object, and the revision at which it was read.
   func image(_ id: ObjectID, at revision: Revision? = nil) async throws -> (image: ObjectImage?, head: Revision) {
     let predicate = GraphPredicate.identifiers([id]).text(in: model)
     let page = try await page(Fetch(entity: id.entity, predicate: predicate, limit: 1, at: revision))
@@ -87,7 +87,7 @@ struct GraphReader: Sendable {
     return found.mapValues { $0.sorted().map(\.id) }
   }
 
-  /// The revision that a parameter names: a number, or a time whose state is meant.
+  /// The revision that a parameter names: by its number, or as the newest one at a time.
   func revision(_ text: String?) async throws -> Revision? {
     guard let text else { return nil }
     if let number = Revision(text), number >= 0 { return number }

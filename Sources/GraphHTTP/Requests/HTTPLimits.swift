@@ -2,35 +2,36 @@ import NIOCore
 
 /// The limits of the HTTP interface; docs/limits.md lists them.
 package enum HTTPLimits {
-  /// The size of a request's body, in bytes.
+  /// The maximum size of a request's body, in bytes.
   static let maximumBodySize = 16 << 20
-  /// The size of the header fields of a request, in bytes, together and one by one.
+  /// The maximum size of the header fields of a request, in bytes: of each field, and of all together.
   static let maximumHeaderSize = 16 << 10
-  /// The number of header fields of a request.
+  /// The maximum number of header fields of a request.
   static let maximumHeaderCount = 100
-  /// The size of the request target, in bytes.
+  /// The maximum size of the request target, in bytes.
   static let maximumTargetSize = 8 << 10
-  /// The objects of a page, unless the request names another number.
+  /// The number of objects of a page, unless the request names another number.
   static let defaultPage: Int64 = 1_000
   /// The maximum number of objects of a page.
   static let maximumPage: Int64 = 10_000
-  /// The size of an answer that is not streamed, in bytes, about; a larger one is refused.
+  /// The approximate maximum size of an answer that is not streamed, in bytes. The request for a larger one is refused.
   static let maximumAnswerSize = 32 << 20
-  /// The objects that `include` adds to an answer.
+  /// The maximum number of objects that `include` adds to an answer.
   static let maximumIncluded = 10_000
-  /// The changes of a transaction.
+  /// The maximum number of changes of a transaction.
   static let maximumChanges = 10_000
-  /// The size of an Idempotency-Key, in bytes.
+  /// The maximum size of an Idempotency-Key, in bytes.
   static let maximumKeySize = 255
-  /// Sessions that are kept between requests.
+  /// The maximum number of sessions that are kept between requests.
   static let idleSessions = 64
-  /// Connections at a time; further ones get 503. Half of the descriptor limit applies where it is lower.
+  /// The maximum number of open connections; further ones get status 503. Half of the descriptor limit applies if it is
+  /// lower.
   package static let maximumConnections = 4_096
-  /// Connections above it that get an answer before they are closed.
+  /// The maximum number of connections above it that get an answer before they are closed.
   static let refusedConnections = 256
-  /// The queries of a stream.
+  /// The maximum number of queries of a stream.
   static let maximumStreamQueries = 16
-  /// Connections to `/metrics` at a time: a collector needs one.
+  /// The maximum number of open connections to `/metrics`. A collector needs one.
   static let maximumMetricsConnections = 64
   /// The time in which the headers of a connection's next request must be complete; also the time for which an idle
   /// connection stays open.
@@ -39,7 +40,7 @@ package enum HTTPLimits {
   static let bodyTime = TimeAmount.seconds(60)
   /// The time in which a client must read a part of an answer.
   static let writeTime = TimeAmount.seconds(60)
-  /// The time for which a client can go on sending behind the last answer of its connection.
+  /// The time for which a client may continue to send after the last answer of its connection.
   static let closeTime = TimeAmount.seconds(5)
   /// The time between two heartbeats of a stream.
   static let heartbeat = TimeAmount.seconds(15)

@@ -3,11 +3,11 @@ import GraphJSON
 import GraphModel
 import GraphWire
 
-/// The properties and the related objects that a request wants of objects: `fields` and `include`.
+/// The properties and related objects that a request selects with `fields` and `include`.
 struct ObjectSelection: Sendable {
-  /// The names of the properties; nil for all that are stored.
+  /// The names of the properties; nil for all stored ones.
   private let names: [String]?
-  /// The to-manys among them that are stored at their other end.
+  /// The selected to-many relationships that are stored at their other end.
   private let unstored: [Property]
   private let included: [Property]
   private let model: Model
@@ -42,13 +42,13 @@ struct ObjectSelection: Sendable {
     }
   }
 
-  /// Whether the answer is the plain object, which its revision identifies.
+  /// Whether the answer is the complete stored object. The object's revision is then its entity tag.
   var isPlain: Bool { names == nil && included.isEmpty }
 
-  /// Whether the answer has objects beside the requested ones.
+  /// Whether the answer has objects in addition to the requested ones.
   var includesObjects: Bool { !included.isEmpty }
 
-  /// The JSON of objects, with the members of chosen relationships, at the revision that they were read at.
+  /// The JSON of objects, with the members of selected relationships, at the revision at which the objects were read.
   func json(of images: [ObjectImage], _ reader: GraphReader, at revision: Revision?) async throws -> [JSON] {
     guard let names else { return images.map { ObjectJSON.object($0, model) } }
     var members = ToManyMembers()

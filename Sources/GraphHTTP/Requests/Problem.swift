@@ -6,7 +6,7 @@ import HTTPTypes
 /// A refused request, as problem details (RFC 9457). docs/http.md says when each status is used.
 struct Problem: Error {
   var status: HTTPResponse.Status
-  /// The code of the wire's refusals, or one of HTTP's own; for programs.
+  /// A code for programs: that of a refusal of the wire, or one that only HTTP has.
   var code: String
   /// A sentence for a person.
   var detail: String
@@ -21,14 +21,14 @@ struct Problem: Error {
     (self.status, self.code, self.detail, self.pointer) = (status, code, detail, pointer)
   }
 
-  /// A request that the server does not understand.
+  /// The problem for a request that the server does not understand.
   static func malformed(_ detail: String, pointer: String? = nil) -> Problem {
     Problem(.badRequest, "malformed", detail, pointer: pointer)
   }
 
   static func notFound(_ detail: String) -> Problem { Problem(.notFound, "notFound", detail) }
 
-  /// A refusal of the hub or of the store.
+  /// Creates the problem for a refusal of the hub or of the store.
   /// - Parameter isConditional: whether the request has `If-Match`, whose failure is a status of its own.
   init(_ refusal: Refusal, _ model: Model, isConditional: Bool = false) {
     self.init(Self.status(of: refusal.code, isConditional: isConditional), refusal.code.rawValue, refusal.message)
@@ -36,7 +36,7 @@ struct Problem: Error {
     if status == .serviceUnavailable { fields[.retryAfter] = "1" }
   }
 
-  /// A refusal of the hello: the credential is missing or wrong, or there were too many attempts.
+  /// The problem for a refused hello: the credential is missing or wrong, or there were too many attempts.
   static func login(_ refusal: Refusal) -> Problem {
     var problem: Problem
     switch refusal.code {

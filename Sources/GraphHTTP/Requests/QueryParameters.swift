@@ -2,8 +2,8 @@
 import GraphModel
 import HTTPTypes
 
-/// The parameters of a request's query: only known ones, so that a misspelled name is reported, and each at most once,
-/// except the one that may be repeated.
+/// The parameters of a request's query. An unknown name is an error, so that misspelled names are reported, and so is a
+/// parameter that is given twice, unless it may be repeated.
 struct QueryParameters {
   private var values = [ByteKey: String]()
   /// The values of the parameter that may be repeated, in their order.
@@ -11,7 +11,7 @@ struct QueryParameters {
 
   /// - Parameters:
   ///   - query: the part of the target after the question mark.
-  ///   - route: the resource, which has the parameters.
+  ///   - route: the resource that defines the parameters.
   init(_ query: Substring, of route: Route, _ method: HTTPRequest.Method) throws(Problem) {
     let (names, repeatable) = (route.parameters(of: method), route.repeatableParameter)
     for part in query.split(separator: "&") {

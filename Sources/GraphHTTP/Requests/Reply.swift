@@ -8,8 +8,8 @@ struct Reply: Sendable {
   enum Body: Sendable {
     case none
     case bytes([UInt8])
-    /// Content that is produced while it is sent; an error breaks the connection, so that the client does not take a
-    /// part for the whole.
+    /// Content that is produced while it is sent. An error breaks the connection, so that the client does not mistake a
+    /// part for the complete answer.
     case stream(@Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void)
   }
 
@@ -37,13 +37,14 @@ struct Reply: Sendable {
   }
 }
 
-/// Entity tags: of an object its revision, of a list the revision at which it was read.
+/// Entity tags. The tag of an object is its revision; the tag of a list is the revision at which it was read.
 enum EntityTag {
   static func object(_ revision: Revision) -> String { "\"\(revision)\"" }
 
   static func list(_ revision: Revision) -> String { "\"R\(revision)\"" }
 
-  /// Whether a list of tags, or `*`, has this one. Weak forms count: proxies make them when they compress an answer.
+  /// Whether a field with a list of tags, or `*`, matches a tag. Weak tags match, too: a proxy makes tags weak when it
+  /// compresses an answer.
   static func matches(_ field: String, _ tag: String) -> Bool {
     field.split(separator: ",").contains { part in
       var text = part.drop { $0 == " " || $0 == "\t" }
@@ -55,7 +56,7 @@ enum EntityTag {
   }
 
   /// The revision in `If-Match`; nil for `*`, which any existing object matches.
-  /// - Throws: `Problem` for a tag that this server does not give to objects.
+  /// - Throws: `Problem` for a tag that can't be one of an object of this server.
   static func revision(ifMatch field: String) throws(Problem) -> Revision? {
     var text = Substring(field.drop { $0 == " " })
     while text.last == " " { text.removeLast() }

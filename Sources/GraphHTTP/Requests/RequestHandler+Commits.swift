@@ -118,7 +118,7 @@ extension RequestHandler {
       path: path + ["values"])
   }
 
-  /// The changes, with the differences of texts from what was read.
+  /// The changes of the transaction. A change of a text is its difference from the text that the client read.
   private func changes(
     _ entries: [Entry], _ labels: [ByteKey: ObjectID], _ reader: GraphReader
   ) async throws -> [Change] {

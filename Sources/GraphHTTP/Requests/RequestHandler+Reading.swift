@@ -55,8 +55,8 @@ extension RequestHandler {
     return reply
   }
 
-  /// All objects of a fetch, one per line. The first part is read before the answer begins, so that a mistake in the
-  /// request still has a status.
+  /// All objects of a fetch, one per line. The first part is read before the answer begins, so that an error in the
+  /// request can still be answered with a status.
   private func lines(_ fetch: Fetch, _ selection: ObjectSelection, _ reader: GraphReader) async throws -> Reply {
     let session = reader.session
     let request = try await session.begin(.fetch(fetch))
@@ -69,7 +69,8 @@ extension RequestHandler {
         var chunk = first
         while true {
           var bytes = [UInt8]()
-          // Relationships that are stored at their other end are read at the newest revision or at `at`.
+          // Relationships that are stored at their other end are read at `at`. Without it, they are read at the newest
+          // revision, and those of the last part at the revision of the fetch.
           let objects = try await selection.json(of: chunk.objects, reader, at: fetch.at ?? chunk.end?.at.revision)
           for object in objects {
             object.write(to: &bytes)
@@ -77,7 +78,7 @@ extension RequestHandler {
           }
           if !bytes.isEmpty { try await write(ByteBuffer(bytes: bytes)) }
           if let end = chunk.end {
-            // A list that lacks objects must not look complete.
+            // A list without the damaged objects must not look complete.
             guard chunk.damage.objects.isEmpty else {
               throw Refusal(.unavailable, "\(chunk.damage.objects.count) of \(end.count) objects are damaged")
             }
@@ -143,7 +144,7 @@ extension RequestHandler {
     return time
   }
 
-  /// The commits of a request for history, within the size of an answer.
+  /// The commits of a request for history, up to the maximum size of an answer.
   func commits(_ log: LogRequest, _ session: RequestSession) async throws -> [CommitEntry] {
     var commits = [CommitEntry]()
     var size = 0

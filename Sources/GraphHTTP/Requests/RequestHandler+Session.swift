@@ -6,8 +6,8 @@ import HTTPTypes
 
 /// The identity of a browser: its login, its logout, and the user that its cookie names.
 extension RequestHandler {
-  /// The answer to `/v1/session`, also for a client that has not logged in: an error would end up in the console of
-  /// every browser.
+  /// The answer to `/v1/session`. It is not an error for a client that has not logged in, because browsers would show
+  /// that error in their console at each start.
   func session(_ request: CheckedRequest) async throws -> Reply {
     do {
       let session = try await pool.session(credential: request.credential, address: request.address)
@@ -18,8 +18,8 @@ extension RequestHandler {
     }
   }
 
-  /// Exchanges a code, or the token of a user or of a share link, for a cookie. Another cookie of the browser has no
-  /// effect: it may be the reason for the login.
+  /// Exchanges a code, or the token of a user or of a share link, for a cookie. A cookie of the request is ignored: it
+  /// may have expired, which is a reason to log in.
   func logIn(_ request: CheckedRequest) async throws -> Reply {
     let token: BrowserToken
     do {
@@ -46,7 +46,7 @@ extension RequestHandler {
     }
   }
 
-  /// Revokes the token of the request's cookie, and takes the cookie away.
+  /// Revokes the token of the request's cookie and removes the cookie.
   func logOut(_ request: CheckedRequest) async throws -> Reply {
     guard request.fields[.authorization] == nil else {
       throw Problem.malformed("only a browser logs out; the token of a program is revoked with stickiesd token revoke")

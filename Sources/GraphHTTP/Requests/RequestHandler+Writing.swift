@@ -18,7 +18,7 @@ extension RequestHandler {
     guard let id = saved.result.identities.first(where: { $0.temporary == temporary })?.permanent else {
       throw Refusal(.unavailable, "the server did not name the object that it inserted")
     }
-    // After a repeated request, the object as it is now: others may have changed it.
+    // A repeated request gets the present object, which other clients may have changed.
     let image = saved.isComplete ? saved.objects.first { $0.id == id } : nil
     guard let stored = if let image { image } else { try await reader.image(id).image } else {
       throw Problem.notFound(
@@ -26,7 +26,7 @@ extension RequestHandler {
     }
     var reply = Reply.json(.created, ObjectJSON.object(stored, model))
     reply.fields[.eTag] = EntityTag.object(stored.revision)
-    // Relative to the request's own URL, so that it is right under any prefix of a proxy.
+    // Relative to the URL of the request, so that it is correct under any prefix of a proxy.
     reply.fields[.location] = "\(PercentCoding.encode(entity.name))/\(id)"
     return reply
   }
@@ -54,7 +54,7 @@ extension RequestHandler {
     return reply
   }
 
-  /// Deletes an object, and answers with the commit.
+  /// Deletes an object and answers with the commit.
   func delete(_ id: ObjectID, _ request: CheckedRequest, _ reader: GraphReader) async throws -> Reply {
     let entity = model.ownEntity(id.entity)
     let expectation = try await expectation(id, entity, request, reader)
@@ -74,7 +74,7 @@ extension RequestHandler {
 
   // MARK: - Conflicts
 
-  /// The state of an object that a client expects when it changes the object.
+  /// The present state of an object, and the state that the client expects when it changes the object.
   struct Expectation {
     /// The present object.
     let image: ObjectImage
@@ -84,8 +84,8 @@ extension RequestHandler {
     /// The condition of `If-Match`.
     let precondition: Precondition?
 
-    /// The object as the client read it: only the difference of a text is sent, so that later edits of others are kept.
-    /// Nil if that state can't be read.
+    /// The object as the client read it; nil if that state can't be read. A text is sent as the difference from it, so
+    /// that later edits of other clients are kept.
     func readImage(isTextSet: Bool, _ id: ObjectID, _ reader: GraphReader) async throws -> ObjectImage? {
       guard base < image.revision else { return image }
       do {
@@ -101,11 +101,11 @@ extension RequestHandler {
   }
 
   /// Reads the object and the client's expectation of it.
-  /// - Throws: `Problem` if there is no such object, or if it does not match.
+  /// - Throws: `Problem` if there is no such object, or if it does not match `If-Match`.
   private func expectation(
     _ id: ObjectID, _ entity: Entity, _ request: CheckedRequest, _ reader: GraphReader
   ) async throws -> Expectation {
-    // The parameters are read before the condition is judged: a mistake in them is reported in any case.
+    // The parameters are read before the condition is checked, so that an error in them is always reported.
     let base = try request.parameters.integer("base", in: 1...Int64.max)
     let named = try request.parameters.policy()
     let wanted = try request.fields[.ifMatch].map { field throws(Problem) in try EntityTag.revision(ifMatch: field) }
@@ -126,14 +126,14 @@ extension RequestHandler {
       return Expectation(
         image: image, base: revision, policy: .error, precondition: Precondition(revision: revision))
     }
-    // As the commands do: the newest state is what a client means that names none.
+    // Without `base` and `policy`, a request changes the newest state, as the commands do.
     let policy: MergePolicy =
       request.parameters["policy"] == nil && base == nil ? .objectTrump : named
     return Expectation(image: image, base: base ?? max(image.revision, head), policy: policy, precondition: nil)
   }
 }
 
-/// The saving of transactions, once for each `Idempotency-Key`.
+/// Commits of transactions, at most one for each `Idempotency-Key`.
 extension RequestHandler {
   struct Saved {
     let result: CommitResult
@@ -142,9 +142,9 @@ extension RequestHandler {
     let isComplete: Bool
   }
 
-  /// Commits changes, as a client of its own: commits of one replica never conflict with each other, so two requests
-  /// must not share one. With a key, the replica is derived from the principal and the key, so that the store answers a
-  /// repeated request with the first one's outcome.
+  /// Commits changes under a replica of its own: commits of one replica never conflict with each other, so two requests
+  /// must not share a replica. With a key, the replica is derived from the principal and the key, so that the store
+  /// answers a repeated request with the first one's outcome.
   /// - Throws: `Problem` or `Refusal`.
   func save(
     _ changes: [Change], _ policy: MergePolicy, _ request: CheckedRequest, _ reader: GraphReader
@@ -163,7 +163,7 @@ extension RequestHandler {
       return Saved(result: result, objects: objects, isComplete: isComplete)
     } catch let refusal as Refusal {
       var problem = Problem(refusal, model, isConditional: request.fields[.ifMatch] != nil)
-      // The outcome of an earlier request with the key is no longer known.
+      // The store no longer has the outcome of an earlier request with the same key.
       if refusal.code == .pruned { problem.status = .conflict }
       throw problem
     }
@@ -177,7 +177,7 @@ extension RequestHandler {
     return Self.replica(principal: try await session.welcome().principal, key: key)
   }
 
-  /// The replica of the transaction with a key, the same for every request of the principal.
+  /// The replica for an `Idempotency-Key`. All requests of the principal with the key have the same one.
   static func replica(principal: String, key: String) -> UniqueID {
     let hash = SHA256.hash(Array("http\0\(principal)\0\(key)".utf8))
     guard let replica = UniqueID(bytes: hash.prefix(16)) else { preconditionFailure("a hash has more than 16 bytes") }

@@ -5,10 +5,10 @@ import GraphServer
 import GraphWire
 import HTTPTypes
 
-/// A request after its route, its method and its parameters were checked.
+/// A request with a valid route, method and parameters.
 struct CheckedRequest: Sendable {
   let route: Route
-  /// GET for HEAD.
+  /// The method; GET for a HEAD request.
   let method: HTTPRequest.Method
   let isForHead: Bool
   let parameters: QueryParameters
@@ -24,7 +24,7 @@ struct CheckedRequest: Sendable {
   var fields: HTTPFields { head.headerFields }
 }
 
-/// Answers requests: each is turned into messages of one session of the hub.
+/// Answers requests. A request becomes messages of one session of the hub.
 struct RequestHandler: Sendable {
   let sessions: HubSessions
   let pool: SessionPool
@@ -39,17 +39,19 @@ struct RequestHandler: Sendable {
 
   /// - Throws: `Problem` or `Refusal`.
   func reply(to request: CheckedRequest) async throws -> Reply {
-    // Checked before the session, because they need none.
+    // These routes need no session.
     switch request.route {
     case .health: return .json(.ok, .object([.init("status", .string("ok"))]))
     case .live:
-      // Only a request for the head comes here, and one that follows others on its connection before their answers.
+      // `LiveStreamHandler` serves all other streams. Only a HEAD request arrives here, and a GET after unanswered
+      // requests of its connection.
       guard request.isForHead else {
         throw Problem.malformed("a stream can't be requested while earlier requests of the connection are unanswered")
       }
       return Reply(.ok, .none, type: "text/event-stream")
     case .socket:
-      // Only a request that is refused comes here, for the reason that `upgrade` throws or for one of these.
+      // `WebSocketUpgradeHandler` serves all requests that can be served. A request that arrives here is refused, by
+      // `upgrade` or by the `throw` below it.
       _ = try sockets.upgrade(request.head)
       throw Refusal(
         .unavailable, "the server has no room for another session, or requests before this one are unanswered")
@@ -70,13 +72,13 @@ struct RequestHandler: Sendable {
     do {
       session = try await pool.session(credential: request.credential, address: request.address)
     } catch let problem as Problem where request.route == .readiness && problem.status == .unauthorized {
-      // A probe needs no account: a server that verifies credentials can answer.
+      // A health probe has no account. A server that refuses a login for its credential does run.
       return .json(.ok, .object([.init("status", .string("ok"))]))
     }
     do {
       let reply = try await self.reply(to: request, session)
       if case .stream(let produce) = reply.body {
-        // The session is used until everything is sent.
+        // The session is in use until the content was sent.
         var streamed = reply
         streamed.body = .stream { [pool] write in
           do {
@@ -107,6 +109,9 @@ struct RequestHandler: Sendable {
     case (.object(let name, let id), _): return try await delete(try self.id(id, name), request, reader)
     case (.commits, _): return try await commit(request, reader)
     case (.history, _): return try await history(request, reader)
+    case (.links, .get): return try await links(request, reader)
+    case (.links, _): return try await share(request, reader)
+    case (.link(let id), _): return try await removeLink(id, request)
     case (.model, _): return modelFile(request)
     case (.readiness, _): return try await readiness(session)
     case (.description, _):
@@ -129,7 +134,7 @@ struct RequestHandler: Sendable {
 
   private func id(_ text: String, _ name: String) throws(Problem) -> ObjectID {
     let entity = try entity(name)
-    // A text that is not an id names no object.
+    // An object with a malformed id does not exist.
     guard let key = UniqueID(text) else { throw missing(text, entity) }
     return ObjectID(key: key, entity: entity.number)
   }
@@ -160,12 +165,12 @@ struct RequestHandler: Sendable {
 }
 
 extension CheckedRequest {
-  /// Whether the client has the representation with this tag already.
+  /// Whether the client already has the representation with this tag.
   func isCurrent(_ tag: String) -> Bool {
     fields[.ifNoneMatch].map { EntityTag.matches($0, tag) } == true
   }
 
-  /// Whether the client wants objects line by line.
+  /// Whether the client asks for JSON Lines.
   var wantsLines: Bool {
     fields[.accept].map { $0.split(separator: ",").contains { $0.contains("application/x-ndjson") } } == true
   }

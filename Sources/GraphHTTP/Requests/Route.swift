@@ -17,24 +17,28 @@ enum Route: Hashable {
   case session
   case login
   case logout
+  /// The share links.
+  case links
+  case link(id: String)
   /// The WebSocket.
   case socket
-  /// The entrance of browsers.
+  /// The address that a person enters in a browser.
   case root
-  /// A file of the web application: the parts of the path behind `/app`.
+  /// A file of the web application: the components of the path after `/app`.
   case app([String])
 
   /// The methods of the resource, apart from HEAD, which is allowed where GET is.
   var methods: [HTTPRequest.Method] {
     switch self {
-    case .objects: [.get, .post]
+    case .objects, .links: [.get, .post]
     case .object: [.get, .patch, .delete]
+    case .link: [.delete]
     case .commits, .login, .logout: [.post]
     case .live, .history, .model, .health, .readiness, .description, .session, .socket, .root, .app: [.get]
     }
   }
 
-  /// Whether the query has no meaning, as in the address of a page, to which people and other sites may add one.
+  /// Whether the query is ignored, as for the address of a page: other sites may add parameters to links.
   var ignoresQuery: Bool {
     switch self {
     case .root, .app: true
@@ -52,6 +56,7 @@ enum Route: Hashable {
     case (.live, _): ["entity", "where", "query", "limit", "timeout"]
     case (.history, _):
       ["after", "limit", "author", "entity", "object", "since", "until", "order", "changes"]
+    case (.links, .get): ["object"]
     default: []
     }
   }
@@ -84,9 +89,11 @@ enum Route: Hashable {
       case "session": self = .session
       case "login": self = .login
       case "logout": self = .logout
+      case "share": self = .links
       case "socket": self = .socket
       default: throw Self.unknown(path)
       }
+    case 3 where names[0] == "v1" && names[1] == "share" && !names[2].isEmpty: self = .link(id: names[2])
     case 3 where names[0] == "v1" && names[1] == "objects" && !names[2].isEmpty: self = .objects(entity: names[2])
     case 4 where names[0] == "v1" && names[1] == "objects" && !names[2].isEmpty && !names[3].isEmpty:
       self = .object(entity: names[2], id: names[3])
@@ -98,7 +105,7 @@ enum Route: Hashable {
     .notFound("there is no resource \(String(path).excerpt); /openapi.json describes all resources")
   }
 
-  /// The methods of the resource of a model: an abstract entity has no objects of its own to insert.
+  /// The methods of the resource in a model. Objects of an abstract entity can't be inserted.
   private func methods(in model: Model) -> [HTTPRequest.Method] {
     guard case .objects(let name) = self,
       let entity = model.entities.first(where: { UTF8Comparison.equal($0.name, name) })

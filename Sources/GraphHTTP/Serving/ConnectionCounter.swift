@@ -9,16 +9,16 @@ final class ConnectionCounter: Sendable {
   /// The decision about a new connection.
   enum Admission {
     case served
-    /// There are too many connections: it gets an answer that says so.
+    /// There are too many connections. The client gets status 503.
     case refused
-    /// There are too many even for that.
+    /// There are too many connections even for an answer. The connection is closed.
     case dropped
   }
 
   private struct State {
     var served = [ObjectIdentifier: any Channel]()
     var refused = [ObjectIdentifier: any Channel]()
-    /// Completed when the last connection has closed, while the interface stops.
+    /// Completed when the last connection has closed; nil until the interface stops.
     var end: EventLoopPromise<Void>?
 
     var channels: [any Channel] { Array(served.values) + Array(refused.values) }
@@ -39,7 +39,7 @@ final class ConnectionCounter: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// Decides about a connection, on the loop; one that is not dropped is removed when it closes.
+  /// Decides about a connection, on the loop. A connection that is not dropped is counted until it closes.
   func admit(_ channel: any Channel) -> Admission {
     let id = ObjectIdentifier(channel)
     let admission: Admission
@@ -60,8 +60,8 @@ final class ConnectionCounter: Sendable {
   /// Closes all connections, on the loop.
   func closeAll() { for channel in state.value.channels { channel.close(promise: nil) } }
 
-  /// Asks all connections to close behind the request in progress, on the loop, and drops further ones.
-  /// - Returns: completes when the last one has closed.
+  /// Asks all connections to close after the request in progress, on the loop, and drops new connections.
+  /// - Returns: a future that completes when the last connection has closed.
   func quiesce(on loop: any EventLoop) -> EventLoopFuture<Void> {
     precondition(state.value.end == nil, "an interface stops once")
     let end = loop.makePromise(of: Void.self)
@@ -73,8 +73,9 @@ final class ConnectionCounter: Sendable {
   }
 }
 
-/// Admits a connection, or ends it: one of a network with too many at once and without an answer, as the server's own
-/// addresses do, and one above the interface's limit with an answer that says when to come back.
+/// Admits or refuses a new connection. A connection from a network with too many connections is closed without an
+/// answer, as on the server's other addresses. A connection above the interface's limit gets status 503 with
+/// `Retry-After`.
 final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundOut = HTTPResponsePart
@@ -102,7 +103,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
     }
   }
 
-  /// Answers before a request has arrived; `ConnectionEndHandler` ends the connection behind the answer.
+  /// Answers before a request has arrived. `ConnectionEndHandler` closes the connection after the answer.
   private func refuse(_ context: ChannelHandlerContext) {
     var problem = Problem(.serviceUnavailable, "limit", "the server has too many HTTP connections; try again later")
     problem.fields[.retryAfter] = "5"

@@ -4,12 +4,12 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Ends a connection with its last answer, which says `Connection: close`: the answer to a head that cannot be parsed,
-/// which this handler writes itself, to an offer of another protocol, behind which the parser reads nothing, or to a
-/// request whose rest the server does not want.
+/// Ends a connection after an answer with `Connection: close`. Such an answer follows a head that can't be parsed (this
+/// handler writes it), an upgrade to another protocol, after which the parser stops, or a request whose body the server
+/// does not read to its end.
 ///
-/// The output is closed behind it. Later input is read and dropped for a short time, because a socket
-/// that is closed with unread bytes discards the answer on its way.
+/// The handler closes the output after the answer. It reads and drops further input for a short time, because closing a
+/// socket with unread bytes can discard the answer before the client has received it.
 final class ConnectionEndHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -20,7 +20,7 @@ final class ConnectionEndHandler: ChannelDuplexHandler, RemovableChannelHandler 
     case open
     /// The last answer is being written.
     case answering
-    /// The last answer was written; the task closes the connection of a client that does not.
+    /// The last answer was written. The task closes the connection if the client does not.
     case ended(Scheduled<Void>)
   }
 
@@ -28,7 +28,7 @@ final class ConnectionEndHandler: ChannelDuplexHandler, RemovableChannelHandler 
   /// Requests whose answers are not complete.
   private var openRequests = 0
   private var isReadingBody = false
-  /// Whether the newest request is the last one that the parser reads.
+  /// Whether the parser reads no further requests.
   private var isParserDone = false
   private var isInputClosed = false
 
@@ -64,15 +64,15 @@ final class ConnectionEndHandler: ChannelDuplexHandler, RemovableChannelHandler 
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Answers an error in a head. One in a body, or behind requests that are not answered yet, is left to Hummingbird,
-  /// which answers in order.
+  /// Answers an error in a head. Hummingbird answers an error in a body, and one after unanswered requests, because it
+  /// answers in order.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // After its first error the parser reports one for everything that follows.
+    // After its first error the parser reports an error for all further input.
     guard case .open = state else { return }
     guard let error = error as? HTTPParserError, openRequests <= 0, !isReadingBody else {
       return context.fireErrorCaught(error)
     }
-    // The client has closed its side within a head, and waits for no answer.
+    // The client has closed its side within a head, so it does not wait for an answer.
     if error == .invalidEOFState { return context.close(promise: nil) }
     let reply = Reply.problem(Self.problem(of: error))
     guard case .bytes(let bytes) = reply.body else { preconditionFailure("a problem has a body") }

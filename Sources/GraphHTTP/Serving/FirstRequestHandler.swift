@@ -4,11 +4,11 @@ import Logging
 import NIOCore
 import NIOHTTPTypes
 
-/// Hands a connection to Hummingbird with its first request.
+/// Passes a connection to Hummingbird when its first request arrives.
 ///
-/// Hummingbird has a task and an async channel for each connection, which are most of the memory of an idle one. A
-/// connection without a request needs neither, nor does one that becomes a stream of events or a WebSocket: their
-/// handlers take the request before this last handler of the pipeline sees it.
+/// Hummingbird gives each connection a task and an async channel, which are most of the memory of an idle connection. A
+/// connection without a request needs neither. Nor does a stream of events or a WebSocket: their handlers precede this
+/// one in the pipeline and take the request out.
 final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -38,7 +38,7 @@ final class FirstRequestHandler: ChannelInboundHandler, RemovableChannelHandler 
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     let isInputClosed = if case .some(.inputClosed) = event as? ChannelEvent { true } else { false }
-    // No request is in progress whose answer could be awaited.
+    // No request is in progress, so there is no answer to wait for.
     if isInputClosed || event is ChannelShouldQuiesceEvent { return context.close(promise: nil) }
     context.fireUserInboundEventTriggered(event)
   }

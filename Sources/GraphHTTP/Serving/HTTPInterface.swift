@@ -10,27 +10,28 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// The HTTP interface of a server, for any model: docs/http.md describes it.
+/// The HTTP interface of a server, for any model. docs/http.md describes it.
 ///
-/// Hummingbird parses requests and writes answers, on the hub's loop. Each request is served by a session of the hub
-/// (`RequestHandler`); the router is a table (`Route`), because each resource has few methods and must name them.
+/// Hummingbird parses requests and writes answers, on the hub's loop. A session of the hub serves each request
+/// (`RequestHandler`). The router is a table (`Route`) and not Hummingbird's, because answers must list the methods of
+/// a resource.
 package final class HTTPInterface: ServerInterface {
   /// The settings of an interface.
   package struct Configuration: Sendable {
     package var host: String
     /// 0 for any free port.
     package var port: Int
-    /// Whether the server ends if it cannot listen; otherwise the log has a notice.
+    /// Whether the server ends if it can't listen. Otherwise it logs a notice and runs without HTTP.
     package var isRequired = true
-    /// The author of commits without accounts.
+    /// The author of commits on a graph without accounts.
     package var author: String
     /// The URL at which a proxy serves the interface.
     package var publicURL: PublicURL?
-    /// The name of the cookie of browsers, without what is added for the host.
+    /// The name of the cookie of browsers, without the prefix or the port that is added for the host.
     package var cookieName = "graph"
     /// The application for browsers; nil for none.
     package var app: WebApp?
-    /// Connections at a time. Half of the descriptor limit applies where it is lower.
+    /// The maximum number of open connections. Half of the descriptor limit applies if it is lower.
     package var maximumConnections = HTTPLimits.maximumConnections
 
     package init(host: String, port: Int, author: String) { (self.host, self.port, self.author) = (host, port, author) }
@@ -104,7 +105,7 @@ package final class HTTPInterface: ServerInterface {
 
   private func stop(_ taken: Running) async {
     taken.pool.close()
-    // Requests in progress may finish; a client that no longer reads must not delay the end.
+    // Requests in progress may finish, but a client that no longer reads must not delay the end.
     let deadline = taken.loop.scheduleTask(in: HTTPLimits.stopTime) { taken.connections.closeAll() }
     await taken.listener.stop()
     deadline.cancel()

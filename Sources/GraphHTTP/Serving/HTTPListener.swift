@@ -18,10 +18,10 @@ import NIOPosix
   import Darwin
 #endif
 
-/// Listens at one address, and has Hummingbird serve the connections that make requests.
+/// Listens at one address and passes connections with requests to Hummingbird.
 ///
-/// Hummingbird's own server would give each accepted connection a task at once. This one gives them to
-/// `FirstRequestHandler`, and all tasks are children of one.
+/// Hummingbird's own server gives each connection a task when it accepts it. This listener leaves connections to
+/// `FirstRequestHandler` until their first request. The tasks of all connections are children of one task.
 struct HTTPListener: Sendable {
   /// `http://HOST:PORT` with the bound port.
   let address: String
@@ -36,19 +36,19 @@ struct HTTPListener: Sendable {
     maxHeaderFieldSize: HTTPLimits.maximumHeaderSize, maxHeaderListSize: HTTPLimits.maximumHeaderSize,
     maxHeaderFieldCount: HTTPLimits.maximumHeaderCount)
 
-  /// Listens; nil if it cannot and need not.
+  /// Starts to listen.
   /// - Parameters:
   ///   - http: answers requests; its handlers count each connection in `connections`.
   ///   - port: 0 for any free port.
   ///   - option: the option of the daemon that names the address, for the advice.
-  ///   - isRequired: whether a failure is thrown; otherwise the log has a notice.
+  ///   - isRequired: whether a failure is thrown. Otherwise it is logged, and the result is nil.
   /// - Throws: `StoreFailure`.
   static func start(
     _ http: HTTP1Channel, _ connections: ConnectionCounter, host: String, port: Int, option: String, isRequired: Bool,
     on group: any EventLoopGroup, log: Logger
   ) async throws -> HTTPListener? {
     var quiet = log
-    // Hummingbird's lines about each connection are of no use to an operator.
+    // An operator has no use for Hummingbird's lines about each connection.
     quiet.logLevel = max(log.logLevel, .warning)
     let (values, served) = AsyncStream.makeStream(of: HTTP1Channel.Value.self)
     let logger = quiet
@@ -56,7 +56,8 @@ struct HTTPListener: Sendable {
       .serverChannelOption(.backlog, value: backlog)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelInitializer { channel in
-        // Without a pause, a connection that cannot be accepted keeps its socket ready, and the loop spins.
+        // After a failed accept, the listener pauses. Otherwise the listening socket stays readable, and the loop
+        // spins.
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(HubSessions.acceptBackoff(log))
         }
@@ -87,7 +88,7 @@ struct HTTPListener: Sendable {
 
   private static let backlog: Int32 = 1_024
 
-  /// The pipeline of a connection: that of Hummingbird's channel without its last handlers.
+  /// Configures the pipeline of a connection: the handlers of Hummingbird's channel without its last ones.
   private static func configure(_ channel: any Channel, _ http: HTTP1Channel, _ last: FirstRequestHandler) throws {
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = http.configuration.httpDecoder.maxHeaderFieldSize
@@ -102,7 +103,7 @@ struct HTTPListener: Sendable {
     try pipeline.addHandler(last)
   }
 
-  /// Serves connections, each in a task, until the stream ends and all of them are closed.
+  /// Serves each connection in a task. Ends when the stream has ended and all connections are closed.
   private static func serve(
     _ values: AsyncStream<HTTP1Channel.Value>, _ http: HTTP1Channel, _ log: Logger
   ) -> Task<Void, Never> {
@@ -133,7 +134,7 @@ struct HTTPListener: Sendable {
     } catch {
       preconditionFailure("the end of all connections has no failure: \(error)")
     }
-    // No connection is left that could be handed over.
+    // All connections are closed, so none can still be passed to the stream.
     served.finish()
     await serving.value
   }

@@ -3,10 +3,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection that is too slow, in any of three ways: the next request's head, a request's body, and the
-/// reading of the answer each have a time. Without it, a client could hold connections by sending a byte now and then.
+/// Closes connections that are too slow. The head of the next request, the body of a request, and the reading of the
+/// answer each have a time limit. Without limits, a client could keep many connections open by sending a byte now and
+/// then.
 ///
-/// One task per connection: it looks at the deadline when it runs, and a deadline that has moved schedules it again.
+/// Each connection has one scheduled task. When it runs and the deadline has moved, it schedules itself again.
 final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -44,7 +45,7 @@ final class RequestDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandle
     case .body: break
     case .end:
       isReadingBody = false
-      // The server works on the request; its reads and commits have limits of their own.
+      // The server is working on the request. Its reads and commits have their own limits.
       deadline = nil
     }
     context.fireChannelRead(data)

@@ -2,16 +2,16 @@
 import GraphModel
 import HTTPTypes
 
-/// The checks of a request's head that keep web pages of other sites, and requests that proxies read differently, away
-/// from the graph. They come before anything is read or looked up.
+/// Checks the head of a request before it is processed. Refuses requests from web pages of other sites, and requests
+/// that a proxy could interpret differently (request smuggling).
 struct RequestGuard: Sendable {
-  /// The names in `Host` that mean this server, in lower case, without ports. Addresses of IP are always accepted: a
-  /// page of another site cannot make a browser use one as the name of its own site.
+  /// The names that `Host` may have, in lower case, without ports. IP addresses are always accepted: with DNS
+  /// rebinding, a page of another site can only make its own name resolve to this server.
   let hosts: Set<String>
-  /// The origins of pages of this server, beside the one that `Host` names.
+  /// The origins of this server's pages, in addition to the one in `Host`.
   let origins: Set<String>
   private let publicURL: PublicURL?
-  /// The name of the cookie, without what is added for the host.
+  /// The name of the cookie, without the prefix or the port that is added for the host.
   let cookieName: String
 
   /// - Parameter publicURL: the URL at which a proxy serves this server; nil for none.
@@ -30,8 +30,8 @@ struct RequestGuard: Sendable {
   /// The credential of a request; empty for none. It comes from `Authorization` or from the cookie, never from both.
   /// - Throws: `Problem` for a request that must not be answered.
   func check(_ head: HTTPRequest, _ route: Route) throws(Problem) -> String {
-    // A page of another site cannot read the answer of a GET, because there is no CORS; a stream costs resources,
-    // and a WebSocket can be read by any page.
+    // A page of another site can send a GET, but can't read the answer, because there is no CORS. A stream would still
+    // cost resources, and any page could read a WebSocket.
     let isSafe = head.method == .get || head.method == .head
     if !isSafe || route == .live || route == .socket { try checkOrigin(head) }
     guard head.headerFields[.contentEncoding] == nil else {
@@ -47,8 +47,8 @@ struct RequestGuard: Sendable {
     return cookie
   }
 
-  /// Refuses a change on behalf of a cookie's user that does not say which page makes it. Browsers say so; SameSite
-  /// alone would let a page of another port of this host make changes.
+  /// Refuses a change with a cookie and without the origin of its page. Browsers send the origin. SameSite alone would
+  /// let pages of other ports of this host make changes.
   private static func requireOrigin(_ head: HTTPRequest) throws(Problem) {
     let site = HTTPField.Name("Sec-Fetch-Site").flatMap { head.headerFields[$0] }
     guard head.headerFields[.origin] != nil || site != nil else {
@@ -56,22 +56,22 @@ struct RequestGuard: Sendable {
     }
   }
 
-  /// Refuses a head that another server could read differently, and other names of this server.
+  /// Refuses a head that a proxy could interpret differently, and unknown names in `Host`.
   func checkHead(_ head: HTTPRequest) throws(Problem) {
-    // The first `Host` is the authority.
+    // The parser makes the first `Host` the authority, so a `Host` among the fields is a second one.
     if let name = HTTPField.Name("Host"), head.headerFields[name] != nil {
       throw .malformed("the request has several Host fields")
     }
     if let coding = head.headerFields[.transferEncoding], coding.lowercased() != "chunked" {
       var problem = Problem.malformed("Transfer-Encoding is \(coding.excerpt); it must be chunked")
-      // The end of the body is uncertain.
+      // The connection can't be reused, because the end of the body is unknown.
       problem.fields[.connection] = "close"
       throw problem
     }
     try checkHost(head)
   }
 
-  /// Refuses other names of this server, which a page of another site may have made resolve to it.
+  /// Refuses unknown names in `Host`: the page of another site may have made its own name resolve to this server.
   private func checkHost(_ head: HTTPRequest) throws(Problem) {
     guard let authority = head.authority, let host = Self.host(authority) else {
       throw .malformed("the request needs a Host with the name of this server")
@@ -107,7 +107,7 @@ struct RequestGuard: Sendable {
     return String(parts[1])
   }
 
-  /// The name in an authority, in lower case, without its port; nil for anything else.
+  /// The name in an authority, in lower case, without the port; nil if the authority is malformed.
   static func host(_ authority: String) -> String? {
     var rest = authority.lowercased()[...]
     if rest.hasPrefix("[") {

@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// Reads a request, has it answered, and writes the answer.
+/// Reads a request, passes it to the `RequestHandler`, and writes the answer.
 struct Responder: Sendable {
   let handler: RequestHandler
   let check: RequestGuard
@@ -29,9 +29,9 @@ struct Responder: Sendable {
     try await Self.write(reply, of: request, writer, on: channel)
   }
 
-  /// Takes a cookie away that is not valid, or no longer.
+  /// Removes the browser's cookie if its token is not valid.
   private func removeCookie(of head: HTTPRequest, _ reply: inout Reply) {
-    // A wrong code says nothing about the cookie.
+    // A login with a wrong code does not concern the cookie.
     if let (path, _) = try? Self.target(head), let route = try? Route(path: path), route == .login { return }
     let cookie = check.cookie(of: head)
     if let token = try? cookie.token(head.headerFields), !token.isEmpty { reply.fields.append(cookie.removal) }
@@ -71,13 +71,13 @@ struct Responder: Sendable {
       throw tooLarge
     }
     guard method == .post || method == .patch, route != .logout else {
-      // A body without a meaning is refused: a proxy could take it for the next request.
+      // An unexpected body is refused, because a proxy could take it for the next request.
       let buffer = try await collected(request, upTo: 0)
       guard buffer?.readableBytes == 0 else { throw Problem.malformed("a \(method.rawValue) request has no body") }
       return []
     }
     try Self.checkType(request.headers[.contentType], method)
-    // The client sends the body only when the head is accepted.
+    // The client sends the body only after this answer to its head.
     if let expected = request.headers[.expect], expected.lowercased() == "100-continue" {
       try await writer.writeInformationalHead(HTTPResponse(status: .continue))
     }
@@ -112,22 +112,22 @@ struct Responder: Sendable {
 
   // MARK: - Answers
 
-  /// Thrown behind the last answer of a connection.
+  /// Thrown after the last answer of a connection.
   private struct ConnectionEnd: Error {}
 
-  /// Writes an answer. Behind the last one of a connection it waits for the end and throws: requests that have arrived
-  /// already are not carried out, because the end of the refused one is uncertain.
+  /// Writes an answer. After the last answer of a connection, waits until the connection has closed and throws, so that
+  /// Hummingbird processes no further requests: the end of the refused request is unknown.
   static func write(
     _ reply: Reply, of request: Request, _ writer: consuming ResponseWriter, on channel: any Channel
   ) async throws {
     var head = HTTPResponse(status: reply.status, headerFields: reply.fields)
     addCommonFields(&head.headerFields)
-    // The rest of the body is skipped, for which there is a time; a client should not send it.
+    // The rest of the body is skipped, up to a time limit. `Connection: close` asks the client not to send it.
     if reply.status == .contentTooLarge { head.headerFields[.connection] = "close" }
     let isLast = head.headerFields[.connection] == "close"
     try await write(head, reply.body, isHead: request.method == .head, writer)
     if isLast {
-      // `ConnectionEndHandler` closes it.
+      // `ConnectionEndHandler` closes the channel.
       try await channel.closeFuture.get()
       throw ConnectionEnd()
     }
@@ -149,7 +149,7 @@ struct Responder: Sendable {
         try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
       }
     case .stream(let produce):
-      // The content is produced in any case, so that its session is released.
+      // The content is produced even for HEAD, so that its session is released.
       guard !isHead else {
         try await produce { _ in }
         return try await writer.writeResponse(head)
@@ -160,8 +160,8 @@ struct Responder: Sendable {
     }
   }
 
-  /// Fields of every answer: unless it says otherwise, it is of one principal and of this moment. It is of the type
-  /// that it says.
+  /// Adds the fields of every answer: by default an answer is not cached, because it depends on the principal and the
+  /// time; and browsers must not guess its type.
   static func addCommonFields(_ fields: inout HTTPFields) {
     if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
     if fields[.vary] == nil { fields[.vary] = "Authorization, Accept" }

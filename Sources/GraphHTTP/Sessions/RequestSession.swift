@@ -5,11 +5,11 @@ import GraphServer
 import GraphWire
 import NIOCore
 
-/// A session of the hub that serves one request of HTTP at a time: it sends messages and returns their answers. Its
-/// asynchronous methods hop to the hub's loop, which alone uses the state.
+/// A session of the hub that serves one HTTP request at a time: it sends messages and returns their answers. Its
+/// asynchronous methods hop to the hub's loop, and only that loop uses the state.
 final class RequestSession: Sendable {
   private struct Answer {
-    /// Parts that have arrived and were not requested yet: at most the window of a read.
+    /// Parts that have arrived and were not taken yet: at most the window of a read.
     var parts = [ToClient.Body]()
     var waiter: EventLoopPromise<ToClient.Body>?
   }
@@ -18,26 +18,26 @@ final class RequestSession: Sendable {
     var session: InProcessSession?
     var lastRequest: UInt64 = 0
     var answers = [UInt64: Answer]()
-    /// Why the session has ended.
+    /// The reason why the session has ended; nil while it is open.
     var refusal: Refusal?
     /// The answer to the hello.
     var welcome: Welcome?
   }
 
   let loop: any EventLoop
-  /// The credential under which the session is kept for further requests.
+  /// The credential of the session; it serves further requests with the same one.
   let credential: String
   let replica: UniqueID
   private let state: NIOLoopBoundBox<State>
 
-  /// - Parameter replica: half of the key of the session's transactions.
+  /// - Parameter replica: the replica in the ids of the session's transactions.
   init(loop: any EventLoop, credential: String, replica: UniqueID) {
     (self.loop, self.credential, self.replica) = (loop, credential, replica)
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
   /// Opens the session and waits for its welcome.
-  /// - Parameter peer: the client for whom it is.
+  /// - Parameter peer: the kind of the client.
   /// - Throws: `Problem` if the credential is refused.
   func open(_ sessions: HubSessions, of peer: Peer = .network, address: String?, author: String) async throws {
     let hello = Hello(model: nil, replica: replica, author: author, program: "http", credential: credential)
@@ -69,13 +69,13 @@ final class RequestSession: Sendable {
     try await loop.submit { [self] in send(body) }.get()
   }
 
-  /// The next part of an answer; the server sends further ones only when these are taken.
+  /// The next part of an answer. The server sends further parts only after this one was taken.
   /// - Throws: `Refusal`.
   func part(of request: UInt64) async throws -> ToClient.Body {
     try await loop.flatSubmit { [self] in next(of: request) }.get()
   }
 
-  /// The answer to the hello of a session that was opened.
+  /// The hub's answer to the hello; the session must have been opened.
   func welcome() async throws -> Welcome {
     try await loop.submit { [self] in
       try invariant(state.value.welcome, "a session that was opened has a welcome")
@@ -90,7 +90,7 @@ final class RequestSession: Sendable {
     return now.refusal == nil && now.session != nil && now.answers.isEmpty
   }
 
-  /// Ends the session, and fails what waits for it.
+  /// Ends the session. Callers that wait for an answer receive an error.
   func end() {
     state.value.session?.end()
     state.value.session = nil
@@ -142,7 +142,8 @@ final class RequestSession: Sendable {
 
   private func receive(_ message: ToClient) {
     if case .welcome(let welcome) = message.body { state.value.welcome = welcome }
-    // Messages under 0 answer no request: these sessions follow no queries.
+    // A message with another number answers no request. Such messages belong to live queries, which these sessions do
+    // not have.
     guard var answer = state.value.answers[message.request] else { return }
     if let waiter = answer.waiter {
       answer.waiter = nil

@@ -4,10 +4,10 @@ import GraphServer
 import GraphWire
 import NIOCore
 
-/// Sessions that wait for the next request with the same credential, so that a request needs no login of its own.
+/// Keeps sessions for the next request with the same credential, so that not every request needs a login.
 ///
-/// A request has its session alone. The hub ends a session that is silent for too long, or whose token was revoked; it
-/// is then not used again.
+/// A session serves one request at a time. The hub ends sessions that were idle for too long and sessions whose token
+/// was revoked; the pool does not reuse them.
 final class SessionPool: Sendable {
   private struct State {
     var idle = [String: [RequestSession]]()
@@ -16,7 +16,7 @@ final class SessionPool: Sendable {
   }
 
   private let sessions: HubSessions
-  /// The author of commits without accounts.
+  /// The author of commits on a graph without accounts.
   private let author: String
   private let state: NIOLoopBoundBox<State>
 
@@ -25,14 +25,14 @@ final class SessionPool: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: sessions.loop)
   }
 
-  /// A session for a credential, which is empty for none.
+  /// A session for a credential.
   /// - Throws: `Problem` if the credential is refused.
   func session(credential: String, address: String?) async throws -> RequestSession {
     if let kept = try await sessions.loop.submit({ self.takeIdle(credential) }).get() { return kept }
     return try await session(credential: credential, replica: .randomReplica(), address: address)
   }
 
-  /// A session of its own, for one transaction of a replica.
+  /// A new session for one transaction of a replica.
   /// - Throws: `Problem` if the credential is refused.
   func session(credential: String, replica: UniqueID, address: String?) async throws -> RequestSession {
     let session = RequestSession(loop: sessions.loop, credential: credential, replica: replica)
@@ -45,7 +45,7 @@ final class SessionPool: Sendable {
     return session
   }
 
-  /// Takes a session back.
+  /// Returns a session to the pool.
   /// - Parameter isReusable: whether other requests may use it.
   func release(_ session: RequestSession, isReusable: Bool) {
     sessions.loop.execute { [self] in

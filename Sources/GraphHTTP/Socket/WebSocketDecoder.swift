@@ -1,11 +1,11 @@
 // Tests: WebSocketDecoderTests.swift
 import NIOCore
 
-/// Splits the bytes of a WebSocket's client into messages and control frames (RFC 6455, section 5).
+/// Splits the bytes of a WebSocket client into messages and control frames (RFC 6455, section 5).
 ///
-/// Bytes are unmasked as they arrive, into the message to which they belong, so that the memory of a client is the
-/// part of one message that it has sent, and the hub can count it. The decoder of NIOWebSocket hides an incomplete
-/// frame until it is complete; docs/decisions/0070 has the reasons for this one.
+/// Bytes are unmasked as they arrive and appended to their message. A client's memory is therefore the received part of
+/// one message, and the hub can count it. The decoder of NIOWebSocket does not show the size of an incomplete frame;
+/// docs/decisions/0070 has the reasons for this decoder.
 struct WebSocketDecoder {
   /// A message or a control frame of the client.
   enum Event: Equatable {
@@ -13,7 +13,7 @@ struct WebSocketDecoder {
     case message(ArraySlice<UInt8>)
     case ping([UInt8])
     case pong
-    /// The client closes the connection, with the code that it named.
+    /// The client closes the connection, with this code.
     case close(UInt16?)
   }
 
@@ -46,18 +46,18 @@ struct WebSocketDecoder {
   private var payload: Payload?
   /// The payload of the message that is being received, unmasked.
   private var message = [UInt8]()
-  /// Whether `message` was returned and is removed by the next call.
+  /// Whether `message` was returned. The next call then removes it.
   private var isReturned = false
-  /// Whether the last data frame was not the last one of its message.
+  /// Whether the message continues in a further frame.
   private var isFragmented = false
   /// The payload of a control frame, which may come between two fragments.
   private var control = [UInt8]()
 
   init(maximumMessageSize: Int) { self.maximumMessageSize = maximumMessageSize }
 
-  /// The payload of a control frame.
+  /// The maximum size in bytes of the payload of a control frame.
   static let maximumControlSize = 125
-  /// The capacity in bytes that is kept between two messages.
+  /// The capacity in bytes of `message` that is kept between two messages.
   private static let keptCapacity = 512
 
   /// The number of bytes of an incomplete message.
@@ -89,7 +89,7 @@ struct WebSocketDecoder {
       header.append(byte)
     }
     let (opcode, isFinal) = try Self.opcode(header[0])
-    // The mask is required, so the check of the length comes behind it: a frame without one has a shorter header.
+    // The mask is checked before the length, because a frame without a mask has a shorter header.
     guard header[1] & 0x80 != 0 else { throw WebSocketFailure(.protocolError, "a frame of a client must be masked") }
     let short = Int(header[1] & 0x7F)
     guard !opcode.isControl || isFinal && short <= Self.maximumControlSize else {
@@ -134,7 +134,7 @@ struct WebSocketDecoder {
     }
   }
 
-  /// The length of the payload, of which a longer form than necessary is malformed.
+  /// The length of the payload. It is malformed in a longer form than necessary.
   private func length(_ short: Int) throws(WebSocketFailure) -> Int {
     guard short >= 126 else { return short }
     let size = short == 126 ? 2 : 8
@@ -152,7 +152,7 @@ struct WebSocketDecoder {
 
   // MARK: - Payloads
 
-  /// Reads what has arrived of a payload.
+  /// Reads the bytes of a payload that have arrived.
   /// - Returns: the payload's frame if it is complete.
   private mutating func readPayload(_ bytes: inout ByteBuffer) -> Payload? {
     guard var frame = payload else { preconditionFailure("a header comes before its payload") }
@@ -182,7 +182,7 @@ struct WebSocketDecoder {
     }
   }
 
-  /// The event of a complete frame; nil for a fragment that others follow.
+  /// The event of a complete frame; nil for a fragment that is not the last.
   private mutating func finish(_ frame: Payload) throws(WebSocketFailure) -> Event? {
     switch frame.opcode {
     case .binary, .continuation:

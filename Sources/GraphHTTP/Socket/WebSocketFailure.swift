@@ -1,4 +1,4 @@
-/// Why a WebSocket is closed, as its close frame says (RFC 6455, section 7.4).
+/// The reason why a WebSocket is closed, for its close frame (RFC 6455, section 7.4).
 struct WebSocketFailure: Error, Equatable {
   /// The codes that this server sends.
   enum Code: UInt16 {
@@ -8,13 +8,13 @@ struct WebSocketFailure: Error, Equatable {
     case unsupportedData = 1_003
     /// A message that is not one of the graph's protocol.
     case invalidData = 1_007
-    /// Credentials that this server does not accept in this place.
+    /// Credentials in a place where this server does not accept them.
     case policyViolation = 1_008
     case messageTooBig = 1_009
   }
 
   var code: Code
-  /// For a person; a close frame has space for 123 bytes of it.
+  /// A sentence for a person. A close frame has space for 123 bytes of it.
   var reason: String
 
   init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, reason) }

@@ -5,22 +5,22 @@ import GraphServer
 import GraphWire
 import NIOCore
 
-/// The channel handler of a WebSocket: a session of the hub whose messages are binary WebSocket messages, each without
-/// the four bytes of length that a socket's frames have.
+/// The channel handler of a WebSocket. It connects a session of the hub to a client; each message of the protocol is
+/// one binary WebSocket message, without the four bytes of length that frames have on a plain socket.
 ///
-/// After the upgrade it is the first handler of its channel, and those of HTTP are gone, so that an idle client costs
-/// little more than on a socket. It corresponds to `ConnectionHandler` of the server's own addresses: all messages of
-/// a turn are handled before one flush, a frame that many clients receive is encoded once, and its bytes go to the
-/// socket directly.
+/// After the upgrade, the handlers of HTTP have been removed from the channel, so that an idle client needs little more
+/// memory than on a plain socket. The handler works like `ConnectionHandler`, which serves plain sockets: it handles
+/// all messages of one read before one flush, and it writes a frame that many clients receive, which the hub encodes
+/// once, directly to the socket.
 final class WebSocketHandler: ChannelInboundHandler, HubConnection {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private enum State {
     case open
-    /// The session ends for this reason, or has ended; nothing of the client is handled.
+    /// The session ends for this reason, or has ended. Further input is ignored.
     case ending(WebSocketFailure)
-    /// The close frame was written; only the client's own is awaited.
+    /// The close frame was written. The client's close frame is awaited.
     case closing
     /// Nothing more is read or written.
     case closed
@@ -38,13 +38,13 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
   private var pending = [ByteBuffer]()
   private var pendingBytes = 0
   private var isDirty = false
-  /// Whether the close frame was written, which nothing may follow.
+  /// Whether the close frame was written. No frame may follow it.
   private var hasClosed = false
-  /// Whether `flush` passes bytes to the channel at the moment.
+  /// Whether `flush` is passing bytes to the channel.
   private var isFlushing = false
   /// The bytes of the incomplete message that were last reported to the hub.
   private var reportedPart = 0
-  /// The payload of the newest ping without an answer: earlier ones need none.
+  /// The payload of the newest unanswered ping. Earlier pings need no answer (RFC 6455, section 5.5.3).
   private var unansweredPing: [UInt8]?
 
   init(_ login: WebSocketLogin, address: String?, counters: HTTPCounters, maximumMessageSize: Int) {
@@ -52,8 +52,8 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     decoder = WebSocketDecoder(maximumMessageSize: maximumMessageSize)
   }
 
-  /// Starts the session on the channel to whose pipeline the handler was added.
-  /// - Parameter head: the answer to the upgrade, which is written before anything else.
+  /// Starts the session, after the handler was added to a pipeline.
+  /// - Parameter head: the answer to the upgrade, which is written first.
   func begin(_ session: ConnectedSession, _ head: ByteBuffer) {
     precondition(self.session == nil, "a connection has one session")
     guard let context else { preconditionFailure("a handler is in a pipeline before its session begins") }
@@ -83,7 +83,7 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     }
   }
 
-  /// The next event of a client whose input is still read.
+  /// The next event of the client; nil if there is none, or if input is no longer read.
   private func next(_ bytes: inout ByteBuffer) throws(WebSocketFailure) -> WebSocketDecoder.Event? {
     switch state {
     case .open, .closing: try decoder.next(&bytes)
@@ -96,7 +96,7 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     case (.open, .message(let bytes)): try receive(bytes)
     case (.open, .ping(let payload)): unansweredPing = payload
     case (.open, .close(let code)):
-      // The answer is the client's own code.
+      // The answer repeats the client's code.
       writeClose(code)
       closeWhenWritten()
     case (.closing, .close): closeWhenWritten()
@@ -118,11 +118,11 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     session.receive(try login.checked(message))
   }
 
-  /// Lets the hub end the session, whose reason it writes before the close frame.
+  /// Lets the hub end the session. The hub writes the reason before the close frame.
   private func fail(_ failure: WebSocketFailure) {
     guard case .open = state, let session else {
-      // Instead of a close frame the client sent something that the server no longer keeps: the rest is dropped,
-      // because a channel that is closed with unread bytes may lose the close frame on its way.
+      // The server awaits a close frame, and the client sent something else. The rest is read and dropped, because
+      // closing a socket with unread bytes could discard the close frame before it is sent.
       state = .closed
       return
     }
@@ -137,7 +137,7 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) { answerPing() }
 
-  /// Answers the newest ping, unless the client does not read: many pings then cost one payload.
+  /// Answers the newest ping if the channel is writable. For a client that does not read, only one payload is kept.
   private func answerPing() {
     if case .open = state, let context, context.channel.isWritable, let payload = unansweredPing {
       unansweredPing = nil
@@ -146,13 +146,13 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    // The hub ends the session when the server stops, so a request to be quiet is not passed on to Hummingbird's
-    // handler, which would close the connection before.
+    // When the server stops, the hub ends the session. A quiescing event is not forwarded, because Hummingbird's
+    // handler would close the connection before that.
     if case .some(.inputClosed) = event as? ChannelEvent { context.close(promise: nil) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The socket failed, because of the client or the network; either way, the session is over.
+    // The socket failed, because of the client or the network; in both cases the session has ended.
     context.close(promise: nil)
   }
 
@@ -185,7 +185,7 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
   /// Writes the queued frames and reports the bytes to the hub once they have been written.
   func flush() {
     isDirty = false
-    // Otherwise the connection has closed in this turn, or the frames are written already.
+    // Otherwise the connection was closed since the write, or the frames were already flushed.
     if let context, let session, !pending.isEmpty { flush(context, session) }
   }
 
@@ -194,10 +194,10 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     pendingBytes = 0
     let rest = hasClosed ? nil : writeDirectly(bytes)
     pending.removeAll(keepingCapacity: pending.capacity <= 4)
-    // In almost all cases the socket has taken everything, and no promise is needed.
+    // The socket has usually accepted everything, and no promise is needed.
     guard let rest else { return session.drained(bytes) }
     let promise = context.eventLoop.makePromise(of: Void.self)
-    // A failed write is followed by the end of the connection, which drains everything.
+    // After a failed write the connection closes, which drains everything.
     promise.futureResult.assumeIsolated().whenSuccess { [self] in written(bytes, of: session) }
     directWriter?.willQueue()
     isFlushing = true
@@ -205,7 +205,7 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     isFlushing = false
   }
 
-  /// Writes what the socket accepts now of the pending frames.
+  /// Writes as much of the pending frames as the socket accepts now.
   /// - Returns: the bytes that remain; nil if there are none.
   private func writeDirectly(_ size: Int) -> ByteBuffer? {
     if pending.count == 1, let writer = directWriter, let message = Self.onlyMessage(in: pending[0]) {
@@ -219,8 +219,8 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     return frames.readableBytes > 0 ? frames : nil
   }
 
-  /// Reports bytes that the channel has written. It may write them within `flush`, whose caller then passes the report
-  /// on: the hub may be in the middle of another event.
+  /// Reports bytes that the channel has written. If the channel writes them within `flush`, the report is synchronous;
+  /// otherwise it is deferred, because the hub may be handling another event.
   private func written(_ bytes: Int, of session: ConnectedSession) {
     if isFlushing { session.drained(bytes) } else { session.drainedLater(bytes) }
   }
@@ -256,10 +256,11 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
 
   // MARK: - The end
 
-  /// The time in which a client may answer a close frame.
+  /// The time for which the server awaits the client's close frame.
   private static let lingerTime = TimeAmount.seconds(2)
 
-  /// The hub ends the session: the queued frames, then a close frame, then the client's answer to it.
+  /// Ends the connection on behalf of the hub: writes the queued frames and a close frame, and awaits the client's
+  /// answer.
   func close() {
     if let context { close(context) }
   }
@@ -271,8 +272,8 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     case .open, .ending: writeClose(failure.code.rawValue, failure.reason)
     case .closing, .closed: break
     }
-    // Within a message and after a failure, the boundaries of frames are lost: everything is dropped until the time is
-    // over. Otherwise control frames are read on. The new decoder frees an incomplete message and keeps no other.
+    // Within a message and after a failure, the frame boundaries are lost, so all input is dropped until the timeout.
+    // Otherwise control frames are still read. The new decoder frees an incomplete message and accepts no further one.
     let isReadable = if case .open = state { decoder.unfinishedBytes == 0 } else { false }
     decoder = WebSocketDecoder(maximumMessageSize: 0)
     state = isReadable ? .closing : .closed
@@ -287,14 +288,14 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     hasClosed = true
   }
 
-  /// The text, if a close frame has space for it, or its beginning.
+  /// The beginning of a text for which a close frame has space.
   static func clipped(_ reason: String) -> Substring {
     var text = reason[...]
     while text.utf8.count > WebSocketDecoder.maximumControlSize - 2 { text.removeLast() }
     return text
   }
 
-  /// Closes the channel behind what was written.
+  /// Closes the channel when all bytes have been written.
   private func closeWhenWritten() {
     state = .closed
     directWriter?.willQueue()
@@ -303,7 +304,7 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     }
   }
 
-  /// Writes a control frame behind the queued frames.
+  /// Writes a control frame after the queued frames.
   private func write(_ kind: WebSocketHeader.Kind, _ payload: [UInt8]) {
     flush()
     var frame = ByteBuffer()
@@ -311,7 +312,7 @@ final class WebSocketHandler: ChannelInboundHandler, HubConnection {
     writeLater(frame)
   }
 
-  /// Writes bytes through the channel's queue; a channel that has closed takes none.
+  /// Writes bytes through the channel's queue. Does nothing if the channel has closed.
   private func writeLater(_ bytes: ByteBuffer) {
     directWriter?.willQueue()
     context?.writeAndFlush(wrapOutboundOut(bytes), promise: nil)

@@ -10,7 +10,7 @@ struct WebSocketHeader {
     case pong = 0x8A
   }
 
-  // In place, because a delivery to a thousand clients makes a thousand headers.
+  // Stored inline to avoid an allocation: a delivery to a thousand clients makes a thousand headers.
   private var storage: (UInt64, UInt64) = (0, 0)
   let count: Int
 
@@ -32,7 +32,7 @@ struct WebSocketHeader {
     Swift.withUnsafeBytes(of: storage) { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
   }
 
-  /// The header behind its first bytes, and the payload: what remains when a socket has accepted some bytes.
+  /// The bytes that remain of the header and the payload after a socket has accepted `sent` bytes.
   func rest(of payload: ByteBuffer, after sent: Int) -> ByteBuffer {
     if sent >= count {
       var rest = payload

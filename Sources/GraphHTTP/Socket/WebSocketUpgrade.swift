@@ -23,8 +23,8 @@ struct WebSocketUpgrade: Sendable {
   let key: String
   let login: WebSocketLogin
 
-  /// - Parameter login: from the checks that all requests have.
-  /// - Throws: `Problem` for a request that offers no such WebSocket.
+  /// - Parameter login: the identity that the checks of all requests have found.
+  /// - Throws: `Problem` for a request that is not an upgrade to such a WebSocket.
   init(_ head: HTTPRequest, _ login: WebSocketLogin) throws(Problem) {
     let fields = head.headerFields
     guard Self.tokens(fields[values: .upgrade]).contains("websocket"),
@@ -62,7 +62,7 @@ struct WebSocketUpgrade: Sendable {
     }
   }
 
-  /// The answer, which is written without the pipeline of HTTP.
+  /// The bytes of the answer. They do not pass through the HTTP handlers, which have been removed by then.
   var answer: ByteBuffer {
     let hash = Insecure.SHA1.hash(data: Data((key + Self.keySuffix).utf8))
     let lines = [

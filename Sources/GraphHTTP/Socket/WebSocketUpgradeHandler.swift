@@ -9,15 +9,15 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// The parts that the WebSockets of an interface share.
+/// The values that the WebSockets of an interface share.
 struct WebSockets: Sendable {
   let sessions: HubSessions
   let check: RequestGuard
   let counters: HTTPCounters
-  /// The author of a page's commits without accounts.
+  /// The author of a page's commits on a graph without accounts.
   let author: String
 
-  /// The upgrade for which a request asks, after the checks that all requests have.
+  /// The upgrade that a request asks for, after the checks that apply to all requests.
   /// - Throws: `Problem`.
   func upgrade(_ head: HTTPRequest) throws(Problem) -> WebSocketUpgrade {
     let (_, query) = try Responder.target(head)
@@ -35,8 +35,9 @@ struct WebSockets: Sendable {
 
 /// Turns the connection of a request for `/v1/socket` into a WebSocket.
 ///
-/// The handler takes such requests out of the channel before Hummingbird sees them, if they can be served, and passes
-/// all others on: Hummingbird answers those that are refused, in order and with the same checks.
+/// The handler takes such requests out of the channel before Hummingbird receives them, if it can serve them. It
+/// forwards all other requests, also those that it must refuse: Hummingbird answers them in order and with the same
+/// checks.
 final class WebSocketUpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -54,7 +55,7 @@ final class WebSocketUpgradeHandler: ChannelDuplexHandler, RemovableChannelHandl
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch (unwrapInboundIn(data), requested) {
     case (.head(let head), _):
-      // A WebSocket cannot overtake the answers of earlier requests.
+      // A WebSocket must not overtake the answers to earlier requests.
       if openRequests == 0, let upgrade = upgrade(head) {
         requested = (head, upgrade)
       } else {
@@ -100,7 +101,8 @@ final class WebSocketUpgradeHandler: ChannelDuplexHandler, RemovableChannelHandl
       context.close(promise: nil)
       return true
     }
-    // Behind an earlier request Hummingbird's last handler remains: its task waits for the end of the channel.
+    // After an earlier request Hummingbird's last handler stays in the pipeline, because its task waits for the channel
+    // to close.
     Self.remove(FirstRequestHandler.self, pipeline)
     Self.remove(ByteToMessageHandler<HTTPRequestDecoder>.self, pipeline)
     Self.remove(HTTPResponseEncoder.self, pipeline)

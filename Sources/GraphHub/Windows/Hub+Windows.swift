@@ -2,7 +2,7 @@
 import GraphModel
 import GraphWire
 
-/// Requests for windows, and what is sent to their readers.
+/// Requests for windows, and the messages to their readers.
 ///
 /// A window is a live query like any other: it has a number and readers, and its deltas are encoded once and kept in
 /// the ring. Only the source of its results is different. A delta is a commit's effect on the order, restricted to the
@@ -51,6 +51,7 @@ extension Hub {
     let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects, lens: old.lens)
     let number = queries.register(window, of: entry.query, for: session.id)
     orders.add(window, number: number)
+    session.access.assign(number)
     session.user?.follow(number, of: session.id, steps: entry.query.predicate.evaluationSteps)
     drop(query, session, &actions)
     // A difference is enough for a client that is up to date and holds the rows of the old window.

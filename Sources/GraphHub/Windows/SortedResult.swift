@@ -36,6 +36,10 @@ struct SortedResult {
 
   var count: Int { indices.count }
 
+  /// Frees a thousand rows of a result that is not used any more.
+  /// - Returns: false if there are no more.
+  mutating func freeLastNodes() -> Bool { nodes.removeLastChunk() }
+
   // MARK: - Modifying
 
   /// Inserts the object at the position of its sort key, or replaces its previous row.
@@ -72,7 +76,7 @@ struct SortedResult {
     return index
   }
 
-  /// Inserts objects that are mostly sorted: each object behind all others costs one comparison and no search.
+  /// Inserts objects that are mostly sorted: each object after all others costs one comparison and no search.
   mutating func append(_ images: [ObjectImage]) {
     // The rows on the path from the root to the last row.
     var spine = [Int]()
@@ -103,7 +107,7 @@ struct SortedResult {
     finish(&self)
   }
 
-  /// Whether an object comes behind the last row; true without a row.
+  /// Whether an object comes after the last row; true without a row.
   private func isLast(_ key: [Value], _ id: ObjectID, behind last: Int?) -> Bool {
     guard let last else { return true }
     return order.precedes(nodes[last].key, nodes[last].image.id, key, id)

@@ -13,9 +13,9 @@ struct WindowKey: Hashable {
 
 /// The orders: sorted query results that windows are taken from, one for each distinct query and sort.
 ///
-/// An order is registered among the live queries under a number of its own, without readers; the effects of a commit
-/// pass through it to its windows. It is filled by one statement and then maintained from commits alone. An order
-/// without windows is kept for clients that come back while memory allows; the longest idle one is evicted first.
+/// An order is registered as a live query with its own number and without readers; the effects of a commit pass through
+/// it to its windows. It is filled by one statement and then maintained from commits alone. An order without windows is
+/// kept, if memory allows, for clients that return; the longest idle one is evicted first.
 struct SortedResultTable {
   struct Key: Hashable {
     let query: LiveQuery
@@ -44,7 +44,8 @@ struct SortedResultTable {
     var deferredCount = 0
     /// Its windows, by number.
     var windows = [UInt64: WindowKey]()
-    /// When its last window was removed, as a number that increases with each removal of any order's last window.
+    /// The time at which its last window was removed, as a number that increases with each removal of any order's last
+    /// window.
     var idleRank: UInt64 = 0
     /// The time at which its last window was removed, in milliseconds; 0 before.
     var idleSince: Int64 = 0

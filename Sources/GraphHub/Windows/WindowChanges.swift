@@ -26,8 +26,8 @@ struct WindowChanges {
 
 /// The effect of one commit on an order and on each of its windows.
 ///
-/// The changes are applied once. Only windows that the changes can have touched are compared: rows before the first
-/// and behind the last changed position stay as they were.
+/// The changes are applied once. Only windows that the changes can have touched are compared: rows before the first and
+/// after the last changed position are unchanged.
 struct SortedResultTransition {
   private struct Row {
     let change: LiveQueryChange

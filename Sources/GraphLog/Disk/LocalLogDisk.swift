@@ -116,7 +116,7 @@ private final class LocalLogFile: LogFile {
     return filled
   }
 
-  /// One system call, unless the system writes less than requested.
+  /// Uses one system call, unless the system writes fewer bytes than requested.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
     var written = 0
     while written < bytes.count {

@@ -1,7 +1,7 @@
 // Tests: LogFailureTests.swift, MovedLogTests.swift
 import GraphModel
 
-/// The file operations of a log in one folder, so that a simulated disk can stand in for the real one.
+/// The file operations of a log in one folder, so that tests can replace the real disk by a simulated one.
 ///
 /// Every operation throws a `StoreFailure` that names the file.
 package protocol LogDisk: Sendable {

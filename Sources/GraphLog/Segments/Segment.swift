@@ -4,7 +4,7 @@ import GraphModel
 /// A file of the log with its extent.
 struct Segment: Hashable, Sendable {
   let header: SegmentHeader
-  /// The offset behind the last record.
+  /// The offset after the last record.
   var end: Int
   /// The revision of the last record; the header's `start` if there is none.
   var last: Revision
@@ -16,14 +16,15 @@ struct Segment: Hashable, Sendable {
     return String(repeating: "0", count: max(0, 10 - digits.count)) + digits + ".segment"
   }
 
-  /// The number in the name of a segment file; nil for other files. It is so small that there is always a next one.
+  /// The number in the name of a segment file; nil for other files. It is at most `Int64.max`, so that the next number
+  /// exists.
   static func number(in name: String) -> UInt64? {
     guard let number = Int64(name.prefix { $0 != "." }), number > 0 else { return nil }
     return Self.name(UInt64(number)) == name ? UInt64(number) : nil
   }
 }
 
-/// The order of revisions in a log: each entry's revision is one more than that of the entry before it.
+/// The order of revisions in a log: each entry's revision is one more than the previous entry's.
 struct RevisionOrder {
   /// The revision of the last record.
   private(set) var last: Revision

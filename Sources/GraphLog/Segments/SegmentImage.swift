@@ -23,7 +23,7 @@ struct SegmentImage {
     bytes.withUnsafeBytes { RecordFormat.read($0, at: offset, segment: key) }
   }
 
-  /// The valid records behind an offset, wherever they begin.
+  /// The valid records after an offset, wherever they begin.
   ///
   /// - Returns: whether there are any, and the offset of the first one of a later group than `group`.
   func records(behind offset: Int, laterThan group: Int) -> (exist: Bool, later: Int?) {
@@ -62,7 +62,7 @@ struct SegmentExtent {
   }
 
   /// Finds the end of the newest segment: its first bad record.
-  /// - Throws: `StoreFailure(.corrupt)` if a record of a later group is behind it.
+  /// - Throws: `StoreFailure(.corrupt)` if a record of a later group follows it.
   init(newest header: SegmentHeader, _ image: SegmentImage) throws {
     let chain = try follow(header, image, through: image.bytes.count)
     guard chain >= header.syncedEnd else {

@@ -19,7 +19,7 @@ public struct AccessJudge: Sendable {
   private struct Subject: Hashable {
     let entity: EntityNumber
     let operation: AccessRules.Operation
-    /// For the further rule of a property; 0 for that of the operation.
+    /// For the further rule of a property; 0 for the rule of the operation.
     let property: PropertyNumber
     let role: Role
   }
@@ -99,7 +99,7 @@ public struct AccessJudge: Sendable {
   /// - Parameters:
   ///   - before: the object before the change; nil for an insert.
   ///   - after: the object after the change; nil for a delete.
-  ///   - changed: the properties of an update. Those that the server sets do not count.
+  ///   - changed: the properties of an update. Properties that the server sets do not count.
   public func missingRight(
     before: ObjectImage?, after: ObjectImage?, changed: some Sequence<PropertyNumber>
   ) -> MissingRight? {
@@ -125,7 +125,7 @@ public struct AccessJudge: Sendable {
     return MissingRight(operation: .read, entity: name, role: role(for: image), reason: .role(.reader))
   }
 
-  /// Refuses a commit without changes if the principal may change nothing anywhere. It has no effect to judge, but a
+  /// Refuses a commit without changes if no role of the principal allows changes. It has no effect to judge, but a
   /// place in history.
   public func refuseEmptyCommit() throws(Refusal) {
     let strongest = rights.strongestRole

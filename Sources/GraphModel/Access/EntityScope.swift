@@ -1,4 +1,4 @@
-/// Where an object's scope is found: the container in which roles apply to it. The model file names the scope of an
+/// The path to an object's scope, which is the container whose roles apply to it. The model file names the scope of an
 /// entity with `"scope"`; its subentities have the same one.
 public enum EntityScope: Hashable, Sendable {
   /// The object is a container: its scope is its own id.

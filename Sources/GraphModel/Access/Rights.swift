@@ -14,8 +14,8 @@ public struct Grant: Hashable, Sendable {
   }
 }
 
-/// The rights of one principal: the facts on which ``AccessJudge`` decides. Where there are no accounts, there are no
-/// rights either: a nil in place of this value allows everything.
+/// The rights of one principal: the facts on which ``AccessJudge`` decides. Without accounts there are no rights
+/// either: nil in place of this value allows everything.
 public struct Rights: Hashable, Sendable {
   /// The principal's id: the value of `$user` in rules, and of the attributes with `"assigned": "creator"`.
   public let user: String
@@ -23,8 +23,8 @@ public struct Rights: Hashable, Sendable {
   public let role: Role?
   /// The roles on scopes, by the key of the container.
   public let scopes: [UniqueID: Role]
-  /// The role on objects that all scopes share. A role on one scope gives that of a commenter at most: the objects of
-  /// others are in use in scopes that the principal may not change, or see.
+  /// The role on objects that all scopes share. A role on one scope gives at most the role of a commenter: the objects
+  /// of others are in use in scopes that the principal may not change, or see.
   public let sharedRole: Role?
 
   /// Creates rights. Of several grants for one scope, the strongest counts.
@@ -54,14 +54,14 @@ public struct Rights: Hashable, Sendable {
     return Self.stronger(role, own)
   }
 
-  /// The strongest role anywhere: what the principal may do at most. Nil for no grant.
+  /// The strongest role anywhere, which is the upper bound of the principal's rights. Nil for no grant.
   public var strongestRole: Role? { scopes.values.reduce(role, Self.stronger) }
 
   private static func stronger(_ known: Role?, _ other: Role) -> Role {
     if let known { max(known, other) } else { other }
   }
 
-  /// Equality of users by their bytes, as of principals.
+  /// Compares users by their bytes, as `Principal` does.
   public static func == (left: Rights, right: Rights) -> Bool {
     UTF8Comparison.equal(left.user, right.user) && left.role == right.role && left.scopes == right.scopes
   }

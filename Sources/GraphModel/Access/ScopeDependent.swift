@@ -2,7 +2,7 @@
 struct ScopeDependent: Sendable {
   /// The to-one, which its owner stores.
   let reference: Property
-  /// The hidden attribute beside it.
+  /// The hidden attribute with the scope.
   let scope: Property
 }
 

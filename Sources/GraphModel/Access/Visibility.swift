@@ -6,7 +6,8 @@
 /// reads names `$role`, a user only if one names `$user`, and a scope only if the role on the store is not enough. A
 /// principal who sees everything has no class: nil in place of this value.
 public struct Visibility: Hashable, Sendable {
-  /// The deciding facts, as rights: roles that make no difference are `reader`, a user that makes none is empty.
+  /// The deciding facts, as rights: roles that do not affect visibility are `reader`, and a user that does not affect
+  /// it is empty.
   public let facts: Rights
   /// Decides on images, by these facts.
   public let judge: AccessJudge
@@ -77,8 +78,8 @@ public struct Visibility: Hashable, Sendable {
     }
   }
 
-  /// A change as the class sees it: that of an object that becomes visible is an insert, and that of an object that
-  /// becomes invisible is a delete. Nil if the class sees neither state.
+  /// A change as the class sees it: the change of an object that becomes visible is an insert, and the change of an
+  /// object that becomes invisible is a delete. Nil if the class sees neither state.
   /// - Parameter isVisible: whether the class sees the other object with this id, before the change or after it.
   public func reduced(
     _ change: ObjectChange, _ isVisible: (_ id: ObjectID, _ isBefore: Bool) throws -> Bool

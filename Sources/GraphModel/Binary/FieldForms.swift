@@ -1,5 +1,5 @@
-/// Fields whose Swift type is another one than that of the schema. `form` lines of Schema/Wire/swift.map name these
-/// pairs of functions, and the generated codec calls them.
+/// Fields whose Swift type differs from the type in the schema. `form` lines of Schema/Wire/swift.map name these pairs
+/// of functions, and the generated codec calls them.
 
 extension BinaryWriter {
   /// An id, as sixteen bytes.
@@ -68,13 +68,13 @@ extension BinaryReader.Field {
     return value
   }
 
-  /// A count; one that is too large for an `Int` becomes the largest.
+  /// A count; a count that is too large for an `Int` becomes the largest.
   func clampedCount() throws(MalformedMessage) -> Int { Int(clamping: try unsigned()) }
 
   /// The opposite of a condition.
   func negated() throws(MalformedMessage) -> Bool { try !bool() }
 
-  /// A refusal's code. That of a newer server becomes `unavailable`; its message still explains the refusal.
+  /// A refusal's code. A code of a newer server becomes `unavailable`; its message still explains the refusal.
   func refusalCode() throws(MalformedMessage) -> Refusal.Code {
     guard let code = Refusal.Code(rawValue: try string()) else { return .unavailable }
     return code

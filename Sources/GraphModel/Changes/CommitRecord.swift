@@ -1,8 +1,8 @@
-/// A commit with everything that matching, forwarding and history need, so that nothing is read again.
+/// A commit with all data that matching, forwarding and history need, so that they read no objects.
 public struct CommitRecord: Hashable, Sendable {
   /// The revision that the commit created.
   public var revision: Revision
-  /// When the server committed it; never earlier than the previous commit.
+  /// The time at which the server committed it; never earlier than the previous commit.
   public var time: Timestamp
   /// The shown name of the principal that made it.
   public var author: String
@@ -66,7 +66,7 @@ public struct CommitRecord: Hashable, Sendable {
 
 /// The number of changes of a commit and the entities of the changed objects.
 public struct ChangeSummary: Hashable, Sendable {
-  /// How many objects were inserted, updated and deleted.
+  /// The numbers of inserted, updated and deleted objects.
   public var count: Int
   /// Their concrete entities, ascending.
   public var entities: [EntityNumber]

@@ -1,6 +1,6 @@
 /// A change of one property of one object.
 public struct Edit: Hashable, Sendable {
-  /// How an edit changes the property.
+  /// The change that an edit makes to the property.
   public enum Action: Hashable, Sendable {
     /// Sets the property to this value.
     case set(Value)

@@ -124,7 +124,7 @@ extension TextSplice {
     return collectHunks(Array(old), Array(new), oldRange.lowerBound, newRange.lowerBound)
   }
 
-  /// Collects what was removed and inserted between the parts that both texts have.
+  /// Collects the removals and insertions between the parts that both texts have.
   private static func collectHunks(
     _ old: [ArraySlice<UInt8>], _ new: [ArraySlice<UInt8>], _ oldStart: Int, _ newStart: Int
   ) -> [Hunk] {

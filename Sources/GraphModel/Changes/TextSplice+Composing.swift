@@ -1,5 +1,5 @@
-/// Composing successive edits of one text into one edit. Text that none of them touched stays untouched, so the
-/// result merges with other clients' edits there.
+/// Composing successive edits of one text into one edit. Text that no splice touches stays untouched, so the result
+/// merges with other clients' edits there.
 extension TextSplice {
   /// A piece of the intermediate text: a range of the original, or inserted bytes.
   private enum Piece {
@@ -23,7 +23,7 @@ extension TextSplice {
     }
   }
 
-  /// The splices with the effect of `first` followed by `second`. The offsets of `second` are those of the text after
+  /// The splices with the effect of `first` followed by `second`. The offsets of `second` refer to the text after
   /// `first`.
   public static func compose(_ first: [TextSplice], then second: [TextSplice]) -> [TextSplice] {
     var pieces = [Piece]()

@@ -7,8 +7,9 @@ public struct TextSplice: Hashable, Sendable {
   public var length: Int
   /// The text inserted; empty for a deletion.
   public var insertion: String
-  /// Whether the insertion continues what its author has just written to its left. An insertion of another author at
-  /// the same place then goes after it, regardless of which was committed first, so that it doesn't split a word.
+  /// Whether the insertion continues the text that its author has just written to its left. An insertion of another
+  /// author at the same place then goes after it, regardless of which was committed first, so that it doesn't split a
+  /// word.
   public var hasLeftAffinity: Bool
 
   /// Creates a splice, unchecked against any text.
@@ -108,8 +109,8 @@ public struct TextSplice: Hashable, Sendable {
     map(offset, over: splices) { _ in afterInsertions }
   }
 
-  /// The place of an insertion at `offset` after `others`. It is after those of their insertions at the same place
-  /// that come first, and outside the ranges that they delete.
+  /// The place of an insertion at `offset` after `others`. It is after the insertions of others at the same place that
+  /// precede it, and outside the ranges that others delete.
   private static func map(_ offset: Int, over others: [TextSplice], after precedes: (TextSplice) -> Bool) -> Int {
     var shift = 0
     for splice in others where splice.length > 0 || !splice.insertion.isEmpty {

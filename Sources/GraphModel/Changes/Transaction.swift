@@ -22,14 +22,14 @@ public enum MergePolicy: UInt8, Sendable, CaseIterable {
   case storeTrump
   /// The transaction's value wins, property by property.
   case objectTrump
-  /// An object with a conflict becomes what the transaction's author saw, plus the transaction's edits. To-manys
-  /// merge.
+  /// An object with a conflict gets the values that the transaction's author saw, plus the transaction's edits.
+  /// To-manys merge.
   case overwrite
   /// An object with a conflict keeps all its stored values.
   case rollback
 }
 
-/// A context's changes, committed all or nothing.
+/// The changes of a context, which are committed all or none.
 public struct Transaction: Hashable, Sendable {
   /// The idempotency key.
   public var id: TransactionID
@@ -51,7 +51,7 @@ public struct Transaction: Hashable, Sendable {
     self.changes = changes
   }
 
-  /// The approximate size in memory, in bytes; it bounds the queue in front of the disk.
+  /// The approximate size in memory, in bytes; it bounds the queue of commits that wait for the disk.
   public var approximateSize: Int {
     var size = 200
     for change in changes {
@@ -102,8 +102,8 @@ public struct Change: Hashable, Sendable {
   }
 }
 
-/// A condition of a change: others have not changed what its author read of the object. It protects values that are
-/// calculated from what was read: a counter, a ticket, a lease.
+/// A condition of a change: others have not changed the properties that its author read of the object. It protects
+/// values that are calculated from values that were read: a counter, a ticket, a lease.
 public struct Precondition: Hashable, Sendable {
   /// The revision at which the author read the object, from 1.
   public var revision: Revision

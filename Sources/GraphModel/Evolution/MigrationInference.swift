@@ -167,7 +167,7 @@ struct MigrationInference {
     }
   }
 
-  /// Marks values that were never validated; SQL alone finds those that can only be missing.
+  /// Marks values that were never validated; SQL alone finds values that can only be missing.
   mutating func markUnvalidated(_ property: Property) {
     if !property.isOptional { plan.required.append(property) }
     let family = new.family(of: property.owner)

@@ -36,7 +36,7 @@ public struct MigrationPlan: Sendable {
 
   /// All problems of an inference; never empty.
   public struct Problems: Error, Sendable, CustomStringConvertible {
-    /// The problems, in the order of the new version's file; those of removed parts come last.
+    /// The problems, in the order of the new version's file; problems of removed parts come last.
     public let all: [Problem]
 
     public var description: String { all.map(\.description).joined(separator: "\n") }

@@ -131,7 +131,8 @@ extension VersionLens {
 
   // MARK: - Size
 
-  /// The bytes by which the translation of a predicate can be longer. Counting stops at what is certainly too long.
+  /// The bytes by which the translation of a predicate can be longer. Counting stops as soon as the text is certainly
+  /// too long.
   func growth(of predicate: GraphPredicate) -> Int {
     var bytes = 0
     predicate.forEachComparison { comparison, _ in

@@ -1,6 +1,6 @@
 /// A lens from one version of a model to the next: which parts correspond, and how values are converted.
 struct VersionLens: Sendable {
-  /// How a lens converts a property's values.
+  /// The conversion of a property's values by a lens.
   enum ValueConversion: Sendable {
     /// The values are the same in both versions.
     case same

@@ -26,7 +26,7 @@ public struct HistoryFilter: Hashable, Sendable {
   /// The most authors or entities in a filter; each is compared with every commit.
   public static let maximumNames = 100
 
-  /// Whether commits match as a whole, so that the filter reads none of their changes.
+  /// Whether the filter selects whole commits without reading their changes.
   public var selectsWholeCommits: Bool { entities.isEmpty && object.isEmpty }
 
   /// Whether the filter has no conditions.

@@ -1,6 +1,6 @@
 /// The origin of a property's value: author, time, transaction, and the values that it prevailed over.
 public struct ValueOrigin: Hashable, Sendable {
-  /// How the property got its value.
+  /// The kind of change that set the value.
   public enum Kind: UInt8, Sendable {
     /// At the object's insert: explicitly, or as the default.
     case inserted
@@ -32,7 +32,7 @@ public struct ValueOrigin: Hashable, Sendable {
     }
   }
 
-  /// How the property got its value.
+  /// The kind of change that set the value.
   public var kind: Kind
   /// The current value; for a deleted object, its last value.
   public var value: Value

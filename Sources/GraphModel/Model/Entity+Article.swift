@@ -4,7 +4,7 @@ extension Entity {
 }
 
 extension String {
-  /// The name of an entity with its indefinite article. Chosen by the first letter, without U, which mostly sounds as
-  /// in `a User`.
+  /// The name of an entity with its indefinite article. The first letter decides; U counts as a consonant, because it
+  /// usually sounds as in `a User`.
   package var withArticle: String { ("AEIOaeio".contains(prefix(1)) ? "an " : "a ") + self }
 }

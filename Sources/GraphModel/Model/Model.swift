@@ -1,4 +1,4 @@
-/// A data model: entities, their properties and rules, checked as a whole. Immutable and shared.
+/// A data model: entities, their properties and rules. It was validated as a whole, is immutable and can be shared.
 ///
 /// Entities and properties are numbered in the order of their names, so equal models in files of different order get
 /// the same numbers. Wire messages and the store refer to them by number.
@@ -98,8 +98,7 @@ public final class Model: Sendable {
   public var propertyCount: Int { propertiesByNumber.count }
 }
 
-/// An entity: the type of a kind of objects. A class, as all parts of a model, because it is immutable and used
-/// everywhere.
+/// An entity: a type of objects. Like all parts of a model it is a class, because it is immutable and used everywhere.
 public final class Entity: Sendable {
   /// The number, from 1, in the order of the names.
   public let number: EntityNumber
@@ -121,7 +120,7 @@ public final class Entity: Sendable {
   public let properties: [Property]
   /// The properties, and the hidden attribute with the scope, which no program names.
   package let allProperties: [Property]
-  /// Where an object's scope is found; nil for objects without one.
+  /// The path to an object's scope; nil for objects without one.
   public let scope: EntityScope?
   /// The unique keys, inherited ones included: no two objects share the values of all properties of a list.
   public let uniquenessConstraints: [[PropertyNumber]]
@@ -148,7 +147,7 @@ public final class Entity: Sendable {
   /// The property numbers in ascending order; `propertiesByNumber` has the same order.
   private let numbers: [PropertyNumber]
   private let propertiesByNumber: [Property]
-  /// The most parts that a property's name has, separated by dots.
+  /// The maximum number of parts in a property's name, which dots separate.
   let maximumNameParts: Int
 
   init(
@@ -271,7 +270,7 @@ public final class Property: Sendable {
 
 /// The type and rules of an attribute's values; docs/model-format.md describes each member.
 public final class Attribute: Sendable {
-  /// The type; the raw values are those of the model file and of the wire protocol's dictionary.
+  /// The type; the raw values are used in the model file and in the wire protocol's dictionary.
   public enum Kind: String, Sendable, CaseIterable {
     /// True or false.
     case bool
@@ -295,7 +294,7 @@ public final class Attribute: Sendable {
     case text
   }
 
-  /// How the server assigns the value, at insert or at each change.
+  /// The rule by which the server assigns the value, at insert or at each change.
   public enum Assignment: String, Sendable, CaseIterable {
     /// A number 1, 2, 3 … at insert: rising, and never used twice.
     case sequence
@@ -328,7 +327,7 @@ public final class Attribute: Sendable {
   public let cases: [String]
   /// The name of the enumeration; nil for other kinds.
   public let enumeration: String?
-  /// How the server assigns the value; nil if clients set it.
+  /// The rule by which the server assigns the value; nil if clients set it.
   public let assignment: Assignment?
   /// Whether the store has an index on it, for predicates and orders.
   public let isIndexed: Bool
@@ -376,7 +375,7 @@ public final class Relationship: Sendable {
     case cascade
     /// The delete is refused while any of them remain.
     case deny
-    /// They don't change; a delete that would leave a dangling reference is refused.
+    /// The objects at the other end don't change; a delete that would leave a dangling reference is refused.
     case noAction
   }
 
@@ -386,7 +385,7 @@ public final class Relationship: Sendable {
     case reference
     /// The side of a many-to-many that the model declares first: its row lists the members.
     case members
-    /// The other side of either: found through the inverse, never part of an image.
+    /// The other side of such a pair. Its objects are found through the inverse, and are never part of an image.
     case inverse
   }
 

@@ -42,7 +42,7 @@ extension Model {
   public static let maximumFileSize = 4 << 20
 }
 
-// Where `Attribute` and `Relationship` are those of a draft.
+// In this file, `Attribute` and `Relationship` are the types of a draft.
 typealias AttributeKind = Attribute.Kind
 typealias AttributeAssignment = Attribute.Assignment
 typealias RelationshipDeleteRule = Relationship.DeleteRule

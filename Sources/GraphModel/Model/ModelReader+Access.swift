@@ -115,7 +115,7 @@ extension ModelExpressionCompiler {
     return orders
   }
 
-  /// A text beside `$role` that is no role; the comparison would never hold.
+  /// A text that is compared with `$role` and is not a role, so that the comparison has the same result for every user.
   private static func unknownRole(_ predicate: GraphPredicate) -> String? {
     var unknown: String?
     predicate.forEachComparison { comparison, _ in

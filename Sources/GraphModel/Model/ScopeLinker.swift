@@ -60,7 +60,7 @@ struct ScopeLinker {
     return [(Self.scopeName, attribute)]
   }
 
-  /// Where the objects of an entity have their scope.
+  /// The path to the scope of an entity's objects.
   /// - Parameter properties: the entity's properties, inherited ones included.
   func scope(of entity: ModelDraft.Entity, _ properties: [Property]) -> EntityScope? {
     guard let owner = scopeOwner(of: entity), let scope = owner.scope else { return nil }

@@ -160,7 +160,7 @@ extension GraphExpression {
   /// The constant; null for any other expression.
   var constant: Value { if case .value(let value) = self { value } else { .null } }
 
-  // MARK: - Making, with what is constant calculated at once
+  // MARK: - Construction, with constant parts evaluated immediately
 
   static func calculating(
     _ operation: ArithmeticOperator, _ kind: ArithmeticKind, _ left: GraphExpression, _ right: GraphExpression

@@ -48,7 +48,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 
   /// One comparison of two expressions.
   public struct Comparison: Hashable, Sendable {
-    /// How many of the left side's values must satisfy the comparison.
+    /// The quantifier: the number of the left side's values that must satisfy the comparison.
     public var quantifier: Quantifier
     /// The left side; with a quantifier, a path to many values.
     public var left: GraphExpression
@@ -92,7 +92,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     public var path: Path? { if case .path(let path) = left { path } else { nil } }
   }
 
-  /// How many of the values at the end of a path must satisfy the comparison.
+  /// The number of the values at the end of a path that must satisfy the comparison.
   public enum Quantifier: String, Hashable, Sendable {
     /// The left side has a single value.
     case one = ""

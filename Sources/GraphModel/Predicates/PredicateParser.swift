@@ -74,7 +74,7 @@ struct PredicateParser {
   let tokens: [PredicateLexer.LocatedToken]
   let model: Model
   let arguments: Variables
-  /// The evaluated object, followed by those of the enclosing subqueries.
+  /// The evaluated object, followed by the objects of the enclosing subqueries.
   var scopes: [Scope]
   var position = 0
   var size = 0

@@ -1,5 +1,5 @@
-/// The mapping of enumeration cases for an older version of a model with fewer cases. That version shows one of its
-/// own cases for unknown ones. Predicates and orders apply to the shown names.
+/// The mapping of enumeration cases for an older version of a model with fewer cases. That version shows one of its own
+/// cases in place of unknown cases. Predicates and orders apply to the shown names.
 public struct EnumerationFallback: Hashable, Sendable {
   /// The name shown for an unknown one; nil for null.
   public var fallback: String?
@@ -39,7 +39,7 @@ public struct EnumerationFallback: Hashable, Sendable {
   /// and not one for each version.
   /// - Parameters:
   ///   - known: the names of this mapping.
-  ///   - next: what the other mapping shows for an unknown name.
+  ///   - next: the case that the other mapping shows for an unknown name.
   ///   - names: the names that the other mapping knows.
   func isOmitted(known: Set<ByteKey>, before next: String?, names: some Sequence<String>) -> Bool {
     guard !replacesNull, names.allSatisfy({ known.contains(ByteKey($0)) }) else { return false }

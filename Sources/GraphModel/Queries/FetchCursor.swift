@@ -1,8 +1,8 @@
 /// A position in the order of a fetch, directly after an object. It holds the object's sort values, so it remains
 /// valid if objects are inserted or deleted, including the object itself.
 ///
-/// The bytes are opaque to clients. They have a checksum, but no signature: a forged cursor reveals nothing that a
-/// predicate could not.
+/// The bytes are opaque to clients. They have a checksum, but no signature: a forged cursor can't reveal more than a
+/// predicate.
 public struct FetchCursor: Hashable, Sendable {
   /// The object's sort values, as from `SortOrder`.
   public let values: [Value]

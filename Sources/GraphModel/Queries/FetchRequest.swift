@@ -1,4 +1,4 @@
-/// A fetch of objects, in an order, with a choice of what to return.
+/// A fetch of objects in an order, with the kind of its result.
 public struct FetchRequest: Hashable, Sendable {
   /// The entity; its subentities are included.
   public var entity: EntityNumber
@@ -22,7 +22,7 @@ public struct FetchRequest: Hashable, Sendable {
   /// order. Ignored if `sort`, `limit`, `offset` or `after` is set.
   public var isUnordered = false
   /// Whether damaged objects are omitted and named in `FetchCompletion.damage`. They count towards `limit` and
-  /// `offset`. Otherwise the fetch is refused if it meets one.
+  /// `offset`. Otherwise the fetch is refused if it finds one.
   public var omitsDamage = false
 
   /// Creates a fetch, by default of all objects of the entity.

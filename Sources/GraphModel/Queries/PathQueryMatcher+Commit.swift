@@ -14,10 +14,14 @@ extension PathQueryMatcher {
   /// The effects of the changes on all queries.
   /// - Parameter source: the graph after the changes.
   public func effects(of changes: [ObjectChange], in source: any ImageSource) -> PathQueryEffects {
-    guard !queries.isEmpty else { return PathQueryEffects(knownThrough: lastNumber) }
     let total = Self.maximumSteps + Self.maximumStepsPerChange * changes.count
-    let budget = EvaluationBudget(total: total, share: max(Self.minimumShare, total / queries.count))
-    return effects(of: changes, in: CachingImageSource(source, changes, model: model, budget: budget))
+    var effects = PathQueryEffects(knownThrough: lastNumber)
+    if !queries.isEmpty {
+      let budget = EvaluationBudget(total: total, share: max(Self.minimumShare, total / queries.count))
+      effects = self.effects(of: changes, in: CachingImageSource(source, changes, model: model, budget: budget))
+    }
+    if !classes.isEmpty { addClasses(to: &effects, of: changes, in: source, total: total) }
+    return effects
   }
 
   func effects(of changes: [ObjectChange], in after: CachingImageSource) -> PathQueryEffects {
@@ -92,8 +96,8 @@ extension PathQueryMatcher {
     return found
   }
 
-  /// The queries that a changed object could match. `open` are those whose result it could join or leave, `unaffected`
-  /// those for which all that they read is unchanged.
+  /// The queries that a changed object could match. `open` are the queries whose result it could join or leave;
+  /// `unaffected` are the queries that read only unchanged values.
   /// - Parameter changed: the properties that changed in any object and are read through paths.
   private func candidates(
     _ change: ObjectChange, _ before: EvaluationContext?, _ after: EvaluationContext?, changed: Set<PropertyNumber>,

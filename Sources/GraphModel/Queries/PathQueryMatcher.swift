@@ -70,6 +70,9 @@ public struct PathQueryMatcher {
   var changedObjectIndexes = [EntityNumber: Groups]()
   /// The index of each concrete entity, for other objects.
   var unchangedObjectIndexes = [EntityNumber: UnchangedObjectIndex]()
+  /// The matchers of readers who do not see everything, by what they see.
+  private(set) var classes = [Visibility: PathQueryMatcher]()
+  private var classNumbers = [UInt64: Visibility]()
   /// The highest number ever inserted.
   public private(set) var lastNumber: UInt64 = 0
 
@@ -77,13 +80,19 @@ public struct PathQueryMatcher {
   public init(model: Model) { self.model = model }
 
   /// Whether there are no queries.
-  public var isEmpty: Bool { queries.isEmpty }
+  public var isEmpty: Bool { queries.isEmpty && classes.isEmpty }
 
   // MARK: - Insertion and removal
 
   /// Adds a query under `number`, which the caller chooses in rising order.
-  public mutating func insert(_ query: LiveQuery, number: UInt64) {
+  /// - Parameter visibility: the objects that its readers see; nil for all.
+  public mutating func insert(_ query: LiveQuery, number: UInt64, seenBy visibility: Visibility? = nil) {
     lastNumber = max(lastNumber, number)
+    if let visibility {
+      classNumbers[number] = visibility
+      let empty = PathQueryMatcher(model: model)
+      return classes[visibility, default: empty].insert(query, number: number)
+    }
     guard queries[number] == nil, model.entity(query.entity) != nil else { return }
     let entry = Query(
       query: query, evaluator: PredicateEvaluator(query.predicate, model: model),
@@ -95,6 +104,9 @@ public struct PathQueryMatcher {
 
   /// Removes a query; an unknown number is ignored.
   public mutating func remove(_ number: UInt64) {
+    if let visibility = classNumbers.removeValue(forKey: number) {
+      return classes.modifyIfPresent(visibility, removingIf: \.isEmpty) { $0.remove(number) }
+    }
     guard let query = queries.removeValue(forKey: number) else { return }
     updateIndexes(for: query, number, inserting: false)
   }

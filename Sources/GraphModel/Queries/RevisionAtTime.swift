@@ -1,4 +1,4 @@
-/// The state of the graph at a time: that of the newest commit at or before it.
+/// The state of the graph at a time: the state of the newest commit at or before it.
 public struct RevisionAtTime: Hashable, Sendable {
   /// The revision; 0 if there was no commit yet and the graph was empty.
   public var revision: Revision

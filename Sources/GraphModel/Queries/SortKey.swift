@@ -1,6 +1,6 @@
 /// A sort key: the value at the end of a path over to-one relationships; null sorts first.
 public struct SortKey: Hashable, Sendable {
-  /// The path to an attribute of the object or of one that it refers to, to an id, a count or an aggregate.
+  /// The path to an attribute of the object or of a referenced object, or to an id, a count or an aggregate.
   public var path: GraphPredicate.Path
   /// Whether the order is ascending.
   public var ascending: Bool
@@ -12,7 +12,7 @@ public struct SortKey: Hashable, Sendable {
   /// The expression that the objects are ordered by.
   public var expression: GraphExpression { fallbacks.reduce(.path(path)) { $1.expression(of: $0) } }
 
-  /// Whether the order is that of the stored values, as in an index.
+  /// Whether the key orders by the stored values, as an index does.
   public var isByStoredValue: Bool { collation == nil && fallbacks.isEmpty }
 
   /// Creates a sort key for the value at the end of a path.

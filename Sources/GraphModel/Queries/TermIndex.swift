@@ -29,7 +29,7 @@ struct TermIndex: PredicateIndex {
 
   private static func key(_ term: String) -> [UInt8] { Array((term.searchTerms.first ?? term).utf8) }
 
-  /// Visits the numbers of the searches whose word is a prefix of one of the text's words. None if the value is not a
+  /// Visits the numbers of the searches whose word is a prefix of one of the text's words. Empty if the value is not a
   /// text.
   func forEach(matching value: Value, _ body: (UInt64) -> Bool) {
     guard !isEmpty, let text = value.stringValue else { return }

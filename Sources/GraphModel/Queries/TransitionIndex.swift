@@ -4,9 +4,9 @@
 /// such queries that all hold are not visited when a value changes slightly.
 ///
 /// It does not replace the `ExpressionIndex` with the same queries for changed objects, nor vice versa. There a query
-/// has one key, that of its most selective comparison, and every value that matches the key finds it; here it has
-/// keys for all of its comparisons, and only added or removed values find it. A common index would also find a query
-/// by its least selective comparison, which it may share with ten thousand others.
+/// has one key, for its most selective comparison, and every value that matches the key finds it; here it has keys for
+/// all of its comparisons, and only added or removed values find it. A common index would also find a query by its
+/// least selective comparison, which it may share with ten thousand others.
 struct TransitionIndex: Sendable {
   private var values = ExpressionIndex()
   private var onlyValues = EqualityIndex()

@@ -3,7 +3,8 @@
 /// The objects that a principal can't see, in the graph as a transaction will leave it, and refusals and conflicts
 /// without them.
 extension AccessJudge {
-  /// The refusal of a change that would also change objects which the principal can't see. It names none of them.
+  /// The refusal of a change that would also change objects which the principal can't see. It names no invisible
+  /// object.
   public static let effectOnInvisible = Refusal(
     .notAllowed, "this would also change objects that you may not change: ask an owner")
 
@@ -46,7 +47,7 @@ extension AccessJudge {
     var violations = refusal.violations
     for index in violations.indices {
       if isOwn, violations[index].commonRule == .missing { continue }
-      // An object that the transaction reached by itself, and does not name.
+      // An object that the rules of the transaction reached, and that the transaction does not name.
       if try isInvisible(violations[index].id, in: graph) { return Self.effectOnInvisible }
       guard [.deny, .dangling].contains(violations[index].commonRule) else { continue }
       let name = model.entityName(violations[index].id.entity)
@@ -88,7 +89,7 @@ extension AccessJudge {
 }
 
 extension AccessJudge {
-  /// The conflicts of an undo or a restore, without what the principal can't see.
+  /// The conflicts of an undo or a restore, without values that the principal can't see.
   public func withoutInvisible(_ conflicts: [Conflict], reader: any PlannerReader) throws -> [Conflict] {
     if seesEverything || conflicts.isEmpty { return conflicts }
     return try withoutInvisible(conflicts, in: DraftGraph(reader, revision: 0))

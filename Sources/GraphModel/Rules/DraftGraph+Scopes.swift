@@ -3,8 +3,8 @@
 /// Scopes: the hidden attributes with the keys of containers, computed after the transaction's own edits and deletes.
 ///
 /// An object takes its scope from the object to which one of its to-ones refers. First each touched object that is new
-/// or has another reference is computed. Then the objects whose scope has changed pass it on to the objects that refer
-/// to them, which are read and touched for it. Entities refer to each other without a circle, so both steps end.
+/// or has another reference is computed. Then the objects that refer to an object with a changed scope get that scope,
+/// too; they are read and touched. Entities refer to each other without a circle, so both steps end.
 extension DraftGraph {
   mutating func deriveScopes() throws {
     if model.parts.scopeDependents.isEmpty || !touchedEntities.contains(where: { $0.scope != nil }) { return }

@@ -1,5 +1,5 @@
 /// Compares the edits of a transaction with the commits since their base revision, at which their author read the
-/// object. It rebases what merges and finds what conflicts; the merge policy is applied by the planner.
+/// object. It rebases edits that can be merged and finds conflicts; the planner applies the merge policy.
 struct EditMerger {
   let reader: any PlannerReader
   let model: Model
@@ -25,7 +25,7 @@ struct EditMerger {
   }
 
   /// The refusal of an edit whose base is pruned. A splice needs the changes since the base for its position, and an
-  /// overwrite needs what its author saw; a guess could silently damage the text.
+  /// overwrite needs the text that its author saw; a guess could silently damage the text.
   func unknownPast(of stored: ObjectImage, _ property: Property?, _ pruned: PastChange) -> Refusal {
     let entity = model.entityName(of: stored.id)
     let what = property.map { "\(entity).\($0.name) of \(stored.id)" } ?? "the \(entity) \(stored.id)"
@@ -143,7 +143,7 @@ extension PastChange {
   }
 
   /// Whether a client made the change. The rules alone make other updates, when an object at the other end of a
-  /// relationship is added or removed; these conflict with nothing.
+  /// relationship is added or removed; these never conflict.
   public func isUserEdit(in model: Model) -> Bool {
     guard kind == .updated, !edits.isEmpty else { return true }
     return edits.contains { edit in

@@ -5,7 +5,7 @@ public enum ListReorderer {
   public struct Run: Equatable, Sendable {
     /// The objects, in their new order.
     public var objects: [ObjectID]
-    /// The object in front of them; nil for the beginning.
+    /// The object before them; nil for the beginning.
     public var after: ObjectID?
 
     /// Creates a run of objects that move together.
@@ -59,8 +59,8 @@ public enum ListReorderer {
     return chosen
   }
 
-  /// The list with `objects` moved or inserted after `anchor`. A nil anchor is the beginning; one that is not in the
-  /// list is the end.
+  /// The list with `objects` moved or inserted after `anchor`. A nil anchor is the beginning; an object that is not in
+  /// the list means the end.
   public static func placing(_ objects: [ObjectID], after anchor: ObjectID?, in list: [ObjectID]) -> [ObjectID] {
     let moving = Set(objects)
     var rest = list.filter { !moving.contains($0) }

@@ -17,8 +17,8 @@ public struct OrderedMemberKey: Hashable, Comparable, Sendable {
   }
 }
 
-/// A sorted list of places, for those that a transaction assigns. Stored in blocks, so that the cost of an insertion
-/// hardly depends on the count.
+/// A sorted list of the places that a transaction assigns. Stored in blocks, so that the cost of an insertion hardly
+/// depends on the count.
 public struct SortedPositions: Sendable {
   /// The blocks; none is empty.
   private var blocks = [[OrderedMemberKey]]()

@@ -43,7 +43,7 @@ struct PlanFindings {
     }
   }
 
-  /// The violations with the temporary ids of inserts, which are the only ones that the client knows.
+  /// The violations with the temporary ids of inserts, because the client knows only these.
   func violationsWithTemporaryIDs(in graph: DraftGraph) -> [Violation] {
     let temporary = graph.temporaryIDs()
     return violations.map { violation in

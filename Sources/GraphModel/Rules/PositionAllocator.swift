@@ -1,6 +1,6 @@
 /// The positions of an ordered relationship's members: integers with gaps that only have to ascend.
 ///
-/// A new member gets a position midway between its neighbors, or a step behind the last one. If there is no free
+/// A new member gets a position midway between its neighbors, or one step after the last one. If there is no free
 /// position, the surrounding members are spread out: those in the smallest range of numbers, doubled repeatedly, that
 /// has few enough members for its size. A larger range may have fewer members for its size, so after a spread it can
 /// take many new members, and `n` insertions at one place move O(n log n) members in all. Positions always remain
@@ -30,7 +30,7 @@ public enum PositionAllocator {
     }
   }
 
-  /// New positions that make space: those of the members around the gap, and of the new members.
+  /// New positions that make space: the positions of the members around the gap, and of the new members.
   public struct Renumbering: Equatable, Sendable {
     /// The new positions of the members before the gap, nearest first.
     public var before = [Int64]()

@@ -115,7 +115,8 @@ public struct RuleValidator {
     }
   }
 
-  /// The unique keys that the touched objects will have; none for a single object, which takes no key of another.
+  /// The unique keys that the touched objects will have; empty for a single object, which can't have the key of another
+  /// one.
   private func resultingKeys(in graph: DraftGraph) -> [UniqueKey: [ObjectID]] {
     var keys = [UniqueKey: [ObjectID]]()
     guard graph.order.count > 1, graph.touchedEntities.contains(where: { !$0.uniquenessConstraints.isEmpty }) else {

@@ -16,14 +16,14 @@ extension TransactionPlanner {
     case (.relationship(let relationship), .set(.objects(let ids))):
       let wanted = try ids.compactMap { try destination($0, of: property, relationship, owner: id) }
       let related = try graph.related(to: id, through: property)
-      // A list as its author sees it leaves the members alone that it does not show.
+      // A list from an author who does not see all members does not change the invisible ones.
       let present = try related.filter { try !isInvisible($0) }
       let wantedSet = Set(wanted)
       for other in present where !wantedSet.contains(other) { try graph.disconnect(id, other, property, relationship) }
       let presentSet = Set(present)
       for other in wanted where !presentSet.contains(other) { try graph.connect(id, other, property, relationship) }
       if relationship.isOrdered, wanted.count == ids.count {
-        // Members with places of their own keep them if the list does not have them.
+        // If each member stores its own place, invisible members keep their places without being in the list.
         let isWhole = related.count == present.count || relationship.storage != .members
         let list = isWhole ? wanted : Self.order(wanted, around: Set(related).subtracting(present), in: related)
         try graph.reorder(list, property, relationship, of: id)

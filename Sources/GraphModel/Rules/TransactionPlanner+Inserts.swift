@@ -5,7 +5,7 @@ extension TransactionPlanner {
   /// both create the tag `foo` therefore succeed.
   mutating func identifyInserts(_ identify: (ObjectID) -> ObjectID) throws -> [Draft?] {
     var inserted = [Draft?](repeating: nil, count: transaction.changes.count)
-    // The edits are read later, so that those of a large transaction don't pass through the CPU cache twice.
+    // The edits are read later, so that the edits of a large transaction don't pass through the CPU cache twice.
     for index in transaction.changes.indices {
       let (kind, given) = (transaction.changes[index].kind, transaction.changes[index].id)
       guard kind == .insert || kind == .revive else { continue }

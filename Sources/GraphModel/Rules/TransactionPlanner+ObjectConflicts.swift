@@ -1,10 +1,10 @@
 /// Resolving `overwrite` and `rollback`: a conflict over one property decides the complete object. Either others'
-/// changes of its other properties are reverted to what the transaction's author saw, or the transaction's edits of
-/// it are dropped.
+/// changes of its other properties are reverted to the values that the transaction's author saw, or the transaction's
+/// edits of it are dropped.
 ///
 /// To-manys are excluded, as they are from Core Data's snapshots: an overwrite merges them.
 extension TransactionPlanner {
-  /// An object in conflict, with what the transaction knew of it.
+  /// An object in conflict, with the state on which the transaction is based.
   struct ObjectConflict {
     /// The oldest and the newest base of the transaction's changes of it.
     var since: Revision
@@ -100,7 +100,7 @@ extension TransactionPlanner {
   private mutating func revertUnseenChanges(
     _ draft: Draft, _ stored: ObjectImage, _ conflict: ObjectConflict, _ past: [PastChange]
   ) throws {
-    // An author that has read nothing of the object has no state to restore.
+    // An author that has not read the object has no state to restore.
     guard conflict.seen > 0 else { return }
     let edited = Set(conflict.edits.map(\.edit.property)).union(conflict.editedThroughOthers)
     let unseen = past.filter { $0.revision > conflict.seen }
@@ -113,7 +113,8 @@ extension TransactionPlanner {
       else { continue }
       let seen = merger.value(of: property, in: stored, before: unseen, keepsOwn: true)
       guard seen != stored[property] else { continue }
-      // The object that it referred to was deleted, or was not what the author saw: the reference can't be restored.
+      // The object that it referred to was deleted, or was not the one that the author saw: the reference can't be
+      // restored.
       if let other = seen.objectID, try graph.entity(of: other) == nil || isInvisible(other) { continue }
       record(property.number, of: stored, mine: seen, last, mineWon: true, isCollateral: true)
       try apply(Edit(property.number, .set(seen)), to: draft, isInsert: false)

@@ -1,6 +1,6 @@
-/// Checking preconditions. Merging picks one of two values, and finds no conflict if they are equal. Both are wrong
-/// for a value that was calculated from the old one, such as a counter. A change may therefore require that others
-/// have not changed what its author read. If they have, every policy refuses the transaction, and each conflict
+/// Checking preconditions. Merging picks one of two values, and finds no conflict if they are equal. Both are wrong for
+/// a value that was calculated from the old one, such as a counter. A change may therefore require that others have not
+/// changed the values that its author read. If they have, every policy refuses the transaction, and each conflict
 /// reports the other change.
 ///
 /// As in all merging, a change of a property by the transaction's own replica breaks no precondition. If it is the

@@ -32,8 +32,8 @@ extension TransactionPlanner {
     return kept.isEmpty ? edit : try remainder(of: edit, property, draft, without: kept)
   }
 
-  /// The stored ends of other objects that a change's edits affect. Each comes with the last change that others made
-  /// to it since the base.
+  /// The stored ends of other objects that a change's edits affect. Each has the last change that others made to it
+  /// since the base.
   mutating func affectedEnds(of change: Change, _ draft: Draft) throws -> [(
     end: StoredRelationshipEnd, last: PastChange?
   )] {
@@ -113,7 +113,7 @@ extension TransactionPlanner {
       if change.kind == .inserted { return change.isRevival || end.isImplicit }
       return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.concerns(id, end) }
     }
-    // As with the object's own edits, the replica knows what it set itself, and lists merge.
+    // As for the object's own edits, the replica knows its own values, and lists merge.
     let merges = end.property.relationship?.isToMany == true
     if !merges, about.last?.replica == merger.replica { return nil }
     return about.last { $0.replica != merger.replica }
@@ -140,8 +140,8 @@ extension TransactionPlanner {
     }
   }
 
-  /// The revision at which the transaction read a stored end. It is that of its edit of the end, or else of the end's
-  /// object, or else `base`. A base of 0 means that nothing was read, and is ignored.
+  /// The revision at which the transaction read a stored end. It is the base of its edit of the end, or else of its
+  /// edit of the end's object, or else `base`. A base of 0 means that the object was not read, and is ignored.
   private mutating func statedBase(of end: StoredRelationshipEnd, _ base: Revision) -> Revision {
     let bases = statedBases ?? StatedBaseRevisions(transaction.changes, permanent: graph.permanent)
     statedBases = bases

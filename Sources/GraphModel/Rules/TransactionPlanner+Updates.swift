@@ -68,7 +68,7 @@ extension TransactionPlanner {
 
   /// Records a conflict over one property.
   /// - Parameters:
-  ///   - last: the change that set the stored value; for a collateral conflict, the one that decided the object.
+  ///   - last: the change that set the stored value; for a collateral conflict, the change that decided the object.
   ///   - isCollateral: whether the property was decided together with its object.
   mutating func record(
     _ property: PropertyNumber, of stored: ObjectImage, mine: Value, _ last: PastChange?, mineWon: Bool,

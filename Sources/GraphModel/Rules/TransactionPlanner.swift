@@ -120,7 +120,7 @@ public struct TransactionPlanner {
     try invariant(excluded.count > count, "each pass of the planner excludes another object")
   }
 
-  /// A pass whose refusals and conflicts name only what the principal sees.
+  /// A pass whose refusals and conflicts name only objects that the principal sees.
   private mutating func runJudgedPass(identify: (ObjectID) -> ObjectID) throws -> PassResult {
     guard let judge else { return try runPass(identify: identify) }
     do {
@@ -220,7 +220,7 @@ public struct TransactionPlanner {
 // MARK: - Access
 
 /// Objects that the requesting principal can't see do not exist for its edits, and each effect of the transaction must
-/// be permitted, on every path. Without rights, `judge` is nil, and none of this costs more than a test.
+/// be permitted, on every path. Without rights, `judge` is nil, and all of this costs only a test.
 extension TransactionPlanner {
   /// Whether the principal may not see an object, present or deleted. Objects that the transaction inserts are its own.
   func isInvisible(_ id: ObjectID) throws -> Bool {
@@ -239,7 +239,7 @@ extension TransactionPlanner {
   func refuseIfNotPermitted() throws {
     if let judge, !judge.permitsEverything {
       // An object whose container does not exist for the principal has no scope here, and therefore no role. The
-      // refusal says what is wrong instead.
+      // refusal states the reason instead.
       if findings.violations.contains(where: { $0.commonRule == .destination }) { try refuseIfViolated() }
       try refuseEffects(notPermittedBy: judge)
     }

@@ -65,7 +65,7 @@ struct UpsertMatcher {
     }
   }
 
-  /// The unique keys of an insert, without those that the server assigns or that contain null.
+  /// The unique keys of an insert, without keys that the server assigns or that contain null.
   private func keys(of change: Change, _ entity: Entity, _ graph: DraftGraph) -> [UniqueKey] {
     var keys = [UniqueKey]()
     for constraint in entity.uniquenessConstraints {

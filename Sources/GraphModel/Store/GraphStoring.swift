@@ -100,7 +100,7 @@ public protocol GraphStoring: Sendable {
   /// - Returns: whether there is more to remove.
   func prune(through target: Revision) throws -> Bool
 
-  /// Forgets the shown names of principals: history shows their ids instead. Only the caller of `commit` may call it,
+  /// Erases the shown names of principals. History shows their ids instead. Only the caller of `commit` may call it,
   /// between commits.
   func forgetNames(of principals: [String]) throws
 
@@ -112,7 +112,8 @@ public protocol GraphStoring: Sendable {
 
   /// Includes effects on this query, which has paths through relationships, in commit records from the next batch on.
   /// May be called from any thread; numbers must rise.
-  func watch(_ query: LiveQuery, number: UInt64)
+  /// - Parameter visibility: the objects that the readers of the query see; nil for all.
+  func watch(_ query: LiveQuery, number: UInt64, seenBy visibility: Visibility?)
 
   /// Removes the query from the effects in commit records.
   func unwatch(_ number: UInt64)
@@ -146,7 +147,7 @@ public protocol GraphStoring: Sendable {
 
 /// A request to the writer.
 public indirect enum WriteRequest: Sendable {
-  /// A transaction of a principal. Without rights, here and below, everything is permitted.
+  /// A transaction of a principal. Without rights (also in the other cases), everything is permitted.
   case transaction(Transaction, author: Principal, rights: Rights? = nil)
   /// An undo or redo of a step of the principal.
   case undo(UndoRequest, author: Principal, rights: Rights? = nil)
@@ -327,7 +328,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     return failure
   }
 
-  /// The refusal of a request that met this failure.
+  /// The refusal of a request that failed because of this.
   public var refusal: Refusal { Refusal(.unavailable, description, isOutcomeUnknown: isOutcomeUnknown) }
 
   private static let unknownOutcome =

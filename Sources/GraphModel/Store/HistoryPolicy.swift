@@ -6,13 +6,13 @@ public struct HistoryPolicy: Hashable, Sendable {
   /// The age in microseconds up to which commits are kept; nil for no condition.
   public var age: Timestamp?
   /// The age in microseconds up to which commits are kept for replicas, regardless of the other conditions. A replica
-  /// that was active since then may still need them; one that was silent longer reloads.
+  /// that was active since then may still need them; a client that was silent longer reloads.
   public var minimumRetention: Timestamp = defaultMinimumRetention
 
   /// 30 days, in microseconds.
   public static let defaultMinimumRetention: Timestamp = 30 * 86_400_000_000
 
-  /// Creates a policy, by default one that keeps everything.
+  /// Creates a policy. By default it keeps all commits.
   public init(commits: Int? = nil, age: Timestamp? = nil, minimumRetention: Timestamp = defaultMinimumRetention) {
     self.commits = commits
     self.age = age

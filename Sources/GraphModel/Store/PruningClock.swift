@@ -20,7 +20,7 @@ public struct PruningClock: Sendable {
     public var monotonic: Timestamp
     /// The newest revision; 0 for none.
     public var head: Revision
-    /// The time of its commit; nil for none. At the start, the one that the clock is compared with.
+    /// The time of its commit; nil for none. At the start, the clock is compared with it.
     public var newest: Timestamp?
 
     /// Creates a reading.
@@ -35,7 +35,7 @@ public struct PruningClock: Sendable {
     fileprivate var offset: Timestamp { wall.subtractingReportingOverflow(monotonic).partialValue }
   }
 
-  /// The decision on what may be pruned.
+  /// The decision which commits may be pruned.
   public enum Decision: Hashable, Sendable {
     /// Prune by ages relative to `now`, but keep commits after `through`.
     case prune(now: Timestamp, through: Revision)
@@ -125,9 +125,9 @@ public struct PruningClock: Sendable {
 
   /// The time of the newest commit that confirms a clock; nil if there is no commit.
   ///
-  /// It is the newest commit's, unless the commits of the last `settlingTime` lie behind a gap that is larger than the
-  /// tolerated error. The clock that showed their times may be the present one, from before a restart. Then it is the
-  /// time of the last commit before the gap.
+  /// This is usually the newest commit. If a gap larger than the tolerated error precedes the commits of the last
+  /// `settlingTime`, it is the last commit before the gap: the later commits may have their times from the same wrong
+  /// clock, before a restart, and so confirm nothing.
   /// - Parameters:
   ///   - wall: the clock's time.
   ///   - retention: the retention time of commits, in microseconds.

@@ -105,7 +105,7 @@ extension String {
     return result
   }
 
-  /// The text without white space at its beginning and end; what is between is copied at once.
+  /// The text without white space at its beginning and end; the rest is copied in one step.
   var withoutWhiteSpaceAtEnds: String {
     var counter = Cancellation.StepCounter(over: utf8.count)
     defer { counter.flush() }

@@ -1,8 +1,8 @@
 @_spi(_Unicode) import Swift
 
-/// An order of strings for people, the same on every machine. It uses Unicode's own tables, which come with the
-/// program, and no language's exceptions. A string is converted to a key, and keys are compared by bytes, so that an
-/// index or a sort needs no custom function.
+/// An order of strings for people, the same on every machine. It uses Unicode's tables, which the program contains,
+/// without the exceptions of single languages. A string is converted to a key, and keys are compared by bytes, so that
+/// an index or a sort needs no custom function.
 ///
 /// Keys compare level by level:
 ///

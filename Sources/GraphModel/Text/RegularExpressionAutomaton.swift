@@ -1,7 +1,7 @@
 /// A program with a precomputed transition table from sets of threads, for its symbols. The table is computed when the
 /// pattern is parsed, within a budget of work, and never changes, so that it needs no lock and is the same for every
-/// text. Beyond its states and symbols the simulation continues. A table that grows during matching was rejected: it
-/// would need a lock, or a cache that every caller passes along.
+/// text. If it needs more states or symbols, the simulation continues instead. A table that grows during matching was
+/// rejected: it would need a lock, or a cache that every caller passes along.
 struct RegularExpressionAutomaton: Sendable {
   typealias Simulation = RegularExpressionSimulation
   /// The maximum number of simulation steps for computing the table: about a millisecond at worst.

@@ -1,7 +1,7 @@
 /// The words of a search, prepared for matching many texts.
 public struct SearchTermMatcher: Sendable {
-  /// The words, folded, sorted by bytes, without those that are prefixes of others. A text with a word that begins
-  /// with "notes" also has one that begins with "no".
+  /// The words, folded, sorted by bytes, without words that are prefixes of others. A text with a word that begins with
+  /// "notes" also has one that begins with "no".
   private let prefixes: [[UInt8]]
   /// Runs of scripts without spaces between words.
   private let phrases: [String]
@@ -37,8 +37,8 @@ public struct SearchTermMatcher: Sendable {
     return missing.isEmpty
   }
 
-  /// The search word that is a prefix of `word`. None of them is a prefix of another, so only the greatest one that
-  /// is not above `word` can be.
+  /// The search word that is a prefix of `word`. No term is a prefix of another one, so only the greatest term that is
+  /// not above `word` can be a prefix of it.
   private func prefix(of word: String) -> Int? {
     var (low, high) = (0, prefixes.count)
     while low < high {

@@ -1,7 +1,6 @@
 /// The numbers of a sequence that a replica assigns until the server does: `+1`, `+2`, and so on.
 public enum ProvisionalNumber {
-  /// The number that `+0` would have. All are behind those of a server, and a program that counts in doubles has them
-  /// exactly.
+  /// The number that `+0` would have. All are greater than those of a server, and a double represents them exactly.
   public static let base: Int64 = 1 << 52
 
   /// The number as a person reads it, `+1`; nil for a number that the server has assigned.

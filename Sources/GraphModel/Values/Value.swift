@@ -169,7 +169,7 @@ public enum ValueOrdering: Sendable {
 public enum UTF8Comparison {
   /// Whether the bytes are equal; canonically equivalent strings may differ.
   public static func equal(_ left: String, _ right: String) -> Bool {
-    // The count is available in constant time for strings stored as UTF-8, as those of objects are.
+    // The count is available in constant time for strings stored as UTF-8, such as the strings of objects.
     guard left.utf8.count == right.utf8.count else { return false }
     return order(left, right) == .same
   }

@@ -26,8 +26,8 @@ final class ContextGraphReader: PlannerReader {
     self.checksKeys = checksKeys
   }
 
-  /// Whether a violation would also occur with the complete graph at hand. Only the server knows how many members an
-  /// object has that was not inserted here, whether an object exists, its principal, and the values that it counts and
+  /// Whether a violation would also occur with the complete graph. Only the server knows whether an object exists, how
+  /// many members it has (unless it was inserted here), the principal, and the values that the server counts and
   /// stamps.
   /// - Parameter isTimed: the values that are stamped are known.
   func isCertain(_ violation: Violation, isTimed: Bool) -> Bool {

@@ -4,9 +4,9 @@ import GraphModel
 /// The expected result of a save, by the rule engine over the objects that a context holds. It covers cascaded
 /// deletes, derived values, the other ends of relationships, and violated rules.
 ///
-/// The server decides over the complete graph, and over what other clients have committed by then. So a forecast
-/// without violations is no promise. One with violations is what a form shows before anything is sent, and the only
-/// verdict available without a server.
+/// The server decides with the complete graph, including the commits of other clients until then. So a forecast without
+/// violations is no promise. A form shows the violations of a forecast before a save. Without a server, the forecast is
+/// the only available check.
 public struct SaveForecast: Sendable {
   /// The resulting objects, as a commit would record them. They include cascaded deletes and objects that lose a
   /// reference. New objects have their temporary ids, and number 1 where the server counts. Empty if a rule is
@@ -20,7 +20,7 @@ public struct SaveForecast: Sendable {
 }
 
 extension ObjectContext {
-  /// The most objects with unsaved or unanswered changes for which a save is checked before it is sent.
+  /// The maximum number of objects with unsaved or unanswered changes for which a save is checked before it is sent.
   public static let maximumForeseen = 1_000
 
   /// Forecasts a save of everything unsaved, together with unanswered saves. It is as exact as the held objects
@@ -33,9 +33,9 @@ extension ObjectContext {
     forecast(policy, now, ContextGraphReader(self))
   }
 
-  /// The refusal that a save would meet regardless of other commits. Unsaved values violate a rule by themselves.
-  /// Without a server this is the only check. Texts are left out, since they merge, and so are policies under which
-  /// the server's values may win.
+  /// The refusal that a save would get regardless of other commits. Unsaved values violate a rule regardless of other
+  /// objects. Without a server this is the only check. Texts are left out, since they merge, and so are policies under
+  /// which the server's values may win.
   /// - Parameter policy: the save's merge policy.
   public func foreseenRefusal(policy: MergePolicy = .error) -> Refusal? {
     guard dirty.count <= Self.maximumForeseen, policy != .storeTrump, policy != .rollback else { return nil }

@@ -59,9 +59,11 @@ extension ObjectContext {
   /// Ends a live query. Its objects live as long as the program holds them, without further updates from this query.
   public func unfollow(_ query: QueryID) {
     if let parent { return parent.unfollow(query) }
+    let unchecked = loads.uncheckedObjects(of: query)
     results[query] = nil
     windows[query] = nil
     loads.removePrefetch(of: query)
+    loads.checkDeparted(unchecked, from: query)
     handle(.unsubscribe(query))
     notifyOwner()
   }

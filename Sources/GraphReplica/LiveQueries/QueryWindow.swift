@@ -24,7 +24,7 @@ struct WindowState {
   var limit = 0
   var total = 0
 
-  /// Applies one commit. Rows that left are removed, then those that came or moved are inserted, by ascending place.
+  /// Applies one commit. Rows that left are removed, then new and moved rows are inserted, by ascending place.
   mutating func apply(_ changes: [Delta.Change], total: UInt64?) -> WindowDifference {
     let old = rows
     let gone = Set(changes.filter { $0.kind == .removed || $0.place != nil }.map(\.id))

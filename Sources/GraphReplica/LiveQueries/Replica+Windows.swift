@@ -6,7 +6,7 @@ import GraphWire
 package struct WindowRows: Hashable, Sendable {
   /// The ids of the rows, in order.
   package var rows: [ObjectID]
-  /// The objects of the rows, at least of those that the window did not show before.
+  /// The objects of the rows, at least of the rows that the window did not show before.
   package var objects: [ObjectImage]
   /// The number of rows of the query before limit and offset.
   package var total: UInt64

@@ -15,7 +15,10 @@ struct LoadRequestBuilder {
 
   mutating func add(_ load: ObjectLoad) {
     guard load.faults.isEmpty else {
-      for id in load.faults where context.state(id)?.isFault == true { request(id, load) }
+      for id in load.faults {
+        guard let state = context.state(id) else { continue }
+        if load.readsAgain { add(id, load) } else if state.isFault { request(id, load) }
+      }
       return
     }
     for (tree, objects) in load.level {
@@ -60,7 +63,11 @@ struct LoadRequestBuilder {
   }
 
   private mutating func request(_ id: ObjectID, _ load: ObjectLoad) {
-    if scheduler.join(load, toRequestOf: id) { return }
+    if !scheduler.join(load, toRequestOf: id) { add(id, load) }
+  }
+
+  /// Adds an object, also one that an earlier request names: with other rights, that one is refused.
+  private mutating func add(_ id: ObjectID, _ load: ObjectLoad) {
     if let entity = context.model.entity(id.entity) {
       objects[entity.root, default: RequestedIDs()].add(id, load)
     }

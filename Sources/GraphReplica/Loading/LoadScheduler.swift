@@ -9,12 +9,12 @@ import GraphWire
 final class LoadScheduler {
   /// The most ids in one request.
   static let batchSize = 1_000
-  /// The most requests at a time: half of the reads that a server runs at once for a connection.
+  /// The maximum number of simultaneous requests: half of the reads that a server runs in parallel for a connection.
   static let maximumAtOnce = 8
   /// Far above the numbers of an owner's questions.
   static let firstRequest: RequestID = 1 << 48
 
-  private unowned let context: ObjectContext
+  unowned let context: ObjectContext
   private var lastLoad: LoadID = 0
   private var lastRequest = firstRequest
   private var prefetches = [QueryID: QueryPrefetch]()
@@ -30,6 +30,7 @@ final class LoadScheduler {
   private var continuable = [RequestID]()
   /// The newest load of each tree that an object began for others as well.
   private var shared = [RelationshipTree: ObjectLoad]()
+  var visibility = VisibilityCheck()
 
   init(context: ObjectContext) { self.context = context }
 
@@ -58,6 +59,13 @@ final class LoadScheduler {
       shared[tree] = load
     }
     ready.append(load)
+    return lastLoad
+  }
+
+  /// Begins to read held objects again, to find those that are no longer visible.
+  func load(again ids: [ObjectID]) -> LoadID {
+    lastLoad += 1
+    ready.append(ObjectLoad(id: lastLoad, again: ids))
     return lastLoad
   }
 
@@ -90,7 +98,8 @@ final class LoadScheduler {
     startPrefetch(of: query, reloadsHeld: true, replacing: old)
   }
 
-  /// Prefetches what a resumed query misses: the requests in flight when a connection broke were refused.
+  /// Prefetches the objects that a resumed query misses, because the requests in flight were refused when the
+  /// connection broke.
   func prefetchMissing(of query: QueryID) {
     startPrefetch(of: query, reloadsHeld: false, replacing: nil)
   }
@@ -254,20 +263,23 @@ final class LoadScheduler {
     let loads = request.wanted.loads
     let batch = FetchBatch(readAt: revision)
     for image in request.images {
-      let before = context.state(image.id)?.stored?.revision
+      let before = context.state(image.id)?.stored
       guard let state = context.register(image, in: batch) else { continue }
       var wanting = loads
       if case .objects = request.content { wanting = request.wanted.loads(of: image.id) }
       for load in wanting {
         load.companions.hold(state)
-        if before != state.stored?.revision { load.refreshed.append(image.id) }
+        if before != state.stored { load.refreshed.append(image.id) }
       }
     }
     switch request.content {
     case .objects:
       let found = Set(request.images.map(\.id))
       for id in request.wanted.ids where !found.contains(id) {
-        recordMissing(id, at: revision, request.wanted.loads(of: id))
+        let wanting = request.wanted.loads(of: id)
+        // The object may be visible with the present roles.
+        if wanting.allSatisfy({ $0.readsAgain && !visibility.isCurrent($0.id) }) { continue }
+        recordMissing(id, at: revision, wanting)
       }
     case .members(let property):
       let holders = loads.filter { !$0.isFinished }.map(\.companions)
@@ -292,7 +304,8 @@ final class LoadScheduler {
     // It may have been inserted after the request was read.
     if let stored = state.stored, stored.revision > revision { return }
     for load in wanting { load.companions.hold(state) }
-    if state.isDeleted { return }
+    // A live query delivers the newest state of its objects.
+    if state.isDeleted || context.isFollowed(id) { return }
     context.tombstones.record(id, at: revision)
     context.recordDeletion(of: state)
     for load in wanting { load.deleted.append(id) }
@@ -331,6 +344,7 @@ final class LoadScheduler {
     if load.isFinished { return }
     load.isFinished = true
     load.predecessor = nil
+    if load.readsAgain { visibility.end(load.id, isAnswered: refusal == nil) }
     if shared[load.tree] === load { shared[load.tree] = nil }
     if let query = load.query {
       if var prefetch = prefetches[query], prefetch.first == load.id {
@@ -340,7 +354,7 @@ final class LoadScheduler {
     } else if refusal == nil, !load.tree.isEmpty {
       for owner in load.owners { owner.companions[load.tree] = load.companions }
     }
-    context.actions.append(.filled(load.id, refusal))
+    if !load.readsAgain { context.actions.append(.filled(load.id, refusal)) }
     if load.refreshed.isEmpty, load.deleted.isEmpty { return }
     var change = ObjectsDidChange()
     change.refreshed = load.refreshed

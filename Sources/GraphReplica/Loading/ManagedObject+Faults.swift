@@ -19,7 +19,7 @@ extension ManagedObject {
   /// A to-many that is stored at its other end is loaded if all members were loaded and are still kept. Objects that
   /// join later arrive only by a query or another load.
   public func isLoaded(_ property: PropertyNumber) -> Bool {
-    // A property that the entity does not have has nothing to load.
+    // A property that the entity lacks needs no load.
     guard let property = entity.property(property) else { return true }
     return context.isLoaded(property, of: state)
   }
@@ -52,8 +52,8 @@ public protocol PathLoading: ManagedObject {}
 extension ManagedObject: PathLoading {}
 
 extension PathLoading {
-  /// The object that a path of to-ones leads to, with its values: `try await note.load(\.board)`. One that is not held
-  /// is loaded, together with those of the objects that arrived with this one.
+  /// The object that a path of to-ones leads to, with its values: `try await note.load(\.board)`. An object that is not
+  /// held is loaded, together with the same relationship of the objects that arrived with this one.
   /// - Returns: nil when the path leads to no object.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public nonisolated(nonsending) func load<Destination: ManagedObject>(

@@ -101,7 +101,7 @@ extension ObjectContext {
     return false
   }
 
-  /// Records the members of an object that a save has inserted: exactly those that the save gave it.
+  /// Records the members of an object that a save has inserted: exactly the members that the save gave it.
   func recordMembers(ofInserted state: ObjectState, _ members: [PropertyNumber: [ObjectState]]) {
     for property in state.entity.relationships where property.relationship?.storage == .inverse {
       let retained = RetainedObjects()
@@ -112,7 +112,7 @@ extension ObjectContext {
     }
   }
 
-  // MARK: - Reads of what is not loaded
+  // MARK: - Reads of values that are not loaded
 
   /// Reports a read of a fault's property, unless an edit has given it a value.
   func reportRead(_ number: PropertyNumber, ofFault state: ObjectState) {
@@ -153,7 +153,7 @@ extension ObjectContext {
 
   // MARK: - Paths
 
-  /// The object at the end of a path of to-ones in this context; nil if one of them leads to none.
+  /// The object at the end of a path of to-ones in this context; nil if one of them leads to no object.
   public func object<Object: ManagedObject, Destination: ManagedObject>(
     at path: (ObjectPath<Object, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>, from object: Object
   ) -> Destination? {
@@ -200,8 +200,8 @@ extension ObjectContext {
     return load
   }
 
-  /// Follows relationships from one object and those that arrived with it, where something is missing. A load takes
-  /// up to a thousand objects, so that iterating over a list causes one for each thousand.
+  /// Loads the missing objects along relationships, from one object and from the objects that arrived with it. A load
+  /// takes up to a thousand objects, so that iterating over a list causes one for each thousand.
   /// - Returns: the load that `.filled` names, which may be in progress already; nil if nothing is missing.
   public func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
     if let parent { return parent.load(tree, of: object) }

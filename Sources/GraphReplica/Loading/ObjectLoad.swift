@@ -11,6 +11,8 @@ final class ObjectLoad {
   let query: QueryID?
   /// Whether to reload objects that the context holds and no query keeps current.
   let reloadsHeld: Bool
+  /// Whether it reads `faults` although the context holds them: their visibility may have changed.
+  let readsAgain: Bool
   let roots: [ObjectState]
   /// The objects that keep the loaded ones; empty for a query, which keeps them itself.
   let owners: [ManagedObject]
@@ -42,7 +44,7 @@ final class ObjectLoad {
     self.companions = companions
     level = [(tree, roots)]
     faults = roots.filter(\.isFault).map(\.id)
-    bringsOthers = false
+    (bringsOthers, readsAgain) = (false, false)
   }
 
   init(id: LoadID, faults: [ObjectState], bringsOthers: Bool) {
@@ -52,6 +54,17 @@ final class ObjectLoad {
     level = []
     self.faults = faults.map(\.id)
     self.bringsOthers = bringsOthers
+    readsAgain = false
+  }
+
+  /// A load that reads objects again, and keeps none of them.
+  init(id: LoadID, again ids: [ObjectID]) {
+    (self.id, query, reloadsHeld, readsAgain, roots, tree) = (id, nil, false, true, [], .none)
+    companions = RetainedObjects()
+    owners = []
+    level = []
+    faults = ids
+    bringsOthers = false
   }
 }
 
@@ -61,7 +74,7 @@ struct QueryPrefetch {
   var companions = RetainedObjects()
   /// The load for the first or a reloaded result; nil once it has ended.
   var first: LoadID?
-  /// Why the last load failed.
+  /// The reason why the last load failed.
   var failure: Refusal?
   /// Objects that joined the query, or changed, since the last check.
   var newcomers = [ObjectState]()

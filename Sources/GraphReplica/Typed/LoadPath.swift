@@ -1,8 +1,8 @@
 import GraphModel
 
-/// How many objects a load path leads to. Load paths name the relationships to load with a result, and are checked by
-/// the compiler: `[\.board, \.tags.each.owner]`. They are distinct from other paths: they can't form a predicate, and
-/// may continue after a to-many.
+/// The number of objects that a load path leads to. Load paths name the relationships to load with a result, and are
+/// checked by the compiler: `[\.board, \.tags.each.owner]`. They are distinct from other paths: they can't form a
+/// predicate, and may continue after a to-many.
 public protocol LoadCardinality: PathCardinality {}
 
 /// Leads to one object or none.

@@ -4,8 +4,8 @@ import GraphModel
 /// A fetch request of the model with the values of its variables. Example: `Project.overdue(now: now, client:
 /// "Acme")`.
 ///
-/// Such a function is generated for each fetch request, so that the compiler checks names and types. A variable may
-/// be nil if it is only tested for equality or inequality with what may be null.
+/// Such a function is generated for each fetch request, so that the compiler checks names and types. A variable may be
+/// nil if it is only tested for equality or inequality with properties that may be null.
 public struct NamedFetch<Object: ManagedObject>: Sendable {
   /// Its name in the model.
   public let name: String

@@ -1,8 +1,8 @@
 // Tests: TypedPredicateTests.swift, TypedCompileErrorTests.swift
 
-/// How many values a typed path has for one object, and whether one of them may be null. Known at compile time, so
-/// that a meaningless comparison with nil, sort order or calculation does not compile. These types exist for the
-/// compiler only, and are never instantiated.
+/// The number of values that a typed path has for one object, and whether one of them may be null. Known at compile
+/// time, so that a meaningless comparison with nil, sort order or calculation does not compile. These types exist for
+/// the compiler only, and are never instantiated.
 public protocol PathCardinality {
   /// The reach after a required to-one relationship.
   associatedtype AfterToOne: PathCardinality

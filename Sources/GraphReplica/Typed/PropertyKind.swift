@@ -21,7 +21,7 @@ public protocol OrderedKind: PropertyKind where ComparableKind: OrderedKind {}
 public protocol NumberKind: OrderedKind {
   /// The kind of an average of such values.
   associatedtype Average: NumberKind
-  /// How the arithmetic operators treat them.
+  /// The behavior of the arithmetic operators for them.
   static var arithmetic: ArithmeticKind { get }
 }
 

@@ -1,8 +1,8 @@
 // Tests: ClientLifetimeTests.swift
 import GraphModel
 
-/// A generated model: what a program needs to connect to a server of it. graph-generate writes `CompanyModel:
-/// ServedModel`, and GraphClient adds `CompanyModel.connect(to:)`.
+/// A generated model, with everything that a program needs to connect to a server of the model. graph-generate writes
+/// `CompanyModel: ServedModel`, and GraphClient adds `CompanyModel.connect(to:)`.
 public protocol ServedModel {
   /// The model that the program was built with.
   static var model: Model { get }

@@ -3,8 +3,8 @@ import GraphModel
 
 /// A column of typed rows: a value of each object, or an aggregate of a group of objects.
 ///
-/// A closure over a class lists the columns, one a line, and ``RowBuilder`` gives each its type: an optional for what
-/// may be null.
+/// A closure over a class lists the columns, one per line, and ``RowBuilder`` gives each its type: an optional for
+/// columns that may be null.
 public struct TypedColumn<Output> {
   let value: RowRequest.ColumnValue
   /// Reads the column's value; nil for a value that is not of the column's type.

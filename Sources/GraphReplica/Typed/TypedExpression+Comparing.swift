@@ -127,7 +127,7 @@ extension TypedExpression where Kind: OrderedKind {
 
 extension TypedExpression where Kind: OrderedKind, Kind.Constant: Comparable {
   /// Not less than the lower bound of `span` and not greater than the upper one. Example: `$0.weight.isIn(0.5...2)`.
-  /// Also for whole numbers and dates, the predicate compares with two bounds, and does not list the values between
+  /// The predicate compares with two bounds, also for whole numbers and dates; it does not list the values between
   /// them.
   public func isIn(_ span: ClosedRange<Kind.Constant>) -> TypedPredicate { isBetween(span.lowerBound, span.upperBound) }
 }

@@ -52,10 +52,10 @@ extension TypedExpression where Kind == DateTime, Cardinality == CalculatedValue
     TypedExpression { _ in .function(.now, []) }
   }
 
-  /// The time that lies a span before now.
+  /// The present time minus a span.
   public static func ago(_ span: TimeSpan) -> TypedExpression<DateTime, CalculatedValue> { now - span }
 
-  /// The time that lies a span after now.
+  /// The present time plus a span.
   public static func ahead(_ span: TimeSpan) -> TypedExpression<DateTime, CalculatedValue> { now + span }
 }
 

@@ -1,8 +1,8 @@
 import GraphModel
 import GraphWire
 
-/// A condition that the compiler has checked against the model. Each name is one of its properties, each value has
-/// its property's type, and nil is compared only with what may be null.
+/// A condition that the compiler has checked against the model. Each name is one of its properties, each value has its
+/// property's type, and nil is compared only with properties that may be null.
 ///
 /// A program writes it as a closure over an ``ObjectPath``; it becomes a `GraphPredicate` without an intermediate
 /// text form.

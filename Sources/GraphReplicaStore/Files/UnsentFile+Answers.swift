@@ -104,9 +104,10 @@ extension UnsentFile {
     }
     for (provisional, permanent) in answer.ids {
       try database.run(
-        "INSERT OR REPLACE INTO name (provisional, permanent, entity) VALUES (?, ?, ?)",
+        "INSERT OR REPLACE INTO name (provisional, permanent, entity, revision) VALUES (?, ?, ?, ?)",
         [
           Data(provisional.key.bytes), Data(permanent.key.bytes), form.model.entityName(permanent.entity),
+          answer.revision,
         ])
     }
     for (provisional, number) in answer.numbers {
@@ -126,28 +127,39 @@ extension UnsentFile {
 
   /// Parks an intent, and those behind it that name an object which only it would have made.
   package func park(_ number: Int64, _ parking: Parking, form: IntentForm) throws {
-    try write { database in
-      var waiting = [(number: number, parking: parking)]
-      var parked = Set<Int64>()
-      while let next = waiting.popLast() {
-        guard parked.insert(next.number).inserted, var intent = try Self.entry(next.number, database, form)?.intent,
-          !intent.isParked
-        else { continue }
-        intent.state = .parked(next.parking)
-        try Self.replace(intent, database, form)
-        for other in try Self.dependents(of: next.number, database, form) {
-          let reason = Parking(
-            code: Parking.waits,
-            message: "it changes an object that the parked edit \(next.number) would have made", at: parking.at,
-            waitsFor: next.number)
-          waiting.append((other, reason))
-        }
-      }
+    try write { try Self.park([(number, parking)], $0, form) }
+  }
+
+  private static func park(
+    _ first: [(number: Int64, parking: Parking)], _ database: Database, _ form: IntentForm
+  ) throws {
+    var waiting = first
+    var parked = Set<Int64>()
+    while let next = waiting.popLast() {
+      guard parked.insert(next.number).inserted, var intent = try entry(next.number, database, form)?.intent,
+        !intent.isParked
+      else { continue }
+      intent.state = .parked(next.parking)
+      try replace(intent, database, form)
+      waiting += try parkedBehind(next.number, next.parking.at, database, form)
     }
   }
 
-  /// Parks an intent that has no meaning in the present version of the model. Its form stays in its own names.
-  package func parkUnreadable(_ number: Int64, _ parking: Parking) throws {
+  /// The intents that name an object which a parked one would have made, with their reason.
+  private static func parkedBehind(
+    _ number: Int64, _ time: Timestamp, _ database: Database, _ form: IntentForm
+  ) throws -> [(number: Int64, parking: Parking)] {
+    try dependents(of: number, database, form).map { other in
+      let reason = Parking(
+        code: Parking.waits, message: "it changes an object that the parked edit \(number) would have made", at: time,
+        waitsFor: number)
+      return (other, reason)
+    }
+  }
+
+  /// Parks an intent that has no meaning in the present version of the model, and those behind it that name an object
+  /// which only it would have made. Its form stays in its own names.
+  package func parkUnreadable(_ number: Int64, _ parking: Parking, form: IntentForm) throws {
     try write { database in
       let text = try String.fetchOne(database, sql: "SELECT form FROM intent WHERE number = ?", arguments: [number])
       guard let text else { throw Self.unknown(number) }
@@ -157,10 +169,11 @@ extension UnsentFile {
         .init("at", .string(RFC3339.text(parking.at))),
       ])
       let others = members.filter { $0.name != "state" && $0.name != "parked" }
-      let form = JSON.object(others + [.init("state", .string("parked")), .init("parked", reason)])
+      let parked = JSON.object(others + [.init("state", .string("parked")), .init("parked", reason)])
       try database.execute(
-        sql: "UPDATE intent SET state = 'parked', form = ? WHERE number = ?", arguments: [form.text, number])
+        sql: "UPDATE intent SET state = 'parked', form = ? WHERE number = ?", arguments: [parked.text, number])
       try Self.log(number, database)
+      try Self.park(Self.parkedBehind(number, parking.at, database, form), database, form)
     }
   }
 }

@@ -115,33 +115,50 @@ extension UnsentFile {
 
   // MARK: - Names
 
-  /// The permanent ids of objects that the server has made, by their provisional ones.
-  package func permanentIDs(_ model: Model) throws -> [ObjectID: ObjectID] {
-    try read { database in
-      var ids = [ObjectID: ObjectID]()
-      for row in try GRDB.Row.fetchAll(database, sql: "SELECT provisional, permanent, entity FROM name") {
-        guard let old = UniqueID(bytes: Array(row[0] as Data)), let new = UniqueID(bytes: Array(row[1] as Data)),
-          let entity = model.entity(named: row[2])
-        else { continue }
-        ids[ObjectID(key: old, entity: entity.number)] = ObjectID(key: new, entity: entity.number)
-      }
-      return ids
+  /// The objects that the server has made of unsent ones.
+  package struct MadeObjects: Sendable {
+    /// The permanent ids, by the provisional ones.
+    package var ids = [ObjectID: ObjectID]()
+    /// The revisions at which the server has made them, by the provisional ids.
+    package var revisions = [ObjectID: Revision]()
+
+    mutating func add(_ id: ObjectID, _ permanent: UniqueID, _ entity: Entity, _ revision: Revision) {
+      ids[id] = ObjectID(key: permanent, entity: entity.number)
+      revisions[id] = revision
     }
   }
 
-  /// The permanent ids of those of some objects that the server has made.
-  static func permanentIDs(
-    of ids: [ObjectID], _ database: Database, _ model: Model
-  ) throws -> [ObjectID: ObjectID] {
-    var found = [ObjectID: ObjectID]()
+  /// All objects that the server has made.
+  package func madeObjects(_ model: Model) throws -> MadeObjects {
+    try read { database in
+      var made = MadeObjects()
+      for row in try GRDB.Row.fetchAll(database, sql: "SELECT provisional, permanent, entity, revision FROM name") {
+        guard let old = UniqueID(bytes: Array(row[0] as Data)), let new = UniqueID(bytes: Array(row[1] as Data)),
+          let entity = model.entity(named: row[2])
+        else { continue }
+        made.add(ObjectID(key: old, entity: entity.number), new, entity, row[3])
+      }
+      return made
+    }
+  }
+
+  /// Those of some objects that the server has made.
+  func madeObjects(of ids: [ObjectID], _ model: Model) throws -> MadeObjects {
+    if ids.allSatisfy({ ProvisionalID.parts(of: $0) == nil }) { return MadeObjects() }
+    return try read { try Self.madeObjects(of: ids, $0, model) }
+  }
+
+  static func madeObjects(of ids: [ObjectID], _ database: Database, _ model: Model) throws -> MadeObjects {
+    var made = MadeObjects()
     for id in ids where ProvisionalID.parts(of: id) != nil {
-      let statement = try database.cachedStatement(sql: "SELECT permanent, entity FROM name WHERE provisional = ?")
+      let statement = try database.cachedStatement(
+        sql: "SELECT permanent, entity, revision FROM name WHERE provisional = ?")
       guard let row = try GRDB.Row.fetchOne(statement, arguments: [Data(id.key.bytes)]),
         let key = UniqueID(bytes: Array(row[0] as Data)), let entity = model.entity(named: row[1])
       else { continue }
-      found[id] = ObjectID(key: key, entity: entity.number)
+      made.add(id, key, entity, row[2])
     }
-    return found
+    return made
   }
 
   /// The number that the server has assigned in place of a provisional one; nil if it has not.

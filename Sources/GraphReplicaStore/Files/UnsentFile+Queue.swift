@@ -193,7 +193,8 @@ extension UnsentFile {
       if let change, try Self.newestChange(database) != change { throw MirrorOverlay.QueueChanged() }
       var intent = draft
       // The program may still name an object as it did before the server has made it.
-      intent.rename(try Self.permanentIDs(of: intent.changes.flatMap(\.namedObjects), database, form.model))
+      let made = try Self.madeObjects(of: intent.changes.flatMap(\.namedObjects), database, form.model)
+      intent.rename(made.ids, madeAt: made.revisions)
       var last: Int64 = 0
       try update(database) { replica in
         replica.number += 1

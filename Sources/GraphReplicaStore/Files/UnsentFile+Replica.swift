@@ -4,13 +4,13 @@ import GRDB
 import GraphModel
 import GraphStore
 
-/// Whether and how a replica is kept in step with its server.
+/// The state of a replica's synchronization with its server.
 package enum SyncState: Sendable, Equatable {
   /// Edits are sent, and others' commits received, when the server can be reached.
   case on
   /// Nothing is sent or received until the user turns it on.
   case off
-  /// The mirror, and on request the unsent edits, are being replaced: the step that comes next.
+  /// The mirror is being replaced, and on request the unsent edits are being discarded. `step` is the next step.
   case discarding(step: Int)
   /// Everything is being deleted on the server: the transaction's sequence number, and the revision that the user saw.
   case deleting(sequence: UInt64, revision: Revision)
@@ -44,17 +44,17 @@ package enum SyncState: Sendable, Equatable {
 extension UnsentFile {
   /// The row of `replica`.
   package struct Replica: Sendable, Equatable {
-    /// Half of the id of each transaction.
+    /// The id of the replica, which is a part of each transaction's id.
     package var id: UniqueID
     /// The highest sequence number that was assigned under the id.
     package var sequence: UInt64 = 0
-    /// The highest one that has left.
+    /// The highest sequence number that may have reached the server.
     package var left: UInt64 = 0
     /// The highest number of an intent.
     package var number: Int64 = 0
     /// The provisional numbers that were used.
     package var used: Int64 = 0
-    /// The file, to recognize a copy.
+    /// The identity of the file, to recognize a copy of it.
     package var identity = FileIdentity(device: 0, inode: 0)
     /// The id of the server's store.
     package var store: UniqueID
@@ -141,8 +141,8 @@ extension UnsentFile {
     }
   }
 
-  /// Gives a copy an id of its own. Intents that have not left get new transaction ids; the others may be committed
-  /// under their old ids, and keep them.
+  /// Gives a copy a new replica id. Intents that were not sent get new transaction ids. Sent ones keep their ids, under
+  /// which the server may have committed them.
   package func renew(_ id: UniqueID, form: IntentForm) throws {
     try write { database in
       try update(database) { replica in

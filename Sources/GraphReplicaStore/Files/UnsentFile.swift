@@ -30,7 +30,8 @@ package final class UnsentFile: Sendable {
   private static let lockSeconds = 5.0
 
   /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
-  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects.
+  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects, and `name` the
+  /// revisions at which it has made them.
   ///
   /// `named` is the index from an object to the intents that name it. `change` is a log: the numbers of the intents
   /// that were added, changed or removed. With both, no step reads the whole queue.
@@ -39,7 +40,8 @@ package final class UnsentFile: Sendable {
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
       principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL);
     CREATE TABLE intent (number INTEGER PRIMARY KEY, state TEXT NOT NULL, used INTEGER NOT NULL, form TEXT NOT NULL);
-    CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL,
+      revision INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
     CREATE TABLE assigned (provisional INTEGER PRIMARY KEY, object BLOB NOT NULL, number INTEGER);
     \(indexes)
     PRAGMA application_id = \(applicationID);
@@ -115,6 +117,7 @@ package final class UnsentFile: Sendable {
             advice: "Use a data directory on a local file system that SQLite's WAL works on.")
         }
         let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
+        if version == 1 || version == Self.version { try Self.addRevisions(database) }
         return try version == 1 ? Self.addIndexes(database) : version
       }
       guard version == Self.version else {
@@ -124,6 +127,12 @@ package final class UnsentFile: Sendable {
       }
     } catch {
       throw Self.failure(error, path)
+    }
+  }
+
+  private static func addRevisions(_ database: Database) throws {
+    if try !database.columns(in: "name").contains(where: { $0.name == "revision" }) {
+      try database.execute(sql: "ALTER TABLE name ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
     }
   }
 

@@ -89,32 +89,6 @@ package struct Intent: Sendable, Equatable {
     return numbers
   }
 
-  /// The edits of a committed intent that a merge policy has dropped, as a parked intent; nil for none.
-  ///
-  /// The server has committed the rest, so only the edits that lost are kept: those of a property with a conflict, and
-  /// all of an object that was deleted.
-  package func remainder(after conflicts: [Conflict], at time: Timestamp) -> Intent? {
-    let lost = conflicts.filter { !$0.mineWon && !$0.isCollateral }
-    var rest = self
-    let kept = changes.compactMap { change -> Change? in
-      let own = lost.filter { $0.id == change.id }
-      if change.kind == .insert || own.isEmpty { return nil }
-      if own.contains(where: { $0.property == 0 }) { return change }
-      let properties = Set(own.map(\.property))
-      var kept = change
-      kept.edits = change.edits.filter { properties.contains($0.property) }
-      return kept.edits.isEmpty ? nil : kept
-    }
-    if kept.isEmpty { return nil }
-    rest.content = .changes(kept)
-    var parking = Parking(
-      code: Refusal.Code.conflict.rawValue, message: "another user's value was kept, or the object is deleted",
-      at: time, left: leftTime)
-    parking.conflicts = lost
-    rest.state = .parked(parking)
-    return rest
-  }
-
   /// When it left; nil if it has not.
   package var leftTime: Timestamp? {
     switch state {

@@ -1,7 +1,7 @@
 // Tests: SendingQueueTests.swift
 import GraphModel
 
-/// Decides what a replica sends next: pure, events in and actions out.
+/// Decides which edits a replica sends next, without I/O: it receives events and returns actions.
 ///
 /// Intents leave in the order of their numbers, several at a time, each after the file has it as sent: many are marked
 /// with one sync, also those that wait. One that names an object which an earlier one inserts, or a text which an
@@ -95,7 +95,7 @@ package struct SendingQueue: Sendable {
 
   private mutating func insert(_ items: [Item]) { waiting = (waiting + items).sorted { $0.number < $1.number } }
 
-  /// The answers of what is in flight are lost: each is asked for again.
+  /// The answers to the intents in flight are lost, so these are sent again.
   private mutating func disconnect() {
     isConnected = false
     // The file will have those as sent that are being marked; sending an unmarked one is not possible.

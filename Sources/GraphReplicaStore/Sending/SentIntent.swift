@@ -44,6 +44,18 @@ package struct CommittedIntent: Sendable {
     self.ids = ids
   }
 
+  /// The permanent ids by the temporary ones of the intent.
+  private var made: [ObjectID: ObjectID] {
+    var made = [ObjectID: ObjectID]()
+    for (provisional, permanent) in ids {
+      guard let parts = ProvisionalID.parts(of: provisional) else {
+        preconditionFailure("the server has made an object of a provisional id: \(provisional)")
+      }
+      made[.temporary(parts.place, entity: provisional.entity)] = permanent
+    }
+    return made
+  }
+
   /// Removes the intent from the file, when the mirror has its commit. Edits that a merge policy has dropped stay,
   /// parked.
   /// - Parameter intent: the intent with permanent ids.
@@ -54,6 +66,17 @@ package struct CommittedIntent: Sendable {
     let answer = try answer(intent, over: mirror, at: time)
     try unsent.finish([answer], form: form)
     return answer.rest != nil
+  }
+
+  /// Removes intents from the file, in one step, when the mirror has their commits.
+  /// - Returns: the number of those of which edits are parked.
+  package static func finish(
+    _ finished: [SyncRun.FinishedIntent], in unsent: UnsentFile, over mirror: MirrorStore, at time: Timestamp,
+    form: IntentForm
+  ) throws -> Int {
+    let answers = try finished.map { try $0.committed.answer($0.intent, over: mirror, at: time) }
+    try unsent.finish(answers, form: form)
+    return answers.count { $0.rest != nil }
   }
 
   /// The effects of the commit on the file, when the mirror has it.
@@ -73,7 +96,7 @@ package struct CommittedIntent: Sendable {
       }
     }
     answer.ids = ids
-    answer.rest = intent.flatMap { $0.remainder(after: conflicts, at: time) }
+    answer.rest = intent.flatMap { $0.remainder(after: conflicts, made: made, revision: revision, at: time) }
     return answer
   }
 }

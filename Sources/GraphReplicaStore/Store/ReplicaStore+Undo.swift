@@ -174,6 +174,7 @@ extension ReplicaStore {
     // A revision that was left out makes clients read again.
     let revision = try nextRevision(state) + (changes == nil ? 1 : 0)
     state.head = revision
+    overlay.record(revision, over: try mirror.head.revision)
     let result = CommitResult(
       revision: revision, fingerprint: token(revision).fingerprint, identities: [], conflicts: [])
     let shown = if let changes { changes } else { [ObjectChange]() }

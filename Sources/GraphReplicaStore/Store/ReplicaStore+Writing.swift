@@ -34,11 +34,13 @@ extension ReplicaStore {
   private func append(
     _ transaction: Transaction, _ author: Principal, now: Timestamp, _ state: inout State
   ) throws -> WriteResult {
-    let (changes, places) = try renumbered(transaction.changes, seenAt: mirror.head.revision)
+    let (changes, places) = try renumbered(transaction.changes, upTo: mirror.head.revision)
     var draft = Intent(
       number: 0, transaction: transaction.id, model: model, author: author.name, made: now,
       policy: transaction.policy, undo: transaction.undo, content: .changes(changes))
-    draft.texts = try followedTexts(of: changes)
+    let made = try unsent.madeObjects(of: changes.flatMap(\.namedObjects), model)
+    draft.rename(made.ids, madeAt: made.revisions)
+    draft.texts = try followedTexts(of: draft.changes)
     let planned = try enqueue(draft, &state).planned
     let plan = try planned.result.get()
     let identities = plan.identities.map { identity in
@@ -94,12 +96,13 @@ extension ReplicaStore {
 
   /// The changes with temporary ids from 1, and with bases that the server knows.
   ///
-  /// An object without unsent edits has the server's revision, which is its base; one with unsent edits is planned over
-  /// what the mirror has now.
-  /// - Parameter base: the newest revision of the mirror.
+  /// An object without unsent edits has the server's revision, which is its base. One with unsent edits has a revision
+  /// of this store; its base is the mirror's revision at that time. Another process may have synchronized the mirror
+  /// since, so its present revision would hide conflicts.
+  /// - Parameter newest: the newest revision of the mirror.
   /// - Returns: the changes, and the client's id of each temporary one.
   private func renumbered(
-    _ changes: [Change], seenAt base: Revision
+    _ changes: [Change], upTo newest: Revision
   ) throws -> (changes: [Change], places: [ObjectID: ObjectID]) {
     var ids = [ObjectID: ObjectID]()
     var places = [ObjectID: ObjectID]()
@@ -118,13 +121,13 @@ extension ReplicaStore {
       if renumbered[index].kind == .revive { throw Self.needsServer("bringing back a deleted object") }
       // An object of an unsent edit has no revision that the server knows.
       let isNew = ProvisionalID.parts(of: renumbered[index].id) != nil
-      renumbered[index].base = isNew ? 0 : min(renumbered[index].base, base)
+      renumbered[index].base = isNew ? 0 : min(overlay.base(of: renumbered[index].base), newest)
       if let condition = renumbered[index].onlyIf {
         renumbered[index].onlyIf =
           isNew
           ? nil
           : Precondition(
-            revision: min(condition.revision, max(1, base)), properties: condition.properties)
+            revision: min(overlay.base(of: condition.revision), max(1, newest)), properties: condition.properties)
       }
     }
     return (renumbered, places)

@@ -99,8 +99,8 @@ public final class ReplicaStore: GraphStoring {
 
   public func replica(_ id: UniqueID) throws -> KnownReplica? { nil }
 
-  public func watch(_ query: LiveQuery, number: UInt64) {
-    state.withLock { $0.related.insert(query, number: number) }
+  public func watch(_ query: LiveQuery, number: UInt64, seenBy visibility: Visibility?) {
+    state.withLock { $0.related.insert(query, number: number, seenBy: visibility) }
   }
 
   public func unwatch(_ number: UInt64) { state.withLock { $0.related.remove(number) } }

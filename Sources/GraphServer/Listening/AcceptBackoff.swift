@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 
-/// Pauses accepting after an error, such as that of the descriptor limit.
+/// Pauses accepting after an error, such as a reached descriptor limit.
 ///
 /// A connection that cannot be accepted keeps its socket ready, so without a pause the event loop would spin.
 /// Meanwhile the connection waits in the kernel's backlog.
@@ -64,8 +64,8 @@ enum DescriptorLimit {
     return max(1, min(maximum, number - reserve))
   }
 
-  /// The same for each of two kinds of connections that share the limit: those of the server's own addresses, and those
-  /// of its interfaces.
+  /// The number of connections that this limit allows for each of two kinds, at most `maximum`. Connections to the
+  /// server's own addresses and connections to its interfaces share the limit.
   static func sharedConnections(_ maximum: Int) -> Int {
     guard let number else { return maximum }
     return max(1, min(maximum, (number - reserve) / 2))

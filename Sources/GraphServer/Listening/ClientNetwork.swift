@@ -10,8 +10,8 @@
 /// The network of a client, by which connections and failed logins are counted: an IPv4 address, or the first 64 bits
 /// of an IPv6 address, because one customer of a provider has at least as many addresses as the other 64 bits give.
 ///
-/// An address is that of the TCP connection itself, which only its holder can use: no message of the protocol names
-/// another one.
+/// The address is taken from the TCP connection itself, because only its holder can use it: no message of the protocol
+/// names another one.
 struct ClientNetwork: Hashable, CustomStringConvertible {
   private let isVersion6: Bool
   /// The address, or its first 64 bits.

@@ -11,11 +11,12 @@ extension HubSessions {
     return DescriptorLimit.sharedConnections(maximum)
   }
 
-  /// Counts a channel among the connections of its network, with those of the server's own addresses, until it closes.
+  /// Counts a channel among the connections of its network, together with connections to the server's own addresses,
+  /// until it closes.
   /// - Returns: false if its network has too many.
   package func admitsConnection(_ channel: any Channel) -> Bool { runner.conditions.networks.admits(channel) }
 
-  /// A handler for a listening channel: pauses accepting after an error, such as that of the descriptor limit, and logs
+  /// A handler for a listening channel: pauses accepting after an error, such as a reached descriptor limit, and logs
   /// it.
   package static func acceptBackoff(_ log: Logger) -> AcceptBackoffHandler { AcceptBackoff(log: log).handler() }
 }

@@ -32,7 +32,7 @@ struct Listener {
     let isLocal = if case .unix = wanted { true } else { false }
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: Self.backlog)
-      // NIO does not set this by itself; without it a start right after a kill -9 finds the port taken.
+      // NIO does not set this by default. Without it, a start right after a kill -9 finds the port in use.
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {

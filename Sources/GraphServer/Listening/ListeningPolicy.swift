@@ -1,11 +1,11 @@
 // Tests: ListeningPolicyTests.swift
 import GraphWire
 
-/// An address that other machines reach, and what it lacks.
+/// An address that other machines reach, and the protection that it lacks.
 public struct AddressExposure: Hashable, Sendable, CustomStringConvertible {
   /// A missing protection of an address that other machines reach.
   public enum MissingProtection: Sendable {
-    /// Every machine on the way can read and change what is sent.
+    /// Every machine on the route can read and change the messages.
     case encryption
     /// Every program that reaches the address can read and change everything.
     case accounts
@@ -24,7 +24,7 @@ public struct AddressExposure: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The exposures of addresses; those of this machine have none.
+  /// The exposures of addresses; addresses of this machine have none.
   static func find(in addresses: [ServerAddress], hasAccounts: Bool) -> [AddressExposure] {
     addresses.filter { !$0.isLoopback }.compactMap { address in
       if !address.isEncrypted { return AddressExposure(address: address, missing: .encryption) }

@@ -70,7 +70,7 @@ final class NetworkGate: ChannelInboundHandler, RemovableChannelHandler {
   init(_ limiter: NetworkLimiter) { self.limiter = limiter }
 
   func channelActive(context: ChannelHandlerContext) {
-    // No message is sent, because it would cost what the limit is meant to save.
+    // No message is sent, because it would need the resources that the limit saves.
     guard limiter.admits(context.channel) else { return context.close(promise: nil) }
     context.fireChannelActive()
     context.pipeline.syncOperations.removeHandler(context: context, promise: nil)

@@ -8,7 +8,7 @@ import NIOCore
 /// recognizes its own socket by device and inode. As long as the socket is open, the kernel keeps the inode, so no
 /// later file can have the same number: compare before closing.
 enum SocketFile {
-  /// The identity of the file behind a name.
+  /// The identity of the file with a name.
   struct Identity: Equatable {
     let device: UInt64
     let inode: UInt64
@@ -27,7 +27,7 @@ enum SocketFile {
     case missing
     /// A socket on which no program listens: only such a file may be removed.
     case stale
-    /// A program listens, even if it does not accept at the moment.
+    /// A program listens, even if it is not accepting now.
     case alive
     case noSocket
     /// A socket of this user id to which this user may not connect.
@@ -136,7 +136,7 @@ final class DirectoryLock: Sendable {
   }
 
   /// Waits for the lock.
-  /// - Returns: nil if another program has held it for `limit`, a long time for what is done under it.
+  /// - Returns: nil if another program has held it for `limit`, which is far longer than the lock is needed.
   static func acquire(_ directory: String, within limit: Duration) async -> DirectoryLock? {
     let deadline = ContinuousClock.now + limit
     while true {

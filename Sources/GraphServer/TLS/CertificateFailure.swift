@@ -1,6 +1,6 @@
 // Tests: ServerCertificateTests.swift
 
-/// A certificate or a key that can't be served: what is wrong, and what to do.
+/// A certificate or a key that can't be used, with the reason and the advice.
 public struct CertificateFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The problem, with the path; without a final period.
   public let sentence: String

@@ -4,7 +4,7 @@ import GraphWire
 import NIOCore
 
 /// The handler between the socket and the TLS handler. Until the handshake is complete, it limits its time, bytes and
-/// pace, and it answers a client that does not encrypt in that client's own protocol. Then it passes everything on.
+/// pace, and it answers a client that does not encrypt in that client's own protocol. Then it forwards everything.
 final class HandshakeGate: ChannelDuplexHandler, WaitingHandshake {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

@@ -9,16 +9,16 @@ import Synchronization
 
 /// The certificate with which a server identifies itself, and its replacement while the server runs.
 ///
-/// A replacement is used for handshakes from then on; connections that exist keep what they negotiated. It takes effect
-/// by `reload`, or by itself when both files have been as they are for two checks, which are a second apart: a renewal
-/// replaces one file after the other. Files that can't be served leave the former certificate in use, and a log line
-/// says so.
+/// Later handshakes use the replacement; existing connections keep their negotiated keys. A new certificate takes
+/// effect by `reload`, or automatically when both files are unchanged in two checks a second apart, because a renewal
+/// replaces one file after the other. If the files can't be used, the former certificate stays in use, and a log line
+/// reports the reason.
 public final class ServerCertificate: Sendable {
   private struct State: Sendable {
     var contents: CertificateFiles.Contents
     /// The files as they were when they were last read, whether or not they could be served.
     var readStamp: CertificateFiles.Stamp
-    /// The files as the last check found them, if they differ from those that were read.
+    /// The files at the last check, if they differ from the files that were read.
     var changedStamp: CertificateFiles.Stamp?
   }
 
@@ -72,7 +72,7 @@ public final class ServerCertificate: Sendable {
     }
   }
 
-  /// Compares the files with those that were read, and reads them if they changed and have not changed since the last
+  /// Compares the files with the ones that were read, and reads them if they differ and are unchanged since the last
   /// check.
   func check(_ log: Logger) {
     let stamp = files.stamp

@@ -111,7 +111,7 @@ package enum CommandFailure {
     refusal.isOutcomeUnknown ? [.init("outcome", .string("unknown"))] : []
   }
 
-  /// The text with a caret under the error, also behind wide characters.
+  /// The text with a caret under the error, also after wide characters.
   private static func pointer(_ error: PredicateSyntaxError) -> String {
     error.pointer { TextTable.width(TextTable.visible(String($0))) }
   }

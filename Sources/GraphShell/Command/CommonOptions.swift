@@ -56,7 +56,7 @@ package struct CommonOptions: ParsableArguments {
     }
   }
 
-  /// How the server is verified.
+  /// The options for the verification of the server.
   package var security: TransportSecurity {
     get throws {
       var security = TransportSecurity()

@@ -65,7 +65,7 @@ package struct ConflictReport {
     }
   }
 
-  /// Reports edits that lost a conflict and those that replaced edits of others; the commit succeeded.
+  /// Reports edits that lost a conflict and edits that replaced edits of others; the commit succeeded.
   package func reportOverwritten() {
     reportDeleted(saved.committed.conflicts.filter { $0.kind == .deleted })
     for conflict in saved.committed.conflicts where conflict.kind == .changed {

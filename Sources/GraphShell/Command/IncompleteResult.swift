@@ -7,7 +7,7 @@ package struct IncompleteResult: ReportedError, CustomStringConvertible {
   private let damage: DamageNotice
   private let model: Model
 
-  /// - Parameter damage: what the result omits.
+  /// - Parameter damage: the objects and commits that the result omits.
   package init(_ damage: DamageNotice, _ model: Model) { (self.damage, self.model) = (damage, model) }
 
   /// - Throws: `IncompleteResult` if the result omits damage.

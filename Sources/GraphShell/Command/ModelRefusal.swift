@@ -18,7 +18,7 @@ package struct ModelRefusal: ReportedError {
   var operation = RefusedOperation.commit
   /// The deletes of objects that the conflicts name.
   var deletions = [ObjectID: Deletion]()
-  /// A clause about what is already committed, if a later part was refused.
+  /// A clause about the parts that are already committed, if a later part was refused.
   package var done = ""
 
   package var report: CommandFailure.Report {
@@ -115,7 +115,7 @@ package struct ModelRefusal: ReportedError {
   }
 
   /// Describes the value that an undo or redo would set, and the change that prevents it; nil for a conflict with the
-  /// same words as that of a commit.
+  /// same words as for a commit.
   private func unreverted(_ conflict: Conflict, _ property: Property?, _ who: String) -> String? {
     let name = name(conflict.id)
     let (subject, verb) = (conflict.subject(in: model), operation.rawValue)
@@ -135,7 +135,7 @@ package struct ModelRefusal: ReportedError {
     }
   }
 
-  /// Describes what a restored object would need, and what blocks it.
+  /// Describes the requirements of a restored object, and the object that blocks it.
   private func unrestored(_ conflict: Conflict, _ property: Property?, _ who: String) -> String {
     switch conflict.kind {
     case .unique: return "\(name(conflict.id)) is in the way"

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// The refusal of a command by this program, before it asks the server: of a file that must not be replaced, or of a
-/// step that nobody confirmed. Unlike a refusal by the server, it is never about the user's rights.
+/// The refusal of a command by this program, before it asks the server: for a file that must not be replaced, or for a
+/// step that the user did not confirm. Unlike a refusal by the server, it is never about the user's rights.
 struct ProgramRefusal: ReportedError {
   let message: String
 

@@ -21,7 +21,7 @@ package struct RefusalExplainer {
       refusal.violations.map(\.id) + refusal.conflicts.flatMap { [$0.id] + $0.mine.objectIDs + $0.theirs.objectIDs }
     let values = refusal.violations.flatMap { [$0.value] + $0.others.map(\.value) }
     let named = Set((subjects + values.flatMap(\.objectIDs)).filter { !$0.isTemporary })
-    // Objects that can't be read, and those of an entity that the model does not have, are named by their ids.
+    // Objects that can't be read, and objects of an unknown entity, are named by their ids.
     var groups = [EntityNumber: [ObjectID]]()
     for id in named {
       if let entity = model.entity(id.entity) { groups[entity.root, default: []].append(id) }
@@ -41,8 +41,8 @@ package struct RefusalExplainer {
     return explained
   }
 
-  /// Corrects violations of references. An id is sent as one of the destination's entity; if it belongs to an object
-  /// of another entity, the message says so.
+  /// Corrects violations of references. An id is sent as one of the destination's entity; if it belongs to an object of
+  /// another entity, the message states that.
   private func namingActualObjects(_ refusal: Refusal) async -> Refusal {
     var refusal = refusal
     for (place, violation) in refusal.violations.enumerated().prefix(Self.referencesLookedUp)

@@ -27,7 +27,7 @@ extension ShellProgram {
   /// Parses the process's arguments and runs the command that they name; an error ends the process with its exit
   /// code.
   public func run() async {
-    // A closed pipe is reported by the write; NIO ignores the signal in any case.
+    // A write to a closed pipe returns an error. NIO ignores the signal anyway.
     signal(SIGPIPE, SIG_IGN)
     StandardOutput.reserveDescriptors()
     TokenSecret.preventCoreDumps()

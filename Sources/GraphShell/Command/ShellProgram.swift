@@ -3,8 +3,8 @@ import GraphClient
 import GraphModel
 import GraphWire
 
-/// A program that offers the commands of GraphShell: its name, its commands, its connections, and what it knows of its
-/// own model. Only the first four requirements have no default.
+/// A program that offers the commands of GraphShell. The requirements are its name, its commands, its connections, and
+/// texts about its own model. Only the first four have no default.
 public protocol ShellProgram: Sendable {
   /// The program's name in messages and help.
   var name: String { get }
@@ -37,7 +37,7 @@ public protocol ShellProgram: Sendable {
   /// The commands whose arguments are texts, which may begin with a dash.
   var commandsWithText: Set<String> { get }
 
-  /// Lines that can be typed, for the help of a command; the key has the command's words.
+  /// Example lines for the help of a command; the key has the command's words.
   var examples: [String: [String]] { get }
 
   /// A sentence that the help of `graph insert` ends with; empty for none.

@@ -1,7 +1,7 @@
 // Tests: EndToEndTests/UnchangedSaveTests.swift
 import GraphModel
 
-/// Finds updates that set what an object has already.
+/// Finds updates that set values which the object already has.
 ///
 /// The daemon would store a commit without changes for them, because the answer to a transaction is kept with its
 /// commit. `KnownInserts` does the same for inserts.
@@ -32,8 +32,8 @@ extension Edit {
 }
 
 extension CommandContext {
-  /// Commits an update of an object, and returns the object as stored. An update that sets what the object has already
-  /// is not sent.
+  /// Commits an update of an object, and returns the object as stored. An update that sets only values which the object
+  /// already has is not sent.
   /// - Parameter image: the object as the command has read it.
   package func update(_ image: ObjectImage, _ update: Change) async throws -> ObjectImage {
     if update.keeps(image, of: try model.entity(of: image.id)) { return image }

@@ -6,7 +6,7 @@
 /// line that readline and bash parse differently (readline does not know `$'…'`) is not completed, because the
 /// insertion would have the wrong quoting.
 struct BashLine {
-  /// How bash reads characters: bare, or between `'…'`, `"…"` or `$'…'`.
+  /// The quoting in which bash reads characters: none, `'…'`, `"…"` or `$'…'`.
   enum Quoting { case none, single, double, escapes }
 
   /// The words after the command's name; the last one is to be completed and may be empty.

@@ -28,10 +28,9 @@ struct CompletionCommand: ParsableCommand {
     }
   }
 
-  // `complete -- WORD...` prints candidates for the last word, one a line, some with a tab and a
-  // description; a line `:files` requests the shell's own completion of file names. zsh and fish quote what they
-  // insert, bash does not: with `--bash` candidates are printed quoted, so that no name is ever executed as a
-  // command.
+  // `complete -- WORD...` prints candidates for the last word, one a line, some with a tab and a description; a line
+  // `:files` requests the shell's own completion of file names. zsh and fish quote an inserted candidate, bash does
+  // not. With `--bash`, candidates are therefore printed with quotes, so that no name is ever executed as a command.
 
   static func bash(_ name: String) -> String {
     #"""

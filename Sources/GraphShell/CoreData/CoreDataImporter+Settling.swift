@@ -9,7 +9,7 @@ extension CoreDataImporter {
 
   /// Resolves a commit whose outcome an interrupted import did not learn.
   func settle(_ sending: ImportMapping.Sending) async throws {
-    // The daemon may still be writing what the killed import sent last.
+    // The daemon may still be writing the last rows that the killed import has sent.
     var revision = try await self.revision(of: sending)
     if revision == nil {
       try await Task.sleep(for: Self.timeInFlight)

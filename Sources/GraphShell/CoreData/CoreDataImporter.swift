@@ -125,7 +125,7 @@ final class CoreDataImporter {
     try await send(inserting: part)
   }
 
-  /// Sends groups of new rows; those that the daemon refuses are reported.
+  /// Sends groups of new rows; rows that the daemon refuses are reported.
   private func send(inserting groups: [[RowKey]]) async throws {
     var parts = [groups]
     while let part = parts.popLast() {

@@ -61,7 +61,7 @@ struct CoreDataOptions: ParsableArguments {
     _ = try names()
   }
 
-  /// The names of the app by those of the model.
+  /// The names in the app by the names in the model.
   private func names() throws -> [String: String] {
     var names = [String: String]()
     for word in rename {

@@ -3,8 +3,8 @@ import GraphModel
 /// The record of earlier imports of a store: the object of each row, and a checksum of each value that was sent.
 ///
 /// The file has a line for each event and is only ever extended, so that a killed import leaves at most one incomplete
-/// line. Before a commit of new objects a line says which rows it inserts. If no line says how it ended, the next
-/// import looks for it in the log of the graph.
+/// line. Before a commit of new objects a line says which rows it inserts. If no line contains its outcome, the next
+/// import searches for it in the log of the graph.
 struct ImportMapping {
   /// The identity of a row: the name of its root entity, and its primary key. The numbers of entities change between
   /// the versions of an app's model, the names of tables do not.

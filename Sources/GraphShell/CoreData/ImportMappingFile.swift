@@ -8,7 +8,8 @@ import GraphModel
   import Darwin
 #endif
 
-/// The file of an import's mapping, locked for one import at a time. Every event is on disk before the import goes on.
+/// The file of an import's mapping, locked for one import at a time. Every event is on disk before the import
+/// continues.
 final class ImportMappingFile {
   let path: String
   private(set) var mapping: ImportMapping

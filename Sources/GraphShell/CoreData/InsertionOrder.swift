@@ -1,6 +1,6 @@
 import CoreDataStore
 
-/// The order in which new rows are inserted: a row after those that it refers to, as far as there are no circles.
+/// The order in which new rows are inserted: a row after the rows that it refers to, unless they form a cycle.
 ///
 /// A row can't be inserted before one that it requires. Rows that require each other in a circle form a group, which
 /// one commit inserts.
@@ -34,7 +34,7 @@ struct InsertionOrder {
     for (place, row) in order.enumerated() { places[row] = place }
     func targets(_ place: Int) -> ArraySlice<Int> { required[order[place], default: []].compactMap { places[$0] }[...] }
     var groups = [[RowKey]]()
-    /// When a row was found, and the earliest row that it leads back to; -1 before.
+    /// The order in which a row was found, and the earliest row that it leads back to; -1 before.
     var found = [Int](repeating: -1, count: order.count)
     var earliest = found
     var isOpen = [Bool](repeating: false, count: order.count)

@@ -1,7 +1,8 @@
 import CoreDataStore
 import GraphModel
 
-/// Makes the changes of rows: inserts of new ones, and updates of those whose values differ from what was sent before.
+/// Makes the changes of rows: inserts of new ones, and updates of rows whose values differ from the values that were
+/// sent before.
 struct RowChanges {
   typealias RowKey = StoreLayout.RowKey
 
@@ -134,7 +135,7 @@ struct RowChanges {
     return items
   }
 
-  /// Whether a row differs from what was sent of it.
+  /// Whether a row differs from the values that were sent for it.
   func differs(_ row: SourceRow, from sent: ImportMapping.Row) -> Bool {
     (row.fields + lists(of: row)).contains { sum($0.content, $0.property) != sent.sums[$0.property.name] }
   }

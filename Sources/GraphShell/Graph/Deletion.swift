@@ -68,7 +68,7 @@ struct DeletionFinder {
     }
   }
 
-  /// The refusal for an object that was deleted; nil if history does not say so.
+  /// The refusal for an object that was deleted; nil if history does not contain its delete.
   /// - Parameters:
   ///   - prefix: the beginning of its id.
   ///   - entity: the expected entity.

@@ -89,7 +89,7 @@ struct GraphInsert: AsyncParsableCommand {
 /// Lines with mistakes; nothing of their batch is committed.
 struct InvalidLinesError: ReportedError {
   let mistakes: [LinePlanner.InvalidLine]
-  /// A clause about what is already committed.
+  /// A clause about the lines that are already committed.
   let done: String
 
   var report: CommandFailure.Report {

@@ -47,7 +47,7 @@ private struct ObjectWithRelationships {
   let image: ObjectImage
   let entity: Entity
   private(set) var members = ToManyMembers()
-  /// Why some relationships could not be read; nil if all were read.
+  /// The reason why some relationships could not be read; nil if all were read.
   private(set) var unreadable: String?
 
   /// Maximum number of a relationship's objects that are listed in text output.

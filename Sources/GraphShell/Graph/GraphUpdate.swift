@@ -267,7 +267,7 @@ private struct ResolvedUpdate {
   /// The text attribute that is set; nil if there is none.
   var setText: Property? { inputs.first { $0.property.attribute?.kind == .text }?.property }
 
-  /// Splits `tasks=ID,ID` into the to-many relationship and the text behind the sign.
+  /// Splits `tasks=ID,ID` into the to-many relationship and the text after the sign.
   private static func toMany(_ word: String, _ entity: Entity) throws -> (property: Property, text: Substring) {
     guard let equals = word.firstIndex(of: "=") else {
       throw Refusal(.malformed, "\"\(word)\" is not of the form name=id,id")

@@ -16,7 +16,7 @@ struct InputResolver {
     try Self.edits(inputs, try await ids(of: inputs), of: nil)
   }
 
-  /// The name of an object among those of an entity. Objects of two entities can have the same name.
+  /// The name of an object of an entity. Objects of two entities can have the same name.
   struct NamedObject: Hashable {
     let name: ObjectSpecifier
     let entity: EntityNumber
@@ -102,7 +102,7 @@ struct InputResolver {
     throw Refusal(.notFound, "there is no revision \(base) yet: the newest is \(newest)")
   }
 
-  /// A base revision that covers what was just read. An edit may also affect related objects, which were read at the
-  /// same time.
+  /// A base revision that includes the objects that were just read. An edit may also affect related objects, which were
+  /// read at the same time.
   func base(of image: ObjectImage) -> Revision { max(image.revision, shell.head.revision) }
 }

@@ -91,10 +91,10 @@ struct KnownInserts {
   /// Whether the object has the value that an edit sets.
   private func isThere(_ edit: Edit, in image: ObjectImage, of entity: Entity) -> Bool {
     guard let property = entity.property(edit.property), case .set(let value) = edit.action else { return false }
-    // An existing object keeps what the daemon assigned to it.
+    // An existing object keeps the values that the daemon has assigned to it.
     if property.attribute?.assignment != nil { return true }
     guard property.slot != nil else { return false }
-    // Members are added to those that the object has.
+    // Members are added to the object's present members.
     if property.relationship?.isToMany == true {
       return Set(value.objectIDs).isSubset(of: Set(image[property].objectIDs))
     }

@@ -1,8 +1,8 @@
 import GraphJSON
 import GraphModel
 
-/// Turns lines of JSON into transactions, batch by batch. A line can refer by label to objects of its own batch, in
-/// any order, and to those of earlier batches, of which only the labels are kept.
+/// Turns lines of JSON into transactions, batch by batch. A line can refer by label to objects of its own batch, in any
+/// order, and to objects of earlier batches, of which only the labels are kept.
 struct LinePlanner {
   /// One batch, which can be committed if it has no mistake.
   struct Batch {

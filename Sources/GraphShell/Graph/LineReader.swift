@@ -34,7 +34,7 @@ package struct InputLine: Sendable {
   }
 
   /// Runs `body`, and reports its error as a mistake in this line.
-  /// - Parameter done: a clause about what is already committed.
+  /// - Parameter done: a clause about the lines that are already committed.
   func reporting<Result>(done: String, _ body: () throws(InvalidInputError) -> Result) throws -> Result {
     do throws(InvalidInputError) {
       return try body()

@@ -93,7 +93,7 @@ struct ServerBatch {
         guard let row = Int(exactly: violation.id.key.low), lines.numbers.indices.contains(row - 1) else { continue }
         explained.lines[violation.id] = Int(lines.numbers[row - 1])
       }
-      // The message of a failing store says what is known.
+      // The message of a failing store already describes the state.
       if refusal.code != .unavailable { explained.done = "nothing is committed" }
       throw explained
     }

@@ -3,8 +3,8 @@ import GraphModel
 /// Validates lines before they are sent. Lines with mistakes are never sent, so the daemon would not report which
 /// other lines violate rules, and the user should get all errors at once.
 ///
-/// Checks only what a line alone determines: missing and wrong values, the model's own rules. Rules that depend on
-/// other objects, such as unique keys, are checked when the lines are committed.
+/// Checks only rules that a line alone determines: missing and wrong values, the model's own rules. Rules that depend
+/// on other objects, such as unique keys, are checked when the lines are committed.
 struct StandaloneLineValidator: PlannerReader {
   let model: Model
 

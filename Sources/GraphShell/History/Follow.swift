@@ -58,7 +58,7 @@ struct Follow: AsyncParsableCommand {
       for try await followed in commits {
         reached = followed.token
         damage.formUnion(followed.damage)
-        // Named at once: without --until-now the command has no end of its own.
+        // The damage is reported immediately, because without --until-now the command does not end.
         if !untilNow, !followed.damage.isEmpty {
           CommandFailure.write(IncompleteResult(followed.damage, shell.model).report, json: shell.output.json)
         }

@@ -12,7 +12,7 @@ struct RestorePrinter {
 
   init(_ shell: CommandContext) { self.shell = shell }
 
-  /// Prints the result of a restore, and on standard error what it could not restore.
+  /// Prints the result of a restore, and on standard error the values that could not be restored.
   func show(_ saved: SaveResult, _ revision: Revision?) async throws {
     let skipped = saved.committed.conflicts
     let commit: CommitEntry

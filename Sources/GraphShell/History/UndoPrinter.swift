@@ -27,7 +27,7 @@ struct UndoPrinter {
     try await print(.redo) { [client] in try await client.redo() }
   }
 
-  /// Prints the result of an undo or redo, and on standard error what it skipped.
+  /// Prints the result of an undo or redo, and on standard error the values that it skipped.
   /// - Throws: `ModelRefusal`, which names everything that a refused step skipped.
   private func print(_ operation: RefusedOperation, _ step: () async throws -> SaveResult) async throws {
     let saved: SaveResult

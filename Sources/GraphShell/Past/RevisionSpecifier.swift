@@ -99,7 +99,7 @@ private struct TimeParser {
     if words.count == 1, first.hasPrefix("@") { return seconds(first.dropFirst()) }
     if first == "last" { return last(words.dropFirst()) }
     if first == "in" || first == "next" {
-      // A future time is refused, so any later time will do.
+      // Future times are refused, so any time after `now` can stand for this one.
       return (first == "in" ? ago(words.dropFirst()) : last(words.dropFirst())).map { _ in now + 1 }
     }
     if let days = dayNamed(first) { return at(words.dropFirst(), ofDay: days) }
@@ -354,7 +354,7 @@ private struct TimeParser {
 
   /// Returns the same time on the same day of an earlier month, or on that month's last day if the month is shorter.
   private func before(months: Int64, _ count: Int64 = 0) -> Timestamp? {
-    // Such a time is before the first date. A product that overflowed has a large count.
+    // Such a time is before the first date. This check also catches a product that has overflowed.
     guard max(months, count) < 1_000_000 else { return .min }
     assert(months >= 0, "a month in the past has a positive distance")
     let (days, time) = RFC3339.floorDivide(wall, Self.day)

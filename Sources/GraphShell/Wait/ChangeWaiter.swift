@@ -28,7 +28,7 @@ package struct ChangeWaiter {
     (self.shell, self.timeout, self.missing) = (shell, timeout, missing)
   }
 
-  /// A description of what is still missing, for the timeout's message.
+  /// A description of the condition that is not met yet, for the timeout's message.
   @MainActor
   package final class TimeoutReason {
     var sentence = "the daemon has not answered"

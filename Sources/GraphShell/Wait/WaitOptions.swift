@@ -49,7 +49,7 @@ package struct WaitOptions: ParsableArguments {
   }
 
   /// Validates the combination of options.
-  /// - Parameter what: how objects can be specified, for the error message.
+  /// - Parameter what: the ways to specify objects, for the error message.
   package func check(asksForObjects: Bool, _ what: String) throws {
     if let revision {
       if revision < 0 { throw ValidationError("--revision must be 0 or more") }

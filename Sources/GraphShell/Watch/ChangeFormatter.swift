@@ -42,7 +42,7 @@ package struct ChangeFormatter {
     return String(id.description.prefix(8))
   }
 
-  /// The names of those of the objects that are known.
+  /// The names of the known objects among these.
   package func knownNames(_ ids: [ObjectID]) -> [String] { ids.filter { known[$0] != nil }.map(name) }
 
   /// The objects that a new object belongs to; empty if the model has no vocabulary.

@@ -4,14 +4,14 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Combines several queries into one snapshot and a line for each change.
+/// Prints one snapshot of several queries, and then a line for each change.
 @MainActor
 package final class WatchPrinter {
   let output: Output
   let model: Model
-  /// Queries whose first results are outstanding, or whose new results are, after the history diverged.
+  /// Queries whose results are awaited: the first ones, or new ones after the history diverged.
   private var waiting = Set<QueryID>()
-  /// Results that arrived while others are outstanding, with their revisions.
+  /// Results that arrived while others are awaited, with their revisions.
   private var results = [QueryID: (images: [ObjectImage], at: Revision)]()
   /// The newest printed revision.
   var revision: Revision = 0
@@ -28,7 +28,7 @@ package final class WatchPrinter {
   /// For a window: the number of rows without limit and offset.
   private var total: UInt64?
   private let line: (ObjectImage) -> String
-  /// For text output only: JSON output has the objects, and its reader compares them.
+  /// Formats changes for text output. JSON output contains the objects, and its reader compares them.
   var words: ChangeFormatter
   /// Queries that are followed only for the names of their objects.
   private(set) var silent = Set<QueryID>()
@@ -176,7 +176,7 @@ package final class WatchPrinter {
       guard !isShown, waiting.isEmpty else { return }
       if results.isEmpty { showSince(since) } else { try await showResults() }
     case .diverged:
-      // All printed state is invalid; a line says so when the new results have arrived.
+      // All printed objects are invalid. A line reports that when the new results have arrived.
       guard isShown else { return }
       // The store may be restored once more before that.
       abandoned = abandoned ?? revision

@@ -1,14 +1,14 @@
-/// A bug that is planted in a run with accounts to test its checks.
+/// A bug that is planted in a run with accounts, to test the checks of the simulation.
 public enum AccessBug: String, Sendable, CaseIterable {
-  /// Deltas are encoded for a class that sees everything.
+  /// Deltas are encoded for a visibility class that sees everything.
   case deltaOfOtherClass
   /// A query resumes although the grants of its user have changed.
   case resumedAfterGrants
-  /// A change is judged by the scope that the object had before it only.
+  /// The rules of a change use only the scope that the object had before the change.
   case judgedByOldScope
-  /// The refusal of a key that is taken names the object that has it.
+  /// The refusal of a duplicate key names the object that has the key.
   case namedInvisible
-  /// History shows all states of an object that is visible now.
+  /// For an object that is visible now, history shows all earlier states.
   case earlyHistory
   /// The server accepts a replica id of another principal.
   case foreignReplica

@@ -4,14 +4,14 @@ import GraphWire
 
 /// A client of a run with accounts: the production context and replica of one user.
 ///
-/// It makes transactions without the context, also of objects that it does not see. The simulation compares its results
-/// with the graph that its user sees.
+/// It commits transactions without the context, also with objects that its user does not see. The simulation compares
+/// its results with the graph that its user sees.
 final class AccessClient {
   struct Query {
     let id: QueryID
     let entity: Entity
     let predicate: GraphPredicate
-    /// For a window.
+    /// The window of the query; nil for a query without one.
     var window: Window?
   }
 
@@ -21,7 +21,7 @@ final class AccessClient {
     var limit: Int
   }
 
-  /// A request that is not answered, with what has arrived of its answer.
+  /// A request and the part of its answer that has arrived.
   struct Pending {
     let request: AccessRequest
     var answer = AccessAnswer()
@@ -35,24 +35,31 @@ final class AccessClient {
   var link = ClientLink()
   private(set) var queries = [Query]()
   private(set) var pending = [RequestID: Pending]()
+  /// The objects of its fetches, which the program keeps.
+  private(set) var held = [ObjectID: ManagedObject]()
+  /// The number of changes of its roles on this connection.
+  private var rightsChanges = 0
+  /// The number of these changes before the shown result of a query was loaded, or resumed.
+  private(set) var loadedAfter = [QueryID: Int]()
   /// Answers that are complete, to be checked.
   private var finished = [(request: AccessRequest, answer: AccessAnswer)]()
   /// The acknowledged commits, and the ids of their transactions for this client.
   private var acknowledged = [(id: TransactionID, revision: Revision)]()
-  /// The secret of its user, and the name under which history has its commits.
+  /// The secret of the user.
   private(set) var credential = ""
+  /// The author of the client's commits in history.
   private(set) var principalName = ""
   /// Queries with changes since they were last checked.
   var touched = Set<QueryID>()
-  /// The newest revision that the client was shown.
+  /// The newest revision that the context has shown.
   private(set) var shownRevision: Revision = 0
-  /// The revision of the newest commit that it was shown.
+  /// The revision of the newest commit that the context has shown.
   private var changedRevision: Revision = 0
-  /// Whether the server has rejected the client for good: its replica ends.
+  /// Whether the server has rejected the client permanently, so that its replica has ended.
   private(set) var isRejected = false
-  /// Whether the client ends its connection, to make another one.
+  /// Whether the client must reconnect.
   var wantsReconnect = false
-  /// Whether the replica has turned out to be a copy.
+  /// Whether the server has reported that the replica is a copy of another one.
   private var wasCopied = false
   private(set) var failure: String?
   private(set) var lastRefusal: Refusal?
@@ -88,7 +95,7 @@ final class AccessClient {
   func restart(credential: String, name: String, as replica: UniqueID? = nil, _ random: inout SeededRandom) {
     context = Self.context(replica ?? newID(), number, model)
     (self.credential, principalName) = (credential, name)
-    (queries, pending, finished, acknowledged, touched) = ([], [:], [], [], [])
+    (queries, pending, finished, acknowledged, touched, held) = ([], [:], [], [], [], [:])
     (shownRevision, changedRevision) = (0, 0)
     (isRejected, wantsReconnect) = (false, false)
     context.handle(.credential(credential))
@@ -159,7 +166,7 @@ final class AccessClient {
     perform()
   }
 
-  /// Commits changes; the context does not know them.
+  /// Commits changes without the context.
   func commit(_ changes: [Change], policy: MergePolicy) -> TransactionID {
     let id = context.newTransactionID()
     context.handle(.save(Transaction(id: id, policy: policy, changes: changes)))
@@ -187,7 +194,7 @@ final class AccessClient {
     return acknowledged
   }
 
-  /// Whether the replica has turned out to be a copy since the last call.
+  /// Whether the server has reported a copied replica since the last call.
   func takeCopied() -> Bool {
     defer { wasCopied = false }
     return wasCopied
@@ -202,7 +209,7 @@ final class AccessClient {
 
   func connect(as session: UInt64) {
     link.connect(as: session)
-    wantsReconnect = false
+    (wantsReconnect, rightsChanges, loadedAfter) = (false, 0, [:])
     context.handle(.connected)
     perform()
   }
@@ -215,7 +222,7 @@ final class AccessClient {
     perform()
   }
 
-  /// Receives messages, after the simulation has looked at them.
+  /// Receives messages that the simulation has already checked.
   func receive(_ message: ToClient) {
     context.handle(.received(message))
     perform()
@@ -236,7 +243,11 @@ final class AccessClient {
       }
     case .saved(let id, .success(let saved)): acknowledged.append((id, saved.committed.revision))
     case .saved(_, .failure(let refusal)): lastRefusal = refusal
-    case .loaded(let query, _, let at), .loadedWindow(let query, _, let at): show(at.revision, [query])
+    case .loaded(let query, _, let at), .loadedWindow(let query, _, let at):
+      loadedAfter[query] = rightsChanges
+      show(at.revision, [query])
+    case .resumed(let query, _): loadedAfter[query] = rightsChanges
+    case .rights: rightsChanges += 1
     case .changed(let update):
       if update.revision < changedRevision {
         fail("was shown revision \(update.revision) after \(changedRevision)")
@@ -263,10 +274,19 @@ final class AccessClient {
     guard var request = pending.removeValue(forKey: id) else { return fail("has an answer to no request: \(body)") }
     request.answer.add(body)
     if isLast {
+      hold(request)
       finished.append((request.request, request.answer))
     } else {
       pending[id] = request
       if body.awaitsMore { context.handle(.more(id)) }
+    }
+  }
+
+  /// Keeps the objects of a fetch of the present.
+  private func hold(_ request: Pending) {
+    if case .fetch(let fetch) = request.request.body, fetch.at == nil, let at = request.answer.at {
+      let batch = FetchBatch(readAt: at.revision)
+      for object in context.register(request.answer.objects, in: batch) { held[object.id] = object }
     }
   }
 }

@@ -10,9 +10,9 @@ struct AccessModel {
   /// Whether items from `hiddenFrom` on are visible to their creators.
   let readsUser: Bool
 
-  /// From this value of `x` on an item is hidden.
+  /// An item with at least this value of `x` is hidden.
   static let hiddenFrom: Int64 = 8
-  /// With this value of `x` an item can't be deleted.
+  /// An item with this value of `x` can't be deleted.
   static let kept: Int64 = 5
 
   init(seed: UInt64) throws {
@@ -100,7 +100,8 @@ struct AccessModel {
 
   // MARK: - Queries
 
-  /// Predicates over an object's own values, over references that may be hidden, and along paths.
+  /// Entities and predicates of queries: over values of the object, over references to objects that may be hidden, and
+  /// along paths.
   static let queries: [(entity: String, predicate: String)] = [
     ("Item", ""), ("Folder", ""), ("Remark", ""), ("Tag", ""),
     ("Item", "x > 3"), ("Item", "x BETWEEN {2, 9}"), ("Item", "text SEARCH \"sea\""), ("Item", "NOT (x == 4)"),
@@ -113,7 +114,7 @@ struct AccessModel {
     ("Item", "NONE tags.name == \"t1\""), ("Item", "ANY previous.x < 5"), ("Item", "next.next == NULL"),
   ]
 
-  /// Sorts of fetches; those over own properties are also sorts of windows.
+  /// Sorts of fetches. Those over the object's own properties are also used for windows.
   static let sorts: [(entity: String, sort: String, isOwn: Bool)] = [
     ("Item", "", true), ("Item", "x", true), ("Item", "-x,text", true), ("Item", "code,-x", true),
     ("Folder", "-rank", true), ("Remark", "y,body", true), ("Tag", "name", true), ("Item", "folder.rank,-x", false),

@@ -4,7 +4,7 @@ import GraphWire
 /// Checks the promises of a run with accounts, by the rights of each request, the objects that each principal has seen,
 /// and the owners of replica ids.
 struct AccessPromises {
-  /// Traces of the messages of a principal, and the objects that it has created.
+  /// The traces in the messages that a principal has sent, and the objects that it has created.
   private struct Own {
     var sent = LeakScanner.Traces()
     var created = Set<ObjectID>()
@@ -14,16 +14,16 @@ struct AccessPromises {
   private(set) var events = [AccessEvent: Int]()
   private(set) var scanner = LeakScanner()
   private var sights = [NaiveAccess: AccessSight]()
-  /// By the shown name of the principal.
+  /// The own traces of each principal, by its shown name.
   private var own = [String: Own]()
-  /// The naive rights of each value that the server uses.
+  /// The naive rights for each value of the server's rights.
   private var accesses = [Rights: NaiveAccess]()
   /// The requests under each transaction id.
   private var attempts = [TransactionID: [AccessSimulation.Attempt]]()
   /// The names of the principals that have committed under a replica id.
   private(set) var owners = [UniqueID: String]()
   private var acknowledged = [Revision: (client: Int, id: TransactionID)]()
-  /// The replica ids under which something was requested.
+  /// The replica ids of all requests.
   private(set) var requested = Set<UniqueID>()
 
   init(model: AccessModel) { self.model = model }
@@ -60,7 +60,8 @@ struct AccessPromises {
         author: author, access: access, isBatch: isBatch, isUndo: isUndo, isRestore: isRestore))
   }
 
-  /// Records a commit, and describes how it breaks a promise; nil if it does not.
+  /// Records a commit.
+  /// - Returns: a description of the promise that it breaks; nil if it breaks none.
   mutating func record(_ record: CommitRecord, _ recorder: GraphRecorder) -> String? {
     let name = "revision \(record.revision)"
     for change in record.changes {
@@ -86,7 +87,7 @@ struct AccessPromises {
     return reason
   }
 
-  /// The reason why a user with these rights may not make a commit; nil if it may.
+  /// The reason why a user with these rights may not make a commit; nil if it is allowed.
   private func refusal(
     of record: CommitRecord, for access: NaiveAccess, _ before: RecordedGraph, _ after: RecordedGraph
   ) -> String? {
@@ -125,7 +126,7 @@ struct AccessPromises {
     if attempt.isRestore { self.record(.restrictedRestore) }
   }
 
-  /// Describes an acknowledgement of another principal's commit, or of a commit that another transaction made.
+  /// Describes a violation: an acknowledgement of another principal's commit, or of the commit of another transaction.
   mutating func failure(
     ofAcknowledged id: TransactionID, _ revision: Revision, client: Int, name: String, _ recorder: GraphRecorder
   ) -> String? {
@@ -149,7 +150,7 @@ struct AccessPromises {
     return sight.traces
   }
 
-  /// Describes what a frame contains and the principal may not know; nil if there is nothing.
+  /// Describes content of a frame that the principal must not receive; nil if there is none.
   mutating func failure(
     of frame: [UInt8], _ messages: [ToClient], for access: NaiveAccess, _ principal: Principal,
     _ recorder: GraphRecorder
@@ -161,7 +162,8 @@ struct AccessPromises {
     if found.ids.isEmpty, found.words.isEmpty, refusals.isEmpty { return nil }
     let seen = sight(of: access, recorder)
     let mine = own[principal.name, default: Own()]
-    // The ids of its own inserts, which may have met existing objects that it saw at that time.
+    // The ids that the server has assigned to the principal's inserts. They can be those of existing objects that it
+    // saw at that time.
     var assigned = Set<ObjectID>()
     for case .committed(let result, _, _) in messages.map(\.body) {
       assigned.formUnion(result.identities.map(\.permanent))

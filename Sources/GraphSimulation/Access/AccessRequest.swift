@@ -1,12 +1,12 @@
 import GraphModel
 import GraphWire
 
-/// A request of a client, whose answer is compared with the graph that its user sees.
+/// A request of a client. The simulation compares its answer with the graph that the user of the client sees.
 struct AccessRequest {
   enum Kind {
     /// Objects or their number; with `limit`, the first ones.
     case fetch(entity: Entity, predicate: GraphPredicate, sort: [SortKey], limit: Int?)
-    /// Items by the title of their folder, counted and summed.
+    /// Groups of items by the title of their folder, with counts and sums.
     case groups(GraphPredicate)
     case log(LogRequest)
     case follow(Token)
@@ -15,7 +15,7 @@ struct AccessRequest {
     case export
     case status
     case revisionAt
-    /// Only what its bytes contain is checked.
+    /// A request of which only the bytes of the answer are checked.
     case other
   }
 
@@ -55,7 +55,7 @@ struct AccessAnswer {
   }
 }
 
-/// Compares answers with the reduced graph.
+/// Compares answers with the reduced graph: the objects that the user sees.
 struct AccessAnswerCheck {
   let access: NaiveAccess
   let recorder: GraphRecorder
@@ -65,7 +65,7 @@ struct AccessAnswerCheck {
     recorder.state(revision).map { access.reduced($0, model) }
   }
 
-  /// Describes a difference; nil if there is none.
+  /// Describes the difference between an answer and the reduced graph; nil if there is none.
   func failure(of request: AccessRequest, _ answer: AccessAnswer) -> String? {
     if let refusal = answer.refusal { return failure(of: request, refusal) }
     switch request.kind {
@@ -133,14 +133,14 @@ struct AccessAnswerCheck {
 
   // MARK: - History
 
-  /// A commit as the user sees it.
+  /// The part of a commit that the user sees.
   private struct SeenCommit {
     let record: CommitRecord
-    /// The visible states of the objects of which the user sees one.
+    /// The changed objects. A state that the user does not see is nil; an object has at least one visible state.
     var changes = [ObjectID: (before: ObjectImage?, after: ObjectImage?)]()
   }
 
-  /// The commits of which the user sees something, oldest first.
+  /// The commits with a change that the user sees, oldest first.
   private func entries(
     after: Revision, through: Revision, where isIncluded: (ObjectID) -> Bool = { _ in true }
   ) -> [SeenCommit] {
@@ -149,7 +149,7 @@ struct AccessAnswerCheck {
         let new = graph(record.revision)
       else { return nil }
       var seen = SeenCommit(record: record)
-      // The log lists no changes of a batch in several parts.
+      // The log does not list the changes of a batch in several parts.
       if record.summary != nil { return seen }
       for change in record.changes where isIncluded(change.id) {
         let states = (before: old.images[change.id], after: new.images[change.id])
@@ -235,7 +235,7 @@ struct AccessAnswerCheck {
     if property.relationship == nil, after[property] != origin.value {
       return "the origin of \(property.name) has \(origin.value), revision \(origin.revision) \(after[property])"
     }
-    // A revival has replaced the value from before the delete.
+    // An undone delete replaces the value from before the delete, and the object did not exist in between.
     if origin.kind == .updated || origin.kind == .inserted {
       let wanted = origin.kind == .inserted ? Value.null : before.map { $0[property] } ?? .null
       if origin.replaced != wanted { return "\(property.name) has replaced \(origin.replaced), the user saw \(wanted)" }

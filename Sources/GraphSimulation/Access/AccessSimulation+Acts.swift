@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// The random acts of users and of the operator who gives them roles.
+/// The random acts of users, and of the operator, who grants roles.
 extension AccessSimulation {
   // MARK: - The operator
 
@@ -25,7 +25,7 @@ extension AccessSimulation {
     return true
   }
 
-  /// Removes a user, or adds another one in the place of one that was removed.
+  /// Removes a user, or adds a new user in place of a removed one.
   func changeUser() -> Bool {
     guard let user = random.pick(accounts.users) else { return false }
     if user.isRemoved {
@@ -90,7 +90,7 @@ extension AccessSimulation {
       client.request(request)
       return "ask \(request.kind)"
     case 34...35:
-      // A client receives presences once it has published one.
+      // A client receives presences only after it has published one.
       for other in [client] + clients.filter({ $0.user == client.user && $0 !== client }) {
         guard let id = visible(other, "Item") else { continue }
         other.publishPresence(withUnsafeBytes(of: id.key.low.littleEndian) { Array($0) })
@@ -105,7 +105,7 @@ extension AccessSimulation {
 
   // MARK: - Objects
 
-  /// An object that the client holds, and sometimes any object, of which it may know the id from before.
+  /// An object that the client holds, or sometimes any object: the client may know its id from an earlier time.
   private func object(_ client: AccessClient, _ name: String) -> ObjectImage? {
     if random.chance(12) {
       let ids = promises.scanner.ids.filter { model.isA($0, name) }.sorted()
@@ -161,7 +161,7 @@ extension AccessSimulation {
     var changes = [Change]()
     var ids = Set<ObjectID>()
     for _ in 0..<(random.chance(70) ? 1 : 2) {
-      // Two changes of one object would be one.
+      // A transaction has one change for each object.
       if let change = edit(client), ids.insert(change.id).inserted { changes.append(change) }
     }
     return changes

@@ -12,7 +12,7 @@ extension AccessSimulation {
   func checkAnswers(of client: AccessClient, _ state: SessionState) throws {
     for (request, answer) in client.removeFinished() {
       guard let access = state.access else { continue }
-      // An answer that was under way when the rights grew shows what was visible before.
+      // An answer that was in progress when the rights grew shows the graph that was visible before.
       let failures = ([access] + state.earlier).map {
         AccessAnswerCheck(access: $0, recorder: recorder, model: model).failure(of: request, answer)
       }
@@ -36,26 +36,25 @@ extension AccessSimulation {
     }
   }
 
-  /// Compares the queries that have changed with the revision that the client was shown last.
+  /// Compares the queries that have changed with the revision that the client was shown last. A query shows what is
+  /// visible with the rights with which it was loaded: if later ones show other objects, it is loaded again.
   func checkShown(_ client: AccessClient, _ state: SessionState) throws {
     defer { client.touched = [] }
     if client.touched.isEmpty { return }
-    guard let graph = graph(client.shownRevision, seenBy: state.access) else {
-      return try check("client \(client.number) was shown revision \(client.shownRevision), which does not exist")
-    }
-    // Until a query is loaded again, it shows what was visible with the rights before.
-    let earlier = state.earlier.compactMap { self.graph(client.shownRevision, seenBy: $0) }
+    let rights = state.earlier.map(Optional.some) + [state.access]
     for query in client.queries where client.touched.contains(query.id) && query.window == nil {
       guard client.context.isLoaded(query.id) else { continue }
+      guard let number = client.loadedAfter[query.id], rights.indices.contains(number),
+        let graph = graph(client.shownRevision, seenBy: rights[number])
+      else {
+        return try check("client \(client.number) was shown revision \(client.shownRevision), which does not exist")
+      }
       // The answer to the client's own commit may be ahead of the deltas.
       let held = client.context.storedResult(of: query.id).filter { $0.value.revision <= client.shownRevision }
       let ahead = Set(client.context.storedResult(of: query.id).keys).subtracting(held.keys)
-      let differences = ([graph] + earlier).map { graph in
-        let wanted = graph.objects(of: query.entity, query.predicate).filter { !ahead.contains($0.key) }
-        return Self.difference(held, wanted)
-      }
-      if differences.allSatisfy({ $0 != nil }), let difference = differences.first ?? nil {
-        try check("\(name(query, client)) at \(client.shownRevision): \(difference)")
+      let wanted = graph.objects(of: query.entity, query.predicate).filter { !ahead.contains($0.key) }
+      if let difference = Self.difference(held, wanted) {
+        try check("\(name(query, client)) at \(client.shownRevision) after \(number) changes of rights: \(difference)")
       }
     }
   }
@@ -76,7 +75,7 @@ extension AccessSimulation {
     return "\(lost) lost, \(extra) too many, stale \(stale)"
   }
 
-  /// Checks what does not depend on a session, after each step.
+  /// Performs the checks that do not depend on a session, after each step.
   func checkClients() throws {
     for client in clients {
       try check(client.failure)
@@ -130,7 +129,7 @@ extension AccessSimulation {
         for thief in thieves { end(thief) }
         continue
       }
-      // The server notices what has changed since it last compared the grants.
+      // Lets the server notice the grants that have changed since its last comparison.
       guard let tokens = server?.hub.tokensInUse else { preconditionFailure("the server runs at rest") }
       let isCurrent = accounts.ended(among: tokens).isEmpty && accounts.changed(among: tokens).isEmpty
       if isCurrent, !clients.contains(where: { $0.wantsReconnect || $0.link.closing }) { return }
@@ -196,9 +195,26 @@ extension AccessSimulation {
       let images = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
       try check(Self.difference(held, images).map { "\(place): \($0)" })
     }
+    try check(failure(ofHeldObjectsOf: client, state.access))
     try check(client.pending.isEmpty ? nil : "client \(client.number) still waits for an answer")
     try check(
       client.context.replica.pendingTransactions.isEmpty
         ? nil : "client \(client.number) still waits for an outcome")
+  }
+
+  /// Describes an object that a client keeps although no state of it that it holds is visible to its user now.
+  private func failure(ofHeldObjectsOf client: AccessClient, _ access: NaiveAccess?) -> String? {
+    guard let access else { return nil }
+    let held = client.held.sorted { $0.key < $1.key }.filter { !$0.value.isDeleted }
+    for id in held.map(\.key) where !client.queries.contains(where: { client.context.object(id, in: $0.id) != nil }) {
+      guard let image = client.context.storedObjects.image(of: id), let graph = recorder.state(image.revision),
+        let state = graph.images[id]
+      else { return "client \(client.number) holds \(id) in a state that never existed" }
+      if !access.sees(state, in: graph, model) {
+        return "client \(client.number) with \(access.grants) holds \(id) of revision \(image.revision), which its "
+          + "user does not see"
+      }
+    }
+    return nil
   }
 }

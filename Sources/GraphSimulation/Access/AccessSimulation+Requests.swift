@@ -20,7 +20,7 @@ extension AccessSimulation {
     }
   }
 
-  /// A revision that exists.
+  /// A random existing revision.
   private func revision() -> Revision { Revision(random.below(Int(recorder.revision) + 1)) }
 
   private func fetch(at revision: Revision?) -> AccessRequest {
@@ -65,7 +65,7 @@ extension AccessSimulation {
   }
 
   private func differences() -> AccessRequest {
-    // A request for the state 0 is one for the newest state.
+    // In a request, the revision 0 means the newest one.
     let request = DifferenceRequest(from: revision(), to: max(1, revision()))
     return AccessRequest(kind: .differences(request), body: .changes(.differences(request)))
   }

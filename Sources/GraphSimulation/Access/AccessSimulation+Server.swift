@@ -4,7 +4,7 @@ import GraphReplica
 import GraphStore
 import GraphWire
 
-/// The server's work for a run with accounts: the hub's actions, its threads and the links.
+/// The server of a run with accounts: the actions of the hub, its threads and the links.
 extension AccessSimulation {
   func perform(_ action: HubAction, _ node: inout ServerNode) {
     switch action {
@@ -12,40 +12,22 @@ extension AccessSimulation {
     case .broadcast(let frame, let ids): for id in ids { deliver(frame, to: id) }
     case .commit(let ticket, let request):
       promises.record(request)
-      node.commits.append((ticket, bug == .judgedByOldScope ? withForeignFolders(request) : request))
-    case .keepRows(let ticket, let rows, let request): node.keepRows(rows, ticket, request)
-    case .dropRows(let ticket): node.keptRows[ticket] = nil
-    case .assignRows(let rows, let ticket): node.keptRows[ticket] = node.keptRows.removeValue(forKey: rows)
-    case .cancelBatch(let ticket): node.cancelled.insert(ticket)
-    case .read(let ticket, let request, let session, let number):
-      node.jobs.append(.read(ticket, request, session, number))
-    case .collect(let ticket, let fetch, let visibility, _): node.jobs.append(.collect(ticket, fetch, visibility))
-    case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
-    case .continueRead(let ticket):
-      node.streams.modifyIfPresent(ticket) { $0.credit += 1 }
-      node.release(ticket)
-    case .cancelRead(let ticket): node.streams[ticket] = nil
-    case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
-    case .watch(let query, let number): node.store.watch(query, number: number)
-    case .unwatch(let number): node.store.unwatch(number)
-    case .recordReferences(let isWanted): node.store.recordReferences(isWanted)
+      _ = node.perform(.commit(ticket, bug == .judgedByOldScope ? withForeignFolders(request) : request))
     case .recordAccess(let principal, let generation, let revision):
       accountJobs.append(.recordAccess(principal, generation, revision))
     case .authenticate(let credential, let session): accountJobs.append(.authenticate(credential, session))
     case .findReplica(let replica, let session): accountJobs.append(.findReplica(replica, session))
-    case .recognize(let ticket, let token): node.jobs.append(.recognize(ticket, token))
-    case .statistics(let ticket): node.jobs.append(.statistics(ticket))
-    case .pauseReading(let id): node.paused.insert(id)
-    case .resumeReading(let id): node.paused.remove(id)
     case .close(let id):
       if let client = client(of: id) { client.link.closing = true }
     case .report(let failure, _): preconditionFailure("\(failure)")
     case .makeBrowserCode: preconditionFailure("the simulation's clients are no browsers")
-    case .discard, .audit, .finished: break
+    default:
+      let isKnown = node.perform(action)
+      precondition(isKnown, "an action of the hub is performed: \(action)")
     }
   }
 
-  /// The client that is connected as a session; nil for one that was lost, and for a thief.
+  /// The client of a session; nil if the client has lost the connection, and for a thief.
   func client(of session: SessionID) -> AccessClient? {
     guard let number = sessions[session]?.client, clients.indices.contains(number),
       clients[number].link.session == session
@@ -109,7 +91,7 @@ extension AccessSimulation {
     try checkShown(client, state)
   }
 
-  /// The session has other rights from this message on.
+  /// Gives the session the rights that the server uses from this message on.
   private func giveRights(_ grants: [Welcome.GrantEntry], _ state: inout SessionState) {
     guard let former = state.access else { preconditionFailure("the machine's owner keeps its rights") }
     var roles = [UniqueID?: Role]()
@@ -148,7 +130,7 @@ extension AccessSimulation {
     handle(output?.event)
   }
 
-  /// Looks one thing up in the accounts or among the replicas.
+  /// Performs the next job of the reader: a lookup in the accounts or among the replicas.
   /// - Returns: whether there was something to do.
   func runAccountJob() throws -> Bool {
     guard !accountJobs.isEmpty, let store = server?.store else { return false }
@@ -187,8 +169,7 @@ extension AccessSimulation {
 
   // MARK: - Planted bugs
 
-  /// The planted bug of a judgement that does not look at the folder to which an item moves: the user is an editor
-  /// there.
+  /// The planted bug: the access check ignores the folder to which an item moves, as if the user were an editor there.
   private func withForeignFolders(_ request: WriteRequest) -> WriteRequest {
     guard case .transaction(let transaction, let author, let rights?) = request else { return request }
     let folder = model.property("Item", "folder").number
@@ -201,7 +182,7 @@ extension AccessSimulation {
     return .transaction(transaction, author: author, rights: Rights(user: rights.user, grants: grants))
   }
 
-  /// The planted bug of a refusal that names the object which has the key.
+  /// The planted bug: the refusal of a duplicate key names the object that has the key.
   func nameHolders() {
     guard var node = server, let graph = recorder.state(recorder.revision) else {
       preconditionFailure("the server has written, and its state is recorded")
@@ -224,7 +205,7 @@ extension AccessSimulation {
     server = node
   }
 
-  /// The planted bug of a delta for a class that sees everything.
+  /// The planted bug: deltas are encoded for a visibility class that sees everything.
   private func withWholeDeltas(_ frame: [UInt8]) -> [UInt8] {
     guard let messages = try? Self.messages(in: frame) else { return frame }
     return messages.flatMap { message -> [UInt8] in

@@ -8,22 +8,22 @@ import GraphWire
 /// A simulation of a server with accounts, in one thread, controlled by a seed. Its runs do not depend on those of
 /// `Simulation`.
 ///
-/// Users have roles on the store and on folders, which change while their clients are connected, and while they are
-/// not. Objects move between folders by edits, batches, undos and restores. Replica ids are stolen and cloned.
+/// Users have roles on the store and on folders. The roles change while clients are connected and while they are not.
+/// Objects move between folders by edits, batches, undos and restores. Replica ids are stolen and cloned.
 ///
 /// The promises:
-/// - What a session receives comes from the graph that its principal sees: no byte of it names or quotes an object
-///   that was never visible to the principal by its present rights. The answers to fetches, reads of the past, history
-///   and counts equal those over the reduced graph.
+/// - A session receives no id and no text of an object that was never visible to its principal by the present rights.
+///   The answers to fetches, reads of the past, history and counts equal those over the reduced graph, which has only
+///   the objects that the principal sees.
 /// - Each live query equals the answer over the reduced graph, at each revision that a client is shown and at rest.
 /// - Each change that is committed was permitted to its principal.
-/// - Once the server has compared the grants, no session has earlier ones.
+/// - After the server has compared the grants, all sessions have the present ones.
 /// - The transactions of a replica are those of one principal, and no other principal learns their outcomes. An edit of
-///   a cloned replica is committed under an id of its own.
+///   a cloned replica is committed under a new replica id.
 ///
 /// `NaiveAccess` decides about rights, without the code of the server.
 public final class AccessSimulation {
-  /// A session as the simulation knows it.
+  /// The simulation's own state of a session.
   struct SessionState {
     /// The number of the client; nil for a thief.
     let client: Int?
@@ -31,7 +31,8 @@ public final class AccessSimulation {
     var principal: Principal?
     /// The rights; nil for the machine's owner.
     var access: NaiveAccess?
-    /// The rights that it had before, which answers under way and results that are loaded again may still show.
+    /// The earlier rights of the session. Answers in progress, and results until they are loaded again, may still show
+    /// them.
     var earlier = [NaiveAccess]()
   }
 
@@ -44,7 +45,7 @@ public final class AccessSimulation {
     let isRestore: Bool
   }
 
-  /// Work for the reader that looks accounts up, in order.
+  /// A job of the thread that looks up accounts.
   enum AccountJob {
     case authenticate(String?, SessionID)
     case findReplica(UniqueID, SessionID)
@@ -70,7 +71,7 @@ public final class AccessSimulation {
   var accounts: SimulatedAccounts
   private(set) var clients = [AccessClient]()
   var sessions = [SessionID: SessionState]()
-  /// Connections that their clients have lost and that the server has not noticed, with what was sent on them.
+  /// Connections that their clients have lost without the server's notice, with the messages that were sent on them.
   var lostConnections = [(session: SessionID, up: [[UInt8]])]()
   var accountJobs = [AccountJob]()
   var thieves = [ReplicaThief]()
@@ -199,7 +200,7 @@ public final class AccessSimulation {
     if let user = client.user { accounts.users[user].credential } else { "" }
   }
 
-  /// The name of the client's principal, under which history has its commits.
+  /// The name of the client's principal, which is the author of its commits in history.
   func name(of client: AccessClient) -> String {
     client.user.map { accounts.users[$0].principal.name } ?? "client \(client.number)"
   }
@@ -210,7 +211,7 @@ public final class AccessSimulation {
 
   func connect(_ client: AccessClient) {
     if client.link.session != nil { return }
-    // The replica of a rejected client has ended, or its id belongs to another user now.
+    // The client was rejected, or its user was replaced: both end the replica.
     if client.isRejected || client.credential != credential(of: client) { restart(client) }
     let session = newSession(client: client.number)
     trace("client \(client.number) connects as session \(session)")

@@ -1,9 +1,9 @@
 import GraphModel
 
-/// Finds in bytes of the protocol what belongs to an object: ids and texts.
+/// Finds traces of objects in bytes of the protocol: ids, and words of their texts.
 ///
-/// The low half of an id is random, and each text contains a word of its own, `q000001z`. Both are found wherever a
-/// message has them: in values, edits, refusals, cursors or presences.
+/// The low half of an id is random, and each text contains a unique word such as `q000001z`. The scanner finds both
+/// anywhere in a message: in values, edits, refusals, cursors or presences.
 struct LeakScanner {
   /// The ids and words in some bytes.
   struct Traces: Equatable {
@@ -24,7 +24,7 @@ struct LeakScanner {
   /// All objects that ever existed.
   var ids: some Collection<ObjectID> { known.values }
 
-  /// A word that is in one text only.
+  /// The unique word with this number.
   static func word(_ number: Int) -> String {
     let digits = String(number)
     return "q" + String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits + "z"
@@ -64,7 +64,7 @@ struct LeakScanner {
   }
 }
 
-/// The traces of all states that a user with some rights has seen: it may receive them.
+/// The traces of all states that a user with some rights has seen. A session of the user may receive these.
 struct AccessSight {
   private(set) var through: Revision = 0
   private(set) var traces = LeakScanner.Traces()

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// The naive reference of roles and rules: what one user sees and may change, decided in a complete graph, without
-/// hidden scopes, compiled rules and classes.
+/// The naive reference implementation of roles and rules. It decides in a complete graph what one user sees and may
+/// change, without hidden scopes, compiled rules and visibility classes.
 struct NaiveAccess: Hashable {
   let user: String
   /// The roles, by the key of a folder; nil for the complete store.
@@ -9,7 +9,7 @@ struct NaiveAccess: Hashable {
 
   // MARK: - Roles
 
-  /// The folder that decides about an object; nil for none.
+  /// The folder that is the scope of an object; nil for none.
   private func folder(of image: ObjectImage, _ graph: RecordedGraph, _ model: AccessModel) -> UniqueID? {
     if model.isA(image.id, "Folder") { return image.id.key }
     if model.isA(image.id, "Item") { return model.value(image, "folder").objectID?.key }
@@ -36,7 +36,7 @@ struct NaiveAccess: Hashable {
     return true
   }
 
-  /// The graph of the visible objects, without references to others.
+  /// The graph of the visible objects, without references to other objects.
   func reduced(_ graph: RecordedGraph, _ model: AccessModel) -> RecordedGraph {
     let seen = graph.images.filter { sees($0.value, in: graph, model) }
     var images = seen

@@ -2,10 +2,11 @@ import GraphHub
 import GraphModel
 import GraphWire
 
-/// A connection of a user with the replica id of another principal: it may not commit, and not learn an outcome.
+/// A connection of a user with the replica id of another principal. The server must let it neither commit nor learn the
+/// outcome of a transaction.
 struct ReplicaThief {
   let session: SessionID
-  /// The stolen id, and the principal who has committed under it or is about to.
+  /// The stolen id. Its owner has committed under it, or is about to.
   let replica: UniqueID
   /// The name of the thief's own principal.
   let name: String
@@ -38,10 +39,10 @@ struct ReplicaThief {
     }
   }
 
-  /// Describes what the thief has received and should not; nil if there is nothing.
+  /// Describes a message that the thief must not receive; nil if there is none.
   /// - Parameter owners: the names of the principals that have committed under replica ids.
   func failure(owners: [UniqueID: String]) -> String? {
-    // An id without a commit belongs to no principal.
+    // A replica id belongs to a principal from its first commit on.
     guard let owner = owners[replica], owner != name else { return nil }
     for frame in received {
       guard let messages = try? AccessSimulation.messages(in: frame) else { return "the thief can't read a message" }
@@ -70,7 +71,7 @@ extension AccessSimulation {
     let users = accounts.users.filter(\.mayConnect)
     guard let victim = random.pick(victims), let user = random.pick(users), user.principal.name != victim.principalName
     else { return false }
-    // An id that is in use is refused for another reason.
+    // While the victim is connected, the server refuses its id as in use, so the victim is usually disconnected first.
     if random.chance(70) { disconnect(victim) }
     let session = newSession(client: nil)
     trace("user \(user.number) steals the id of client \(victim.number) as session \(session)")
@@ -90,7 +91,7 @@ extension AccessSimulation {
     close(thief.session)
   }
 
-  /// Restarts a client as a copy of another one of the same user, from before the other one's first commit.
+  /// Restarts a client as a copy of another client of the same user, made before the first commit of the original.
   func cloneClient() -> Bool {
     let pairs = clients.flatMap { original in
       clients.filter { copy in

@@ -3,8 +3,39 @@ import GraphModel
 import GraphStore
 import GraphWire
 
-/// Reads of a server with accounts: each of the graph reduced to what the session sees, as `StoreReadRunner` reads it.
+/// Reads of a server with accounts. Like `StoreReadRunner`, they read the part of the graph that the session sees.
 extension ServerNode {
+  /// Performs an action of the hub that concerns the store and its threads only.
+  /// - Returns: whether it is one.
+  mutating func perform(_ action: HubAction) -> Bool {
+    switch action {
+    case .commit(let ticket, let request): commits.append((ticket, request))
+    case .keepRows(let ticket, let rows, let request): keepRows(rows, ticket, request)
+    case .dropRows(let ticket): keptRows[ticket] = nil
+    case .assignRows(let rows, let ticket): keptRows[ticket] = keptRows.removeValue(forKey: rows)
+    case .cancelBatch(let ticket): cancelled.insert(ticket)
+    case .read(let ticket, let request, let session, let number):
+      jobs.append(.read(ticket, request, session, number))
+    case .collect(let ticket, let fetch, let visibility, _): jobs.append(.collect(ticket, fetch, visibility))
+    case .continueOrder(let ticket): inbox.append(.continueOrder(ticket))
+    case .continueRead(let ticket):
+      streams.modifyIfPresent(ticket) { $0.credit += 1 }
+      release(ticket)
+    case .cancelRead(let ticket): streams[ticket] = nil
+    case .history(let ticket, let after, let through): jobs.append(.history(ticket, after, through))
+    case .watch(let query, let number, let visibility): store.watch(query, number: number, seenBy: visibility)
+    case .unwatch(let number): store.unwatch(number)
+    case .recordReferences(let isWanted): store.recordReferences(isWanted)
+    case .recognize(let ticket, let token): jobs.append(.recognize(ticket, token))
+    case .statistics(let ticket): jobs.append(.statistics(ticket))
+    case .pauseReading(let id): paused.insert(id)
+    case .resumeReading(let id): paused.remove(id)
+    case .discard, .audit, .finished: break
+    default: return false
+    }
+    return true
+  }
+
   func read(_ request: ReadRequest, _ session: SessionID, _ number: UInt64, _ bug: AccessBug?) -> Stream {
     var (request, visibility) = (request, Visibility?.none)
     if case .reduced(let inner, let seen) = request { (request, visibility) = (inner, seen) }
@@ -49,7 +80,7 @@ extension ServerNode {
     return Stream(session: session, frames: frames, at: end.at)
   }
 
-  /// The answer that is one message, and the state that was read.
+  /// The answer to a request with one message, and the revision at which it was read.
   private func answer(
     _ message: ToServer.Body, of author: Principal, _ visibility: Visibility?, _ bug: AccessBug?
   ) throws -> (body: ToClient.Body, at: Token) {
@@ -80,7 +111,7 @@ extension ServerNode {
     }
   }
 
-  /// The planted bug: all changes of the objects that the class sees now.
+  /// The planted bug: history has all changes of objects that the visibility class sees now.
   private func onlyVisibleNow(_ entries: [CommitEntry], _ visibility: Visibility?) throws -> [CommitEntry] {
     var visible = Set<ObjectID>()
     for entity in store.model.entities where entity.parent == nil {

@@ -5,13 +5,13 @@ import GraphModel
 /// the server.
 struct SimulatedAccounts {
   struct User {
-    /// The number of the user; a user that was removed and added again has another id and another token.
+    /// The number of the user. A user that was removed and added again keeps it, with another id and another token.
     let number: Int
     private(set) var incarnation = 0
     var grants = [UniqueID?: Role]()
     /// The number of the last change of the grants.
     fileprivate(set) var generation: Int64 = 0
-    /// The generation of the newest session, and the revision from which on there was no session with earlier grants.
+    /// The generation of the newest session, and the revision from which on all sessions have at least that generation.
     fileprivate var seen: (generation: Int64, since: Revision)?
     fileprivate(set) var isRemoved = false
 
@@ -45,7 +45,7 @@ struct SimulatedAccounts {
     users[number].generation = lastGeneration
   }
 
-  /// Gives a user a role, or takes it away.
+  /// Grants a role to a user, or removes it.
   mutating func setRole(_ role: Role?, of number: Int, on folder: UniqueID?) {
     change(number) { $0.grants[folder] = role }
   }
@@ -57,7 +57,7 @@ struct SimulatedAccounts {
     }
   }
 
-  /// Adds a user in place of one that was removed. It has another id, and so another name.
+  /// Adds a user in place of a removed one. The new user has another id and therefore another name.
   mutating func add(_ number: Int) { change(number) { $0.add() } }
 
   // MARK: - For the server
@@ -89,7 +89,7 @@ struct SimulatedAccounts {
     }
   }
 
-  /// The users of tokens in use that have other grants now, with these, by their principals.
+  /// The users of tokens in use whose grants have changed, with the new grants, by principal.
   func changed(among tokens: [UInt64: Int64]) -> [String: (user: User, access: GrantedAccess)] {
     tokens.reduce(into: [:]) { changed, token in
       if let user = user(of: token.key), user.generation != token.value {

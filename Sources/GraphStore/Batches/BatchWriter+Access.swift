@@ -29,8 +29,8 @@ extension BatchWriter {
     }
   }
 
-  /// The rows of the matching objects that the principal sees. A predicate decides by what the principal sees of an
-  /// object: the stored reference to an invisible object must not decide.
+  /// The rows of the matching objects that the principal sees. A predicate is evaluated on the values that the
+  /// principal sees: the stored reference to an invisible object must not decide.
   func selectVisible(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> RowSet {
     guard let judge, !judge.seesEverything else { return try select(predicate, entity, table) }
     let readsReferences = judge.mayHideReferences(of: predicate)
@@ -61,7 +61,7 @@ extension BatchWriter {
     return image
   }
 
-  /// A violation by objects that the batch reaches, without what the principal can't see.
+  /// A violation by objects that the batch reaches, without values that the principal can't see.
   func visible(_ violation: Violation) throws -> Violation {
     guard let judge else { return violation }
     let refusal = try judge.withoutInvisible(Refusal(violations: [violation]), reader: PlanReader(writer: writer))

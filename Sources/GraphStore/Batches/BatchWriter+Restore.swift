@@ -224,7 +224,7 @@ extension BatchWriter {
 
   /// Refuses the import if some rows can't be written.
   ///
-  /// Each row is checked by itself first, so that one answer reports everything. Counts, derived values and keys with
+  /// Each row is first checked alone, so that one answer reports all violations. Counts, derived values and keys with
   /// references can be checked only when all rows are there.
   /// - Parameter references: whether references are not checked yet.
   private func refuseWithTheRest(_ numbers: [UniqueID: Int32], references: Bool) throws {

@@ -82,8 +82,8 @@ final class BatchWriter {
 
   /// Returns a small batch as an ordinary transaction.
   func transaction(_ changes: [Change]) -> Transaction {
-    // By default, a row that meets an existing unique key is refused. No other conflict is possible, because a batch
-    // is based on no state.
+    // By default, a row with an existing unique key is refused. No other conflict is possible, because a batch is based
+    // on no state.
     Transaction(id: batch.id, policy: batch.policy, changes: changes)
   }
 
@@ -179,7 +179,7 @@ final class BatchWriter {
   }
 
   func report(done: Int, of total: Int, changed: Int? = nil) throws {
-    // A delete that will be refused must not have counted what the principal does not see.
+    // A delete that will be refused must not have counted objects that the principal does not see.
     if case .delete = batch.operation, done < total, judge?.seesEverything == false {
       return try job.progress(BatchProgress(done: 0, total: 0, changed: 0))
     }

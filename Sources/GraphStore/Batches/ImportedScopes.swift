@@ -29,7 +29,8 @@ struct ImportedScopes {
     return image
   }
 
-  /// Follows the ways, which are as long as the chain of the model's entities. Wrong references are reported elsewhere.
+  /// Follows the paths, which are at most as long as the chain of the model's entities. Wrong references are reported
+  /// elsewhere.
   private func container(of key: UniqueID) -> UniqueID? {
     var key = key
     for _ in 0...model.entities.count {

@@ -208,7 +208,7 @@ package struct ObjectChecker {
     }
   }
 
-  /// Compares the stored scope with that of the object to which the scope's to-one refers.
+  /// Compares the stored scope with the scope of the object to which the scope's to-one refers.
   private func checkScope(_ image: ObjectImage, _ place: StoreFinding.Place) throws {
     if case .stored(let number, let through)? = try entity(of: image).scope {
       try checkScope(image, model.ownProperty(number), model.ownProperty(through), place)
@@ -220,7 +220,7 @@ package struct ObjectChecker {
   ) throws {
     var expected = Value.null
     if let target = image[reference].objectID {
-      // A damaged object is reported by itself.
+      // A damaged object has a finding of its own.
       let read = try objects.unlessDamaged { try objects.readImage(of: target) }
       if read == nil { return }
       expected = read.flatMap { $0 }.flatMap { model.scope(of: $0) }.map(Value.uuid).orNull

@@ -86,8 +86,8 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// Whether the store differs from what the commits wrote. An object that breaks a rule is not damaged: a newer
-  /// model version may be stricter than the one it was stored under.
+  /// Whether the store differs from the objects that the commits wrote. An object that breaks a rule is not damaged: a
+  /// newer model version may be stricter than the one it was stored under.
   public var isDamage: Bool { kind != .rule && kind != .count }
 
   public var description: String {

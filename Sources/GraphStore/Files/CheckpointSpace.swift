@@ -66,7 +66,7 @@ struct CheckpointSpace {
     let log = StoreFiles.size(ofFile: path + "-wal")
     // Nil while the current size is still about right.
     guard let limit = disk.newThreshold(log: log, pageSize: pageSize, usual: options.checkpointPages) else { return }
-    // Behind a commit log the store makes the checkpoints.
+    // With a commit log, the store makes the checkpoints.
     if options.commitLog == nil { sqlite3_wal_autocheckpoint(database.sqliteConnection, Int32(limit)) }
     // Shrinks the WAL to the limit when it restarts, if one large commit has made it longer.
     let bytes = limit == options.checkpointPages ? -1 : limit * pageSize

@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// SQLite's own handle of a connection's database file, for what its interface does not offer.
+/// SQLite's own handle of a connection's database file, for operations that its interface does not offer.
 ///
 /// The store can't open the file itself, because closing a descriptor of it drops SQLite's locks.
 struct DatabaseFileHandle {
@@ -15,7 +15,7 @@ struct DatabaseFileHandle {
   private static let writeLock: Int32 = 0
   private static let checkpointLock: Int32 = 1
   private static let indexPageBytes: Int32 = 32_768
-  /// The place in the WAL index of the number of frames that checkpoints have copied: behind two copies of the index's
+  /// The place in the WAL index of the number of frames that checkpoints have copied: after two copies of the index's
   /// header of 48 bytes each.
   private static let copiedFramesOffset = 96
 

@@ -97,7 +97,7 @@ final class OpenedFiles: Sendable {
 
   /// Records the size of the database file after a checkpoint. Call it outside of transactions.
   func recordSize(_ database: Database) throws {
-    // Space that was reserved behind the last page is given back by a later checkpoint.
+    // A later checkpoint returns space that was reserved after the last page.
     let used = try Int.fetchOne(
       database, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
     if let used {

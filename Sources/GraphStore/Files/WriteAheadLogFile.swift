@@ -12,7 +12,7 @@ import GraphModel
 
 /// The check of the WAL beside a database before SQLite opens it.
 ///
-/// SQLite would overwrite everything behind a damaged frame.
+/// SQLite would overwrite everything after a damaged frame.
 package enum WriteAheadLogFile {
   /// - Parameter path: the path of the database.
   /// - Throws: `StoreFailure(.corrupt)` if commits are missing from the middle of the WAL. No file was changed.

@@ -4,25 +4,25 @@
 ///
 /// SQLite reads a WAL up to the first frame whose checksum is wrong and silently drops the rest. That is right for a
 /// tail torn by a power failure, and wrong for a flipped byte before acknowledged commits. A frame's checksum covers
-/// that of the preceding frame, so a frame behind a damaged one can still be verified: from the checksum *stored* in
-/// its predecessor.
+/// that of the preceding frame, so a frame after a damaged one can still be verified from the checksum *stored* in its
+/// predecessor.
 ///
-/// The rule: commits are lost if, at or behind the first bad frame, a frame that ends a commit is followed by a frame
+/// The rule: commits are lost if, at or after the first bad frame, a frame that ends a commit is followed by a frame
 /// with the WAL's current salts that verifies from it.
 ///
-/// This rule never refuses a torn tail. The follower's checksum continues that of the frame before it, so it was
-/// written when that frame was in place and SQLite considered it committed. With synchronous=FULL, SQLite does so
+/// This rule never refuses a torn tail. The follower's checksum continues the checksum of the frame before it, so it
+/// was written when that frame was in place and SQLite considered it committed. With synchronous=FULL, SQLite does so
 /// only after a sync of everything up to that frame, and under the same salts it never writes there again. So
 /// everything bad up to that frame was once good on disk. A power failure leaves something different: old salts (a
-/// restarted WAL), frames of a transaction that was rolled back or whose sync failed (possibly with a commit frame,
-/// but with no frame that continues it), or parts of the one transaction being written (whose only commit frame is
-/// its last).
+/// restarted WAL), frames of a transaction that was rolled back or whose sync failed (possibly with a commit frame, but
+/// with no frame that continues it), or parts of the one transaction being written (whose only commit frame is its
+/// last).
 ///
 /// A frame that merely verifies is no proof: the disk may have kept a later page of that last transaction and lost an
 /// earlier one. Hence damage within the newest commit can't be distinguished from a torn tail; the file alone never
 /// contains that information.
 package struct WriteAheadLogScan {
-  /// A gap in the WAL, with sound frames behind it.
+  /// A gap in the WAL, with sound frames after it.
   package struct Gap: Hashable {
     /// The first frame that SQLite rejects, counted from 1; 0 is the WAL's header.
     let frame: Int

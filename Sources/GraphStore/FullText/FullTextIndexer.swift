@@ -1,7 +1,7 @@
 // Tests: SearchTests.swift
 import GraphModel
 
-/// Updates the full-text indexes behind the commits.
+/// Updates the full-text indexes some time after the commits.
 ///
 /// Updating an index with every commit would more than double the cost of a small one, while several hundred texts at
 /// once cost little more than one. `_words` contains the revision up to which the indexes are complete, the
@@ -171,7 +171,7 @@ package final class FullTextIndexer {
       else { continue }
       let shape = try invariant(table.shape(of: image.id.entity), "an object that was read has columns in its table")
       for words in shape.fullTextTables {
-        // As values, which compare by bytes: canonically equivalent texts may have different words.
+        // Values are compared by bytes, because canonically equivalent texts may have different words.
         let (old, new) = (before.value(of: words.property), image[words.property])
         if old != new {
           put(old.stringValue, new.stringValue, RowKey(property: words.property.number, row: found.row), words)

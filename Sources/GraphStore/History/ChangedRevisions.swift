@@ -16,7 +16,7 @@ struct ChangedRevisions {
   /// The next revision to look at, once the walk has ended at damage.
   private var searched: Revision?
 
-  /// - Parameter omitsDamage: whether the search continues behind damage. Otherwise it is refused.
+  /// - Parameter omitsDamage: whether the search continues after damage. Otherwise it is refused.
   init(of id: ObjectID, in history: HistoryReader, after: Revision, omitsDamage: Bool) throws {
     (self.id, self.history, self.after, self.omitsDamage) = (id, history, after, omitsDamage)
     let newest = try history.objects.unlessDamaged(omitsDamage) {

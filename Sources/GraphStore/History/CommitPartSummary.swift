@@ -14,7 +14,7 @@ package struct CommitPartSummary: Equatable {
   package var changes = 0
   /// The chained checksum of the parts' bytes.
   package var sum = Checksum.seed
-  /// The chained checksum behind each part, by which reads verify single parts. Commits of earlier versions have none.
+  /// The chained checksum after each part, by which reads verify single parts. Commits of earlier versions have none.
   package var sums = [UInt64]()
   /// The chained checksum of the parts' id ranges, by which reads select parts. Commits of earlier versions have none.
   package var boundsSum: UInt64?

@@ -29,7 +29,7 @@ package struct CommitRow: Equatable, Sendable {
     (self.counters, self.changes) = (counters, changes)
   }
 
-  /// The fingerprint of this commit behind a state with another one.
+  /// The fingerprint that this commit would have after another state.
   package func fingerprint(after previous: UInt64) -> UInt64 {
     var writer = BinaryWriter(capacity: 128)
     writer.fixed(1, previous)

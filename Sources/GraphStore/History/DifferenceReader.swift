@@ -17,7 +17,7 @@ struct DifferenceReader {
   private let high: Revision
   private let earlier: ObjectTimeTravelReader
   private let later: ObjectTimeTravelReader
-  /// Set for a class that does not see everything: what it sees of the earlier and of the later state.
+  /// Set for a class that does not see everything: the parts of the earlier and of the later state that it sees.
   private let visible: (earlier: VisibleHistory, later: VisibleHistory)?
 
   private var model: Model { history.objects.model }
@@ -38,7 +38,7 @@ struct DifferenceReader {
   }
 
   /// Calls `body` with the differences by entity, then by id.
-  /// - Returns: the omitted objects. The reader's `damageFound` has the damage that it has met.
+  /// - Returns: the omitted objects. The reader's `damageFound` has the damage that was found.
   func forEach(_ body: (ObjectDifference) throws -> Void) throws -> [ObjectID] {
     var unknown = [ObjectID]()
     let root = try request.object.map { object in

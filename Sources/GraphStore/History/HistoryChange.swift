@@ -8,8 +8,8 @@ import GraphModel
 package struct HistoryChange {
   package var kind: ObjectChange.Kind
   package var id: ObjectID
-  /// The revision of the object's preceding change: 0 for an insert. For a revival it is that of the delete, so that
-  /// the object's past continues behind it. (Revivals in old stores have 0.)
+  /// The revision of the object's preceding change: 0 for an insert. For a revival it is the revision of the delete, so
+  /// that the object's past continues after it. (Revivals in old stores have 0.)
   var previous: Revision
   /// The checksum of the image after the commit (before it, for a delete), which verifies a replayed past.
   package var sum: UInt64

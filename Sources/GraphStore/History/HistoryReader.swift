@@ -25,7 +25,7 @@ package struct HistoryReader {
     var transaction: TransactionID
     var fingerprint: UInt64
     var undoes: Revision?
-    /// If this commit is a redo: the revision that the commit it undoes had undone.
+    /// For a redo: the revision of the step that it restores. `undoes` is then the undo of that step.
     var redoes: Revision?
     var undo: UndoGroup?
     package var changes: [HistoryChange]

@@ -11,7 +11,7 @@ struct LogEntryBuilder {
   /// - Parameters:
   ///   - omitsDamage: whether the changes of an object whose row or whose past is damaged are listed without values.
   ///     Otherwise they are refused.
-  ///   - visibility: the class that receives the entries; commits of which it sees nothing have none.
+  ///   - visibility: the class that receives the entries; commits without visible changes have no entry.
   init(_ history: HistoryReader, omitsDamage: Bool = false, seenBy visibility: Visibility? = nil) {
     self.history = history
     visible = visibility.map { VisibleHistory($0, history) }
@@ -21,7 +21,7 @@ struct LogEntryBuilder {
   /// The number of changes per run of commits. The objects of a run are rolled back together.
   static let gatheredChanges = ObjectTimeTravelReader.preparedAtOnce
 
-  /// - Parameter commits: newest first, and older than those of earlier calls.
+  /// - Parameter commits: newest first, and older than the commits of earlier calls.
   func build(_ commits: [HistoryReader.Commit], _ body: (CommitRecord) throws -> Void) throws {
     var rest = commits[...]
     while let first = rest.first {

@@ -33,7 +33,7 @@ struct OverwrittenValues {
 
   /// Returns the values that lost to the one a commit gave a property, oldest first.
   ///
-  /// These are the values that the commit itself overwrote, and those of later commits that lost to it.
+  /// These are the values that the commit itself overwrote, and values of later commits that lost to it.
   func losers(of property: PropertyNumber, of id: ObjectID, to winner: Revision) throws -> [ValueOrigin
     .OverwrittenValue]
   {

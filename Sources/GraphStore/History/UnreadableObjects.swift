@@ -18,9 +18,9 @@ enum PastDamage: Hashable {
 
 /// The objects whose state is unknown during a walk back through all commits (`GraphRollback`).
 ///
-/// An object is added if its row is damaged, or if the walk lacks the commit that made it what it is. The revision of
-/// each image names that commit, so the bytes of a damaged commit are not needed to find the objects that it changed.
-/// An object is removed at an older change that holds its complete state: an insert, a delete, or a keyframe.
+/// An object is added if its row is damaged, or if the walk lacks the commit that made its present state. The revision
+/// of each image names that commit, so the bytes of a damaged commit are not needed to find the objects that it
+/// changed. An object is removed at an older change that holds its complete state: an insert, a delete, or a keyframe.
 struct UnreadableObjects {
   private(set) var causes = [ObjectID: PastDamage]()
   private let revision: Revision

@@ -12,7 +12,7 @@ package final class Connection {
   package let database: Database
   private let statements: StatementCache
 
-  /// The handle of the connection, which is open as long as statements run on it.
+  /// The handle of the connection, which stays open while statements run on it.
   private var pointer: OpaquePointer {
     guard let pointer = database.sqliteConnection else { preconditionFailure("a connection is used while it is open") }
     return pointer

@@ -2,12 +2,12 @@ import GraphModel
 
 /// One past migration of a store, which converts values of earlier commits to the later version.
 ///
-/// Its plan is inferred again from the two versions that the store keeps. Properties that were added, removed,
-/// renamed, widened, converted or filled can be read in any earlier state, because each value converts by itself; an
-/// expression over the object is computed for each of its states. The values of a mapping came from properties that
-/// may be removed, and an order came from nothing: in earlier states such a property has the value that the migration
-/// gave it, as an added one has its default. An earlier count is derived from its value at the migration
-/// (`PastCounts`).
+/// Its plan is inferred again from the two versions that the store keeps. Properties that were added, removed, renamed,
+/// widened, converted or filled can be read in any earlier state, because each value is converted independently; an
+/// expression over the object is computed for each of its states. Two kinds of values can't be computed for earlier
+/// states: those of a mapping, whose source properties may be removed, and a new order, which has no source. In earlier
+/// states such a property has the value that the migration gave it, just as an added property has its default. An
+/// earlier count is derived from its value at the migration (`PastCounts`).
 final class PastMigration: Sendable {
   /// The revision of the migration.
   let since: Revision
@@ -91,7 +91,7 @@ final class PastMigration: Sendable {
 
   /// The name of an existing relationship that the migration ordered by a property.
   ///
-  /// Nil for a new relationship, which had nothing to order.
+  /// Nil for a new relationship, which had no members to order.
   private static func kept(placedBy property: Property, _ plan: MigrationPlan) -> String? {
     let reference = plan.new.entity(property.owner)?.relationships.first {
       $0.relationship?.position == property.number
@@ -236,7 +236,7 @@ extension StoreLayout {
     }
   }
 
-  /// The revision of the migration that added or computed a property; 0 for none. A converted property continues its
+  /// The revision of the migration that added or computed a property; 0 for none. A converted property counts from its
   /// predecessor.
   func beginning(of property: PropertyNumber) -> Revision {
     PastMigration.beginning(of: property, versions, steps)

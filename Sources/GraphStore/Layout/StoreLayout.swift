@@ -6,7 +6,7 @@ package struct StoreLayout: Sendable {
   /// "Stky", big-endian: distinguishes a store from other SQLite files.
   static let applicationID: Int32 = 0x5374_6B79
   /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program
-  /// without it would take a batch for a commit without changes. 3 added `_whole`; 4 and 5 were those of stores that
+  /// without it would take a batch for a commit without changes. 3 added `_whole`; 4 and 5 were layouts of stores that
   /// had been migrated or pruned. 6 added `_log`: a program without it would ignore the commits that only the log has.
   package static let version: Int32 = 6
 

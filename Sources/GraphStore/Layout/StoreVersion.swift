@@ -8,7 +8,7 @@ import GraphModel
 package final class StoreVersion: Sendable {
   /// The number of its row in `_model`.
   package let number: Int64
-  /// The first revision under this version: 0, or that of the migration's commit.
+  /// The first revision under this version: 0, or the revision of the migration's commit.
   package let since: Revision
   package let model: Model
   package let numbers: NumberAssignment

@@ -23,7 +23,7 @@ final class AttachedLog: @unchecked Sendable {
   var isMarked: Bool
   /// The time on the monotonic clock before which no log is begun, after a failure.
   private var nextAttempt: Int64 = .min
-  /// The time before which no complete checkpoint is attempted; nil if SQLite is known to hold what a sync of it says.
+  /// The time before which no complete checkpoint is attempted; nil if a sync of SQLite is known to be reliable.
   private var nextCheckpoint: Int64?
   private let bytes = Atomic<Int>(0)
 
@@ -56,10 +56,10 @@ final class AttachedLog: @unchecked Sendable {
 
   /// Continues the log of the last run instead of beginning a new one.
   ///
-  /// The process before may have been killed after a failed sync of SQLite: it is then unknown what the disk has of the
-  /// commits that SQLite shows, and only the log is known to have them. They are released after a complete checkpoint,
+  /// The previous process may have been killed after a failed sync of SQLite. It is then unknown which of the commits
+  /// that SQLite shows are on disk, and only the log certainly has them. They are released after a complete checkpoint,
   /// which another program prevents as long as it reads the store.
-  /// - Returns: false if the log can't be continued behind the store's state.
+  /// - Returns: false if the log can't be continued after the store's state.
   func keepUntilCheckpoint(after state: LogPosition) -> Bool {
     guard let current, case let status = current.status, !status.needsRestart, status.last == state.revision else {
       return false
@@ -103,7 +103,7 @@ final class AttachedLog: @unchecked Sendable {
     (nextAttempt, nextCheckpoint) = (.min, nil)
   }
 
-  /// Appends nothing more before the next `begin`: SQLite syncs each commit.
+  /// Stops appending until the next `begin`: SQLite syncs each commit.
   func rest() {
     (current, nextCheckpoint) = (nil, nil)
     bytes.store(0, ordering: .relaxed)

@@ -10,7 +10,7 @@ package enum CopyRedo {
   ///
   /// The copy is not synced.
   /// - Parameters:
-  ///   - records: complete entries, in order; those that the copy has are compared with its commits.
+  ///   - records: complete entries, in order; entries that the copy already has are compared with its commits.
   ///   - path: the path of the copy.
   ///   - model: the newest model of the store.
   /// - Returns: the copy's newest state.

@@ -5,15 +5,15 @@ import Synchronization
 
 /// The commits that are not yet committed in SQLite.
 ///
-/// A commit is acknowledged once its entry is in the log; `unsynced` has those that are not. The writer leaves its
-/// SQLite transaction open meanwhile, so that many commits share the work of one COMMIT, which needs no sync. It
+/// A commit is acknowledged once its entry is in the log; `unsynced` has the entries that are not. The writer leaves
+/// its SQLite transaction open meanwhile, so that many commits share the work of one COMMIT, which needs no sync. It
 /// commits the transaction when a read must see it, when enough commits have gathered, and before a large batch and a
 /// pruning. If the transaction is lost, the entries repeat it: those in memory while the process lives, those in the
 /// log after its end.
 ///
 /// `@unchecked Sendable`: everything but the atomics and `unsynced` is guarded by the store's turn.
 final class GatheredCommits: @unchecked Sendable {
-  /// When the gathered commits are committed in SQLite.
+  /// The limits at which the gathered commits are committed in SQLite.
   struct Limits: Hashable, Sendable {
     var commits = 64
     /// The size of the entries, in bytes.
@@ -24,7 +24,7 @@ final class GatheredCommits: @unchecked Sendable {
   /// Whether the names of the log's files must be compared before the next answer; on any thread.
   private let mustVerify: @Sendable () -> Bool
   private let limits: Limits
-  /// The entries of the open transaction, by group; those of commits that were not acknowledged come last.
+  /// The entries of the open transaction, by group; entries of commits that were not acknowledged come last.
   private var groups = [[LogEntry]]()
   private var count = 0
   /// The commits of the open transaction that are not acknowledged; on any thread.

@@ -25,7 +25,7 @@ package enum LogMark {
     return try IdleStore.read(path) { try isSet($0) }
   }
 
-  /// Whether a store that no program is changing says that it is complete without its log. False if it says nothing.
+  /// Whether a store that no program is changing says that it is complete without its log. False if there is no mark.
   static func isCleared(inStoreAt path: String) throws -> Bool {
     guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else { return false }
     return try IdleStore.read(path) { database in

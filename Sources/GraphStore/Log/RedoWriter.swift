@@ -27,7 +27,7 @@ final class RedoWriter {
   /// Whether parts of a batch were written whose commit is missing.
   var isInBatch: Bool { batch != nil }
 
-  /// Applies an entry; one that the store already has changes nothing.
+  /// Applies an entry; an entry that the store already has changes nothing.
   /// - Throws: `StoreFailure` if the entry does not follow the store's state. The caller rolls back.
   func apply(_ entry: LogEntry) throws {
     do {

@@ -6,12 +6,12 @@ import GraphLog
 import GraphModel
 import Logging
 
-/// A store behind a commit log (`GatheredCommits`).
+/// The part of the store that uses a commit log (`GatheredCommits`).
 extension SQLiteStore {
   // MARK: - Commits
 
-  /// Passes a group on to the log, whose rows are in the open transaction. Without a usable log, SQLite commits it.
-  /// - Returns: what makes the group durable.
+  /// Passes a group, whose rows are in the open transaction, to the log. Without a usable log, SQLite commits it.
+  /// - Returns: the call that makes the group durable.
   func prepare(
     _ collected: EntryCollector, _ results: [WriteResult], _ gathered: GatheredCommits, _ writer: StoreWriter
   ) throws -> PreparedCommits {
@@ -44,8 +44,8 @@ extension SQLiteStore {
   }
 
   private func finish(_ entries: [LogEntry]?, _ results: [WriteResult]) throws -> [WriteResult] {
-    // A commit in files that the next start does not find is lost, so it must not be acknowledged. The files may come
-    // back; until then the open transaction has the commits, and reads see them.
+    // If the next start can't find the files, the commit is lost, so it must not be acknowledged. The files may be put
+    // back; until then the commits are in the open transaction, and reads see them.
     do {
       if files.isOlder(than: options.comparedNanoseconds) { try files.verify() }
     } catch {
@@ -80,7 +80,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Reopens the store. If the disk is full, once more in the space that a checkpoint frees.
+  /// Reopens the store. If the disk is full, tries again in the space that a checkpoint frees.
   private func reopenInSpace() throws {
     do {
       try reopen()
@@ -132,9 +132,9 @@ extension SQLiteStore {
     gathered.isSyncing = isOn
   }
 
-  /// Commits and syncs the open transaction in SQLite, and begins the log behind it.
+  /// Commits and syncs the open transaction in SQLite, and begins the log after it.
   private func commitDurably(_ gathered: GatheredCommits, _ writer: StoreWriter) throws {
-    // No other thread writes to the log behind this call.
+    // After this call no other thread writes to the log.
     _ = gathered.writeUnsynced()
     try verifyHeader(of: writer.connection)
     if gathered.isSyncing {
@@ -156,7 +156,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Begins the log behind a state that SQLite holds durably. If that fails, SQLite syncs each commit until the next
+  /// Begins the log after a state that is durable in SQLite. If that fails, SQLite syncs each commit until the next
   /// attempt.
   func begin(_ gathered: GatheredCommits, _ writer: StoreWriter) {
     let now = options.monotonicNanoseconds()
@@ -180,14 +180,15 @@ extension SQLiteStore {
 
   func setMark(_ isNeeded: Bool, _ gathered: GatheredCommits, _ writer: StoreWriter) throws {
     if gathered.log.isMarked == isNeeded { return }
-    // Set although the write may fail: a mark that is wrongly set makes the next start read the log.
+    // Set although the write may fail, because a mark that is wrongly set only makes the next start read the log.
     gathered.log.isMarked = true
     try setSyncing(true, gathered, writer)
     try LogMark.write(isNeeded, writer.connection.database)
     gathered.log.isMarked = isNeeded
   }
 
-  /// Commits the gathered groups once they are durable in the log, so that reads see them. Sometimes releases the log.
+  /// Commits the gathered groups once they are durable in the log, so that reads see them. Releases space of the log if
+  /// enough is held.
   /// - Throws: the failure of SQLite; the store is then reopened by the next call.
   func commitGathered(_ writer: StoreWriter) throws {
     guard let gathered, gathered.isOpen else { return }
@@ -271,7 +272,7 @@ extension SQLiteStore {
     self.writer = nil
   }
 
-  /// Commits what has gathered while no commit came, so that other programs see it and the log's space can be reused.
+  /// In idle times, commits the gathered commits, so that other programs see them and the log's space can be reused.
   /// May be called on any thread, about once a second.
   public func settle() {
     do {
@@ -287,7 +288,7 @@ extension SQLiteStore {
     guard let gathered, !options.hooks.hidesGathered, let group = gathered.waitForNewest() else { return }
     defer { gathered.endWait() }
     try turn.withLock { _ in
-      // The writer commits for reads that wait, and so does the first of them.
+      // The writer, or the first of several waiting reads, may have committed meanwhile.
       if gathered.isVisible(group) { return }
       do {
         try commitUnreadInTurn()
@@ -299,7 +300,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Reopens the store after a read has met a lock that was not released, which every later read would meet.
+  /// Reopens the store after a read has failed because of an unreleased lock: all later reads would fail, too.
   private func reopenAfterLostLock() throws {
     if !status.withLock({ $0.isLockLost }) { return }
     try turn.withLock { _ in
@@ -337,7 +338,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Repeats the gathered commits in a store that was reopened, and begins the log behind them.
+  /// Repeats the gathered commits in a store that was reopened, and begins the log after them.
   ///
   /// These include the commits whose entries could not be written to the log: they count as committed, because it is
   /// unknown how much of them reached the disk.
@@ -358,20 +359,20 @@ extension SQLiteStore {
 
   /// Copies SQLite's whole log into the database file and syncs that file.
   ///
-  /// After a failed sync, and in another process, a repeated sync proves nothing: Linux counts the lost pages as
-  /// written. A checkpoint writes them again, to another file. It begins with the first page of the log: an earlier
-  /// checkpoint that a read has interrupted may have copied pages that were lost since, and SQLite syncs behind a
-  /// complete one only.
+  /// After a failed sync, a repeated sync does not help, even in another process, because Linux counts the lost pages
+  /// as written. A checkpoint writes them again, to another file. It begins with the first page of the log, because an
+  /// earlier checkpoint that a read has interrupted may have copied pages that were lost afterwards, and SQLite syncs
+  /// only after a complete checkpoint.
   func makeDurable(_ database: Database) throws {
     let code = DatabaseFileHandle(database)?.forgetCheckpoints()
-    // Another program makes a checkpoint.
+    // Another program is making a checkpoint.
     if code == SQLITE_BUSY { throw isBeingRead }
     if let code, code != SQLITE_OK {
       throw SQLiteFailure.of(
         code: code, message: "the write-ahead log's index can't be locked", path: path,
         systemError: sqlite3_system_errno(database.sqliteConnection))
     }
-    // A read that takes longer is not waited for.
+    // The checkpoint waits only a short time for reads.
     sqlite3_busy_timeout(database.sqliteConnection, Self.shortWait)
     defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(options.lockSeconds * 1_000)) }
     do {
@@ -399,7 +400,7 @@ extension SQLiteStore {
     if options.hooks.skipsSync { return }
     let (file, methods) = try logFile(of: connection)
     let code = methods.xSync(file, SQLITE_SYNC_NORMAL)
-    // The connection has no part in this call, so `sqlite3_system_errno` has the error of an earlier one.
+    // The call does not use the connection, so `sqlite3_system_errno` would return the error of an earlier call.
     let systemError = errno
     guard code == SQLITE_OK else {
       throw SQLiteFailure.of(

@@ -5,11 +5,11 @@ import GraphLog
 import GraphModel
 import Logging
 
-/// The opening of a store behind a commit log, and redo: the entries that SQLite lacks are applied.
+/// Opens a store with a commit log, and applies the entries that SQLite lacks (redo).
 extension SQLiteStore {
   // MARK: - Opening and closing
 
-  /// Applies the entries that SQLite lacks, and begins a log behind them.
+  /// Applies the entries that SQLite lacks, and begins a log after them.
   func openLog() throws {
     let isNeeded = try pool.read { try LogMark.isSet($0) }
     guard isNeeded || options.commitLog != nil else { return }
@@ -32,10 +32,10 @@ extension SQLiteStore {
     }
   }
 
-  /// Makes what a start has found durable in SQLite.
+  /// Makes the commits that a start has found durable in SQLite.
   ///
   /// While another program reads the store, such as a backup, its pages can't be overwritten. The log is then synced
-  /// again, which proves nothing if a sync of the killed process has failed; but a start can't wait for a backup.
+  /// again, which is not reliable if a sync of the killed process has failed; but a start can't wait for a backup.
   /// - Returns: whether everything is durable.
   private func makeDurableAtStart(_ writer: StoreWriter) throws -> Bool {
     try pool.writeWithoutTransaction { database in
@@ -167,7 +167,7 @@ extension SQLiteStore {
   }
 }
 
-/// The file of SQLite's write-ahead log, for what SQLite's interface does not offer.
+/// The file of SQLite's write-ahead log, for operations that SQLite's interface does not offer.
 extension SQLiteStore {
   /// The file, through SQLite's own descriptor.
   func logFile(

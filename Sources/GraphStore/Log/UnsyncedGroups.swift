@@ -13,7 +13,7 @@ import GraphModel
 ///
 /// `@unchecked Sendable`: `condition` guards the state, and the outcome of each group.
 final class UnsyncedGroups: @unchecked Sendable {
-  /// How a group ended.
+  /// The outcome of a group.
   enum Outcome {
     case durable
     /// Neither the log nor SQLite can be written. The commits may still be restored later.
@@ -65,7 +65,7 @@ final class UnsyncedGroups: @unchecked Sendable {
       let records = groups.flatMap(\.records)
       if !records.isEmpty {
         try log.append(records)
-        // A log that the next start does not find holds nothing.
+        // If the next start does not find the log, its entries are lost.
         if verifies { try log.verify() }
       }
       acknowledge(groups.count)

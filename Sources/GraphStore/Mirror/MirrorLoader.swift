@@ -19,8 +19,12 @@ package final class MirrorLoader {
   private var count = 0
 
   /// Begins a draft beside the mirror at `path`.
-  /// - Parameter store: the id of the server's store.
-  package init(path: String, model: Model, store: UniqueID, limit: MirrorStore.Limit = .init()) throws {
+  /// - Parameters:
+  ///   - store: the id of the server's store.
+  ///   - isPartial: whether the user does not see all objects.
+  package init(
+    path: String, model: Model, store: UniqueID, isPartial: Bool = false, limit: MirrorStore.Limit = .init()
+  ) throws {
     (self.path, draft, self.limit) = (path, path + ".new", limit)
     layout = StoreLayout(model: model)
     MirrorStore.remove(draft)
@@ -38,6 +42,7 @@ package final class MirrorLoader {
       try database.execute(sql: LayoutVersion(layout: StoreLayout.version).statement)
       try database.inTransaction {
         for statement in layout.creation + HistoryFloor.creation { try database.execute(sql: statement) }
+        if isPartial { try database.execute(sql: "CREATE TABLE \(MirrorStore.partialTable) (id INTEGER)") }
         // Row numbers are those of this load.
         try database.execute(sql: "CREATE TABLE _mirror (load INTEGER NOT NULL)")
         try database.execute(

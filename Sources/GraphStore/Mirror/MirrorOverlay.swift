@@ -24,6 +24,11 @@ package final class MirrorOverlay: @unchecked Sendable {
   /// The refusals of plans that this instance has made, by edit.
   private var refusals = [Int64: Refusal]()
 
+  /// For each revision that was shown, and was not planned before this overlay was opened, the mirror's below it.
+  private var bases = [Revision: Revision]()
+  /// The mirror's revision when this overlay was opened. Plans of that time are those of all later states up to it.
+  private let opened: Revision
+
   /// The most refusals that are kept.
   private static let maximumRefusals = 1_000
   /// How often a read begins again because another process has changed the copy.
@@ -36,7 +41,22 @@ package final class MirrorOverlay: @unchecked Sendable {
   init(path: String, layout: StoreLayout, source: any UnsentEditSource, file: String?) throws {
     (self.layout, self.source) = (layout, source)
     queue = try Self.open(path, file)
-    load = try queue.inDatabase { try MirrorStore.load(of: $0) }
+    (load, opened) = try queue.inDatabase { database in
+      let objects = ObjectReader(Connection(database), layout: layout)
+      return (try MirrorStore.load(of: database), try HistoryReader(objects: objects).head().revision)
+    }
+  }
+
+  /// The server's revision that a reader has seen with a revision of this overlay: the mirror's below an unsent edit,
+  /// or the revision itself.
+  package func base(of revision: Revision) -> Revision {
+    if revision < ProvisionalRevision.base || revision == .max { return revision }
+    return queue.inDatabase { _ in bases[revision, default: opened] }
+  }
+
+  /// Records that a revision above a state of the mirror was shown.
+  package func record(_ revision: Revision, over base: Revision) {
+    queue.inDatabase { _ in bases[revision] = min(base, bases[revision, default: base]) }
   }
 
   /// Opens the mirror with the plans, which are begun again if their file can't be used.
@@ -131,6 +151,7 @@ package final class MirrorOverlay: @unchecked Sendable {
   /// Keeps the results of plans, inside the queue.
   private func note(_ planner: OverlayPlanner) {
     plans += planner.plans
+    bases.merge(planner.bases) { min($0, $1) }
     for (number, refusal) in planner.outcomes {
       if refusal != nil, refusals.count >= Self.maximumRefusals { continue }
       refusals[number] = refusal

@@ -28,7 +28,7 @@ package final class MirrorStore: @unchecked Sendable {
     package init() {}
 
     func refusal(_ what: String) -> Refusal {
-      Refusal(.limit, "what you may see \(what), which is the most that is kept for work without the server")
+      Refusal(.limit, "the graph that you may see \(what), the maximum of a copy for work without the server")
     }
   }
 
@@ -36,6 +36,8 @@ package final class MirrorStore: @unchecked Sendable {
   package let model: Model
   /// The id of the server's store.
   package let storeID: UniqueID
+  /// Whether it lacks what its user could not see when it was loaded, and might see now.
+  package let isPartial: Bool
   let layout: StoreLayout
   private let queue: DatabaseQueue
   /// Accessed inside the queue only.
@@ -66,7 +68,7 @@ package final class MirrorStore: @unchecked Sendable {
       }
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       self.queue = queue
-      (storeID, layout) = try queue.inDatabase { database in
+      (storeID, layout, isPartial) = try queue.inDatabase { database in
         let hash = try Data.fetchOne(database, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1")
         guard let hash, Array(hash) == model.hash.bytes else {
           throw StoreFailure(
@@ -79,7 +81,7 @@ package final class MirrorStore: @unchecked Sendable {
             advice: "It is loaded again when the server can be reached.")
         }
         let id = try invariant(try database.storeID(), "a mirror has the id of its store")
-        return (id, StoreLayout(model: model))
+        return (id, StoreLayout(model: model), try database.tableExists(Self.partialTable))
       }
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
@@ -101,6 +103,9 @@ package final class MirrorStore: @unchecked Sendable {
 
   private static let lockSeconds = 5.0
 
+  /// A table that a mirror of a part has.
+  static let partialTable = "_partial"
+
   /// The state of the server that the mirror has.
   package var head: Token {
     get throws {
@@ -120,7 +125,7 @@ package final class MirrorStore: @unchecked Sendable {
     ObjectReader(Connection(database, statements: statements), layout: layout)
   }
 
-  /// Writes commits in one SQLite transaction; those that the mirror has already, from another process, are skipped.
+  /// Writes commits in one SQLite transaction; commits that the mirror already has, from another process, are skipped.
   /// - Returns: the objects that changed.
   package func apply(_ commits: [MirroredCommit]) throws -> Set<ObjectID> {
     try inQueue { database in
@@ -249,3 +254,8 @@ package final class MirrorStore: @unchecked Sendable {
 
 /// Outside of the class, which has a method of the system call's name.
 private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
+
+extension StoreFailure {
+  /// Whether there is no usable mirror, so that one must be loaded.
+  package var isMissingMirror: Bool { [.notAStore, .modelDiffers, .corrupt].contains(code) }
+}

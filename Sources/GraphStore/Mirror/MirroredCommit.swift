@@ -37,7 +37,7 @@ package struct MirroredCommit: Sendable {
     (self.undo, self.undoes, self.changes) = (undo, undoes, changes)
   }
 
-  /// A newer state of the server that differs in nothing that the replica sees.
+  /// A newer state of the server without a difference that the replica sees.
   package init(unchangedUpTo token: Token, time: Timestamp) {
     self.init(
       token: token, time: time, author: "",

@@ -1,7 +1,7 @@
 // Tests: MirrorOverlayTests.swift
 import GraphModel
 
-/// The graph that the user of a replica sees, for the rules engine. It records what a plan has read.
+/// The graph that the user of a replica sees, for the rules engine. It records the objects that a plan has read.
 final class OverlayPlanReader: PlannerReader {
   private let objects: ObjectReader
   private let history: HistoryReader

@@ -19,6 +19,8 @@ struct OverlayPlanner {
   private(set) var plans = 0
   /// The refusals of the newest plans, by edit; nil for an allowed one.
   private(set) var outcomes = [Int64: Refusal?]()
+  /// The revision of the mirror below each revision of these plans.
+  private(set) var bases = [Revision: Revision]()
 
   /// The numbers that are read at once.
   private static let page = 500
@@ -151,6 +153,7 @@ struct OverlayPlanner {
     stamp.revision = max(stamp.revision, floor) + 1
     var planned = PlannedEdit(
       number: edit.number, revision: stamp.revision, result: .failure(Self.notPlanned))
+    bases[stamp.revision] = try history.head().revision
     let objects = ObjectReader(connection, layout: layout)
     let reader = OverlayPlanReader(
       objects, HistoryReader(objects: objects), tables, usedNumbers: edit.usedNumbers)

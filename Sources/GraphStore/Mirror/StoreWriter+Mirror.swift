@@ -2,7 +2,7 @@
 import GRDBSQLite
 import GraphModel
 
-/// Writing what a server has committed: nothing is planned, and the images are the server's.
+/// Writes the commits of a server. Nothing is planned, and the images are the server's.
 ///
 /// History keeps the newest commits, so that edits which their author made before them can be compared with them, and
 /// steps can be undone without the server. Revisions that changed nothing visible have no row.
@@ -60,7 +60,7 @@ extension StoreWriter {
     }
   }
 
-  /// The edits between two images: those that the server states, where they fit what the mirror has.
+  /// The edits between two images: the edits that the server states, if they fit the mirror's values.
   private func edits(from before: ObjectImage, to after: ObjectImage, stated: [Edit]) throws -> [Edit] {
     let entity = try invariant(layout.model.entity(after.id.entity), "a mirrored object has an entity of the model")
     return entity.storedProperties.compactMap { property in

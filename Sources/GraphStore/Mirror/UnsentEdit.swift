@@ -8,7 +8,7 @@ package struct UnsentEdit: Sendable {
   /// The save. Objects that it inserts have temporary ids; those of earlier edits have provisional ones.
   package var transaction: Transaction
   package var author: String
-  /// When the edit was made, by the client's clock.
+  /// The time at which the edit was made, by the client's clock.
   package var time: Timestamp
   /// The provisional numbers that earlier edits have used up.
   package var usedNumbers: Int64
@@ -78,16 +78,18 @@ package struct UnsentEdit: Sendable {
 
 extension Change {
   /// The object, and the objects that its edits name.
+  package var namedObjects: [ObjectID] { [id] + edits.flatMap(\.namedObjects) }
+}
+
+extension Edit {
+  /// The objects that the edit names.
   package var namedObjects: [ObjectID] {
-    [id]
-      + edits.flatMap { edit -> [ObjectID] in
-        switch edit.action {
-        case .set(let value): value.objectIDs
-        case .splice: []
-        case .members(let added, let removed): added + removed
-        case .place(let objects, let anchor): if let anchor { objects + [anchor] } else { objects }
-        }
-      }
+    switch action {
+    case .set(let value): value.objectIDs
+    case .splice: []
+    case .members(let added, let removed): added + removed
+    case .place(let objects, let anchor): if let anchor { objects + [anchor] } else { objects }
+    }
   }
 }
 
@@ -96,6 +98,7 @@ package struct PlannedEdit: Sendable {
   package var number: Int64
   /// The revision that its objects have here, above all that the mirror has.
   package var revision: Revision
-  /// The plan, or why the rules do not allow the edit over what the mirror has now. The server decides in any case.
+  /// The plan, or the reason why the rules do not allow the edit on the mirror's present state. The server decides in
+  /// any case.
   package var result: Result<TransactionPlan, Refusal>
 }

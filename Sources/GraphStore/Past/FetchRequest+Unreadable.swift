@@ -25,7 +25,7 @@ extension GraphPredicate {
 }
 
 extension FetchRequest {
-  /// The root entities of the objects, besides those of the result, whose values the result depends on.
+  /// The root entities of further objects whose values the result depends on.
   func relatedRoots(in model: Model) -> Set<EntityNumber> {
     var properties = predicate.reads(in: model)
     for key in sort { properties.formUnion(key.expression.reads(in: model)) }

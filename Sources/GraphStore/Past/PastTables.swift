@@ -5,7 +5,7 @@ import GraphModel
 /// to SQL the objects that `GraphRollback` found.
 ///
 /// For each entity table with changes since the revision
-/// - `_gone.Note` has the rows of the present to hide: those of objects changed or inserted since;
+/// - `_gone.Note` has the rows of the present to hide: rows of objects that were changed or inserted since;
 /// - `_past.Note` has the objects changed or deleted since, as they were then. Existing objects keep their row
 ///   numbers, so that references in untouched rows stay valid; deleted ones get negative numbers, which no present
 ///   row has;
@@ -30,7 +30,7 @@ struct PastTables {
 
   // MARK: - Views
 
-  /// The view of a table of the whole past graph, if the table's own name stands for what a class sees.
+  /// The view of a table of the whole past graph, if the table's own name resolves to the part that a class sees.
   private static func whole(_ name: String) -> String { quoted("_then.\(name)") }
 
   /// Drops the views, so that table names resolve to the present.

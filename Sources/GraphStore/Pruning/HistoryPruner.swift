@@ -58,7 +58,7 @@ struct HistoryPruner {
     return floor
   }
 
-  /// The oldest commits, and what refers to them.
+  /// The oldest commits, and the rows that refer to them.
   private struct Slice {
     /// The newest of the commits; nil if there are none.
     var floor: HistoryFloor?

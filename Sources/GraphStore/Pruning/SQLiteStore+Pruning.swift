@@ -18,9 +18,8 @@ extension SQLiteStore {
     try read { _, history, _ in try PruningPlanner(history: history).plan(policy, now: now, through: ceiling) }
   }
 
-  /// Removes a slice of history; it is on disk when the call returns. Behind a commit log, a power failure may bring it
-  /// back. Only the caller of `commit` may call it,
-  /// between commits.
+  /// Removes a slice of history; it is on disk when the call returns. In a store with a commit log, the slice may
+  /// reappear after a power failure. Only the caller of `commit` may call it, between commits.
   /// - Parameter target: the last revision to remove; the newest commit is always kept.
   /// - Returns: whether there is more to remove.
   public func prune(through target: Revision) throws -> Bool {
@@ -104,7 +103,7 @@ extension SQLiteStore {
           try database.execute(sql: "PRAGMA temp_store = FILE")
           defer { try? database.execute(sql: "PRAGMA temp_store = MEMORY") }
           writer = nil
-          // Any checkpoint behind this statement makes the file smaller.
+          // Each checkpoint after this statement makes the file smaller.
           files.forgetSize()
           try database.execute(sql: "VACUUM")
           _ = try? database.checkpoint(.truncate)

@@ -1,8 +1,8 @@
 // Tests: DamageTests.swift
 import GraphModel
 
-/// The damaged objects and commits that one reader has met. They are added when a read refuses them; a caller that can
-/// do without them recognizes the refusal and continues.
+/// The damaged objects and commits that one reader has found. They are added when a read refuses them; a caller that
+/// can do without them recognizes the refusal and continues.
 struct DamageTracker {
   private var objects = Set<ObjectID>()
   private var commits = Set<Revision>()

@@ -21,7 +21,7 @@ extension ObjectReader {
     }
   }
 
-  /// Returns nil if `read` meets damage that the answer omits; `damageFound` then contains it.
+  /// Returns nil if `read` finds damage that the answer omits; `damageFound` then contains it.
   /// - Parameter isOmitted: false to throw the refusal instead.
   func unlessDamaged<Result>(_ isOmitted: Bool = true, _ read: () throws -> Result) throws -> Result? {
     do {

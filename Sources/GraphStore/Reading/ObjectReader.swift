@@ -19,7 +19,7 @@ package final class ObjectReader: ImageSource {
   private let reporter: DamageReporter?
   /// Set during reads that must not refuse a transaction.
   var skipsVerification = false
-  /// The damage that this reader has met, for an answer that omits it.
+  /// The damage that this reader has found, for an answer that omits it.
   var damageFound = DamageTracker()
   /// The revision of a batch in progress: its rows get their checksums before their unique keys and references.
   var underway: Revision?

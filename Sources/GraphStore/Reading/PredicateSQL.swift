@@ -44,7 +44,7 @@ package struct PredicateSQL {
   /// The names under which tables are read, for a condition in a view, whose own names stand for views; empty for the
   /// tables' own names.
   var sources = [String: String]()
-  /// The row to test, then those of the enclosing subqueries.
+  /// The row to test, then the rows of the enclosing subqueries.
   var scopes: [Scope]
   private var aliases = 0
   /// The number of enclosing views of two halves. SQLite expands a join of them half by half, so each doubles its
@@ -75,7 +75,7 @@ package struct PredicateSQL {
   /// The name under which a table is read.
   func source(_ table: String) -> String { sources[table, default: quoted(table)] }
 
-  /// The condition that a foreign key refers to nothing that the statement sees.
+  /// The condition that a foreign key refers to no row that the statement sees.
   func isMissing(_ reference: String, _ column: EntityTable.Column) -> String {
     guard isReduced, let destination = column.references else { return "\(reference) IS NULL" }
     return "(\(reference) IS NULL OR NOT EXISTS (SELECT 1 FROM \(source(destination)) WHERE _row = \(reference)))"

@@ -7,8 +7,8 @@ import struct GraphModel.FetchRequest
 
 /// Logs queries that scan large tables, and the index that would help.
 ///
-/// Each shape is logged once: the condition without constants, and the order. Queries are those of fetches and of
-/// batches that select objects.
+/// Each shape is logged once: the condition without constants, and the order. The queries are fetches, and batches that
+/// select objects.
 struct ScanReporter: Sendable {
   enum Purpose: String {
     case fetch = "a fetch"

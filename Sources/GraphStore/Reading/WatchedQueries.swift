@@ -5,7 +5,7 @@ import Synchronization
 /// The live queries with key paths. The hub changes them from any thread; the writer applies the changes on its own.
 final class WatchedQueries: Sendable {
   private enum Change {
-    case insert(LiveQuery, UInt64)
+    case insert(LiveQuery, UInt64, Visibility?)
     case remove(UInt64)
     case recordReferences(Bool)
   }
@@ -13,12 +13,14 @@ final class WatchedQueries: Sendable {
   /// The changes that the next batch applies.
   private let changes = Mutex<[Change]>([])
 
-  func insert(_ query: LiveQuery, number: UInt64) { changes.withLock { $0.append(.insert(query, number)) } }
+  func insert(_ query: LiveQuery, number: UInt64, seenBy visibility: Visibility?) {
+    changes.withLock { $0.append(.insert(query, number, visibility)) }
+  }
 
   func remove(_ number: UInt64) {
     changes.withLock { pending in
       // An insertion that the writer has not applied yet is simply withdrawn.
-      let inserted = pending.lastIndex { if case .insert(_, number) = $0 { true } else { false } }
+      let inserted = pending.lastIndex { if case .insert(_, number, _) = $0 { true } else { false } }
       if let inserted { pending.remove(at: inserted) } else { pending.append(.remove(number)) }
     }
   }
@@ -34,7 +36,8 @@ final class WatchedQueries: Sendable {
     }
     for change in pending {
       switch change {
-      case .insert(let query, let number): related.insert(query, number: number)
+      case .insert(let query, let number, let visibility):
+        related.insert(query, number: number, seenBy: visibility)
       case .remove(let number): related.remove(number)
       case .recordReferences(let isWanted): related.recordsReferences = isWanted
       }

@@ -148,9 +148,9 @@ struct ObjectReversal {
     for index in properties.values.indices { properties.values[index].receiveGap(change) }
   }
 
-  /// The edits that restore the properties of `image`, and the conflicts of those that stay.
+  /// The edits that restore the properties of `image`, and conflicts for the properties that stay.
   ///
-  /// The image is that of an update or a revival.
+  /// The image is from an update or a revival.
   func edits(
     of image: ObjectImage, model: Model, obstacle: (Property, Value) throws -> Conflict?
   ) throws -> (edits: [Edit], skipped: [Conflict]) {

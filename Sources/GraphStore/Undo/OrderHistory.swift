@@ -1,13 +1,13 @@
 // Tests: UndoOrderTests.swift, UndoOrderPastOthersTests.swift
 import GraphModel
 
-/// The changes of positions in one ordered relationship since a step began, newest first. It holds what a walk through
-/// the commits found, and reads nothing itself.
+/// The changes of positions in one ordered relationship since a step began, newest first. It has the results of a walk
+/// through the commits, and does not read history itself.
 ///
-/// They determine the positions to which members return. A member returns to directly behind the nearest member that
-/// was before it then, and that has not moved since or returns there itself. "Then" is the state before the step's
-/// first commit that touched the member. Numbers are compared only within one such state, so later respacing has no
-/// effect.
+/// They determine the positions to which members return. A member returns to the place directly after the nearest
+/// member that was before it at that time and has not moved since, or that returns as well. "Then" is the state before
+/// the step's first commit that touched the member. Numbers are compared only within one such state, so later respacing
+/// has no effect.
 struct OrderHistory {
   /// The change of one member's position by one commit.
   struct PositionChange {
@@ -40,7 +40,7 @@ struct OrderHistory {
   ///     other commit has moved it since, or if its to-one is restored.
   ///   - isHere: whether any other object will be a member.
   ///   - nearest: returns the nearest member before a place that stays and is not to be skipped.
-  /// - Returns: rows of members, each behind a member that stays; nil for the beginning.
+  /// - Returns: rows of members, each after a member that stays; nil for the beginning.
   func rows(
     of wanted: [ObjectID: Bool], isHere: (ObjectID) throws -> Bool, nearest: NearestLookup
   ) rethrows -> [(anchor: ObjectID?, members: [ObjectID])] {
@@ -128,11 +128,11 @@ struct OrderHistory {
         if rest[pair] == 0 { open[id, default: 0] -= 1 }
       }
       assert(open[id, default: 0] >= 0)
-      // A member stands at its place only while no other commit, and no half of a cancelled pair, has moved it since.
+      // A member is in place only if no other commit, and no half of a cancelled pair, has moved it since.
       guard here.contains(id), !isOther.contains(id), open[id, default: 0] == 0, let place = place(of: id) else {
         return
       }
-      // A member that returns stands only before the step.
+      // A member that returns is in place only before the step.
       if let begun = since[id], begun < event.revision { return }
       standing.insert(place)
     }
@@ -155,7 +155,7 @@ struct OrderHistory {
     }
   }
 
-  /// Members in rows, each behind one that stays.
+  /// Members in rows, each after one that stays.
   private struct MemberRuns {
     private var next = [ObjectID?: ObjectID]()
     private var members = Set<ObjectID>()
@@ -173,7 +173,7 @@ struct OrderHistory {
     var all: [(anchor: ObjectID?, members: [ObjectID])] {
       var (rows, seen) = ([(anchor: ObjectID?, members: [ObjectID])](), Set<ObjectID?>())
       for anchor in anchors {
-        // Members behind a returning one are in its row.
+        // Members after a returning one are in its row.
         if let anchor, members.contains(anchor) { continue }
         guard seen.insert(anchor).inserted else { continue }
         var (row, last) = ([ObjectID](), anchor)

@@ -68,8 +68,8 @@ extension PropertyReversal {
     return outcomes
   }
 
-  /// The edits that reverse changes of an ordered list. Added members are removed; removed and moved ones return to
-  /// directly behind the nearest member that was before them and still exists. Locked members stay.
+  /// The edits that reverse changes of an ordered list. Added members are removed; removed and moved ones return to the
+  /// place directly after the nearest member that was before them and still exists. Locked members stay.
   /// - Returns: the edits, and the resulting list.
   private static func edits(
     _ property: PropertyNumber, back lists: [List], from value: [ObjectID], canReturn: (ObjectID) throws -> Bool

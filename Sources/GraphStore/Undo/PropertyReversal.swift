@@ -12,7 +12,7 @@ struct PropertyReversal {
     case splices([TextSplice])
     /// Restores `old` if the property has the value that the step set.
     case set(old: Value, gave: Value)
-    /// Members to add (true) or to remove (false). For locked members, what the step alone would require.
+    /// Members to add (true) or to remove (false). `locked` has the entries of locked members, which are not applied.
     case members([ObjectID: Bool], locked: [ObjectID: Bool])
     /// An ordered list before and after each edit, oldest first. Changes by others in between stay.
     case lists([List])
@@ -38,11 +38,11 @@ struct PropertyReversal {
     case cancelled
     /// Another step of the same author.
     case own
-    /// Another author: the present value is theirs, whichever it is.
+    /// Another author. The present value counts as theirs, even if it is equal.
     case other
   }
 
-  /// Two commits that cancel each other: the older one was received, the newer one is still to come.
+  /// Two commits that cancel each other. The older one was received, the newer one was not.
   private struct CancellingCommits {
     let pair: Revision
     let before: PropertyReversal
@@ -100,7 +100,7 @@ struct PropertyReversal {
     case .members(let added, let removed):
       var (members, locked) = ([ObjectID: Bool](), [ObjectID: Bool]())
       if case .members(let earlier, let theirs) = method { (members, locked) = (earlier, theirs) }
-      // The first edit of a member decides: it has the state before the step, or the one that another author left.
+      // The first edit of a member decides: it has the state before the step, or the state that another author left.
       for id in added where members[id] == nil { members[id] = false }
       for id in removed where members[id] == nil { members[id] = true }
       method = .members(members, locked: locked)
@@ -208,8 +208,8 @@ struct PropertyReversal {
 
   /// The members of a list that an edit added, removed or moved.
   ///
-  /// A list does not record its moves. The fewest ones that lead to the new order count: of two neighbors that
-  /// changed places, one.
+  /// A list does not record its moves. The moves are the smallest set that leads to the new order: if two neighbors
+  /// changed places, one of them has moved.
   private static func touched(from old: [ObjectID], to new: [ObjectID]) -> [ObjectID] {
     let before = Set(old)
     let moved = ListReorderer.runs(from: old, to: new).flatMap(\.objects).filter(before.contains)
@@ -239,7 +239,7 @@ struct PropertyReversal {
     }
   }
 
-  /// Receives a move by another step; even with an equal number the position is theirs.
+  /// Receives a move by another step. The position is from that step, even if it is equal.
   mutating func receiveMove(of change: PastChange) {
     cover(change, from: .other)
   }
@@ -271,7 +271,7 @@ struct PropertyReversal {
     }
     method = .none
     composed = []
-    // A cancelled change explains nothing; the change before it does.
+    // A cancelled change is not the reason; the change before it is.
     if origin != .cancelled || other == nil { other = change }
     if origin == .other { resolve(nil) }
   }

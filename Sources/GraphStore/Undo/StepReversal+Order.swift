@@ -4,8 +4,8 @@ import GraphModel
 /// Restores the positions of members that a step moved, in relationships whose members store their positions.
 ///
 /// Members that others have added or moved since stay: only the step's own objects return, never the complete list.
-/// `OrderHistory` determines the member behind which each one returns. Usually its old number is that position, and is
-/// used. If other members are in between by now, or numbers were respaced, the member is placed.
+/// `OrderHistory` determines the member after which each one is placed. Usually its old number is that position, and is
+/// used. If other members are in between now, or numbers were respaced, the member gets a new position.
 extension StepReversal {
   /// The list of one object's members, with the attribute for their positions.
   private struct ListKey: Hashable {
@@ -28,7 +28,7 @@ extension StepReversal {
   private static let reach: Revision = 10_000
   private static let maximumMoves = 200_000
 
-  /// Removes from `edits` the numbers that mean other positions by now, and returns the changes that replace them.
+  /// Removes from `edits` the numbers that now mean other positions, and returns the changes that replace them.
   mutating func restorePositions() throws -> [Change] {
     var (lists, keys) = ([ListKey: RestoredMembers](), [ListKey]())
     for object in order where !deleted.contains(object.id) {

@@ -130,7 +130,8 @@ struct UndoStacks {
   func cancelled(of author: String, after base: Revision) throws -> [Revision: Revision] {
     guard let number = try CommitAuthors(connection).number(of: author) else { return [:] }
     var cancelled = [Revision: Revision]()
-    /// Undos without their counterpart so far: the newest redo of the step, or the step itself.
+    /// The undos whose counterpart was not found yet. The counterpart is the newest redo of the step, or the step
+    /// itself.
     var undos = [Revision: Revision]()
     var runs = [UniqueID: Run]()
     let head = try history.head().revision

@@ -18,7 +18,7 @@ struct VisibleHistory {
 
   // MARK: - Commits
 
-  /// The commit as the class sees it; nil if it sees none of its changes. Of a commit in parts only the entities are
+  /// The commit as the class sees it; nil if no change of it is visible. For a commit in parts, only the entities are
   /// shown. Call it for newer commits first.
   func reduced(_ record: CommitRecord) throws -> CommitRecord? {
     var record = record

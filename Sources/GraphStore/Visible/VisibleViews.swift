@@ -15,7 +15,7 @@ struct VisibleViews {
   let connection: Connection
   let layout: StoreLayout
   let visibility: Visibility
-  /// The tables and views of the whole graph, by the name of a table, as far as they are not those of the present.
+  /// The tables and views of the whole graph that differ from the present ones, by the name of a table.
   var sources = [String: String]()
 
   private static let scopes = "temp._scopes"

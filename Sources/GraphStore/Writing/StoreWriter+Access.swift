@@ -1,8 +1,9 @@
 // Tests: WriteAccessTests.swift
 import GraphModel
 
-/// The judges of requests, and what they keep out of the answers. An undo and a restore are planned from history, with
-/// objects and conflicts that the principal may not see; the planner judges the resulting transaction like any other.
+/// The access judges of requests, and the values that they remove from the answers. An undo and a restore are planned
+/// from history, with objects and conflicts that the principal may not see; the planner judges the resulting
+/// transaction like any other.
 extension StoreWriter {
   /// The judge of a request; nil without rights.
   func judge(for rights: Rights?) -> AccessJudge? {
@@ -33,7 +34,7 @@ extension StoreWriter {
     return .committed(committed)
   }
 
-  /// The conflicts without what the principal can't see.
+  /// The conflicts without values that the principal can't see.
   func visible(_ conflicts: [Conflict], to judge: AccessJudge?) throws -> [Conflict] {
     guard let judge else { return conflicts }
     return try judge.withoutInvisible(conflicts, reader: PlanReader(writer: self))
@@ -49,7 +50,7 @@ extension StoreWriter {
     }
   }
 
-  /// Refuses to restore an object that the principal can't see, in the words for one that never existed.
+  /// Refuses to restore an object that the principal can't see, with the message for an object that never existed.
   func refuseInvisible(_ request: RestoreRequest, _ judge: AccessJudge?) throws {
     switch request.scope {
     case .everything: break

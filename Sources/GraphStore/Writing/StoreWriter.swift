@@ -193,9 +193,9 @@ final class StoreWriter {
     var judge: AccessJudge?
     var undoes: Revision?
     var redoes: Revision?
-    /// Whether it restores a past state, which is no undo.
+    /// Whether the write restores a past state, which is not an undo.
     var isRestore = false
-    /// Whether it is a batch, selected by a predicate or given as rows; without changes it makes no commit.
+    /// Whether the write is a batch, selected by a predicate or given as rows. A batch without changes makes no commit.
     var isBatch = false
     /// The conflicts of an undo or a restore.
     var skipped = [Conflict]()
@@ -358,7 +358,7 @@ final class StoreWriter {
     return commit
   }
 
-  /// Writes the row of a commit, and what follows from it: new names, and whether the clock went back.
+  /// Writes the row of a commit, and its consequences: new names, and whether the clock went back.
   func insert(_ entry: LogEntry.Commit) throws {
     let (commit, fingerprint) = (entry.row, entry.fingerprint)
     let author = try interned.number(ofAuthor: commit.author, name: entry.authorName, names, connection)

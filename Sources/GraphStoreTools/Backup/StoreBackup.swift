@@ -14,9 +14,10 @@ import GraphStore
 
 /// `stickiesd backup`: writes the complete store at one revision into one file, with or without a running daemon.
 ///
-/// The backup reads the store's files itself, like any WAL reader: it needs no daemon, trusts none, and delays none. It
-/// contains every commit that was acknowledged before it began, also those that only the commit log has.
-/// The file gets its name only after it has been written, synced and checked; until then its name ends in `.partial`.
+/// The backup reads the store's files directly, like any reader of a WAL: it needs no daemon, does not depend on one,
+/// and does not delay one. It contains every commit that was acknowledged before it began, including those that are
+/// only in the commit log. The file gets its name only after it has been written, synced and checked; until then its
+/// name ends in `.partial`.
 public enum StoreBackup {
   /// The progress of a backup.
   public enum Progress: Sendable, Equatable {
@@ -46,7 +47,7 @@ public enum StoreBackup {
       nanosleep(&time, nil)
     }
 
-    /// Creates a pace without a rate limit.
+    /// Creates a rate without a limit.
     public init() {}
   }
 
@@ -121,7 +122,7 @@ public enum StoreBackup {
   /// The path of an incomplete backup into `file`.
   public static func draft(of file: String) -> String { StoreFiles.real(file) + ".partial" }
 
-  /// The destination of a backup, with its identity as of the beginning. Names may change during the copy.
+  /// The destination of a backup, with its identity at the beginning, because names may change during the copy.
   private struct Target {
     let file: String
     private let present: FileIdentity?
@@ -133,7 +134,7 @@ public enum StoreBackup {
       (present, folderIdentity) = (FileIdentity(of: file), FileIdentity(of: folder))
     }
 
-    /// Checks that the file and the folder are those that were checked at the beginning.
+    /// Checks that the file and the folder are the same as at the beginning.
     func verify() throws {
       try StoreCopy.refuseMoved(folder, folderIdentity)
       try StoreCopy.refuseMoved(file, present)
@@ -209,8 +210,8 @@ public enum StoreBackup {
     }
   }
 
-  /// Finishes a restore that was decided, so that the backup contains the restored store. Without a running daemon,
-  /// which does this at its start, the backup has to do it.
+  /// Completes a pending restore, so that the backup contains the restored store. A daemon does this at its start;
+  /// without a running daemon, the backup has to do it.
   private static func finishRestore(in directory: String) throws {
     guard PendingRestore.exists(in: directory) else { return }
     let path = directory + "/" + StoreFiles.name
@@ -225,7 +226,7 @@ public enum StoreBackup {
   /// Brings the store up to date with its commit log, and checks the WAL for lost commits before SQLite opens it,
   /// unless a daemon is running. A daemon does both at its start.
   private static func prepareUnlessServed(_ path: String, directory: String) throws {
-    // No daemon serves the store there, and no lock can be taken.
+    // On a read-only medium no daemon serves the store, and no lock can be acquired.
     if ReadOnlyMedium.holds(path) { return try WriteAheadLogFile.refuseLoss(beside: path) }
     do {
       let lock = try LogRecovery.lock(directory)

@@ -6,8 +6,8 @@ import GraphStore
 
 /// The commits that only the commit log of the source has.
 ///
-/// A daemon acknowledges a commit when it is in the log, and commits it in SQLite later. So the copy is that of a
-/// snapshot of SQLite at revision R, with the log's entries after R. They are read at once after the snapshot has
+/// A daemon acknowledges a commit when it is in the log, and commits it in SQLite later. The copy therefore consists of
+/// a snapshot of SQLite at revision R and the log's entries after R. They are read at once after the snapshot has
 /// begun: afterwards the daemon commits them in SQLite and reuses their segments.
 extension StoreCopy {
   /// The number of snapshots before the failure of the log is reported. `LogReader.attempt` argues that another attempt
@@ -42,8 +42,8 @@ extension StoreCopy {
     throw try invariant(lastFailure, "an attempt without a result has failed")
   }
 
-  /// - Throws: `StoreFailure(.readOnly)` for a store that needs its log on a read-only file system: the next start,
-  ///   which syncs the newest commits, has not happened.
+  /// - Throws: `StoreFailure(.readOnly)` for a store on a read-only file system that needs its log. The next start
+  ///   syncs the newest commits, and can't write there.
   private func needsLog(_ database: Database) throws -> Bool {
     guard try LogMark.isSet(database) else { return false }
     guard ReadOnlyMedium.holds(source) else { return true }

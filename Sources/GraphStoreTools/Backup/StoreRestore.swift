@@ -16,10 +16,10 @@ import GraphStore
 ///
 /// A store consists of a database and its WAL, and no system call renames two files at once. So the backup is first
 /// copied into the directory and checked. Then one rename decides: it gives the copy a name that marks a restore and
-/// contains its stamp. The next program that opens the directory and finds that name completes the restore, even
-/// after interruptions: it moves the old commit log, the old WAL and then the old database aside, and the new database
-/// takes its place. So one store's database is never opened with the other's logs. The restored store begins a commit
-/// log of its own.
+/// contains its stamp. The next program that opens the directory and finds that name completes the restore, even after
+/// interruptions: it moves the old commit log, the old WAL and then the old database aside, and the new database takes
+/// its place. So one store's database is never opened with the other's logs. The restored store begins a new commit
+/// log.
 ///
 /// The previous store can be restored as it was set aside: its log has the same name with `-log`.
 public enum StoreRestore {

@@ -3,7 +3,7 @@ import GRDBSQLite
 import GraphModel
 import GraphStore
 
-/// The check of the commits by themselves: the floor, the fingerprints, the outcomes, and the values that lost.
+/// Checks the commits without the objects: the floor, the fingerprints, the outcomes, and the values that lost.
 struct CommitChainChecker {
   private let store: CheckedStore
   private let connection: Connection

@@ -3,10 +3,11 @@ import GraphLog
 import GraphModel
 import GraphStore
 
-/// The check of the commit log of a store whose newest commits may be there only. It reads the log and applies nothing.
+/// Checks the commit log of a store. The log may have newer commits than the store; the check reads them and does not
+/// apply them.
 ///
-/// The log must be that of the store and of its past, and its commits above the store's newest one must follow that
-/// one: each fingerprint covers the one before it. The log's own checksums cover the bytes of each entry.
+/// The log must belong to the store and to its past, and the newer commits must follow the store's newest one: each
+/// fingerprint covers the one before it. The log's own checksums cover the bytes of each entry.
 struct CommitLogChecker {
   private let store: CheckedStore
   private let folder: String
@@ -53,7 +54,7 @@ struct CommitLogChecker {
     }
   }
 
-  /// The commits of the log are those of another store then, and are not counted.
+  /// The commits of the log then belong to another store, and are not counted.
   private func otherPast(_ cause: String) -> StoreFailure {
     StoreFailure(
       .corrupt, "the log \(folder) belongs to another past of the store", cause: cause,

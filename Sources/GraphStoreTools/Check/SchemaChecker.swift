@@ -34,8 +34,8 @@ struct SchemaChecker {
 
   /// Compares the statements that created the tables with those that the stored models produce.
   func checkSchema() throws {
-    // Usually there is one model, with exactly the source of the given one. By bytes: canonically equivalent sources
-    // have different defaults.
+    // Usually there is one model, with exactly the source of the given one. Sources are compared by bytes, because
+    // canonically equivalent ones can have different defaults.
     let models = try String.fetchAll(database, sql: "SELECT source FROM _model ORDER BY number").compactMap { source in
       UTF8Comparison.equal(source, model.source) ? model : try? Model(parsing: source.utf8)
     }

@@ -6,7 +6,7 @@ import GraphStore
 /// One check of a store over one connection: the steps in order.
 struct StoreChecker {
   private let store: CheckedStore
-  /// Why the store's model versions can't be read; nil if they were read.
+  /// The reason why the store's model versions can't be read; nil if they were read.
   private let versionsFailure: (any Error)?
   /// The number of past objects in memory.
   private let heldObjects: Int

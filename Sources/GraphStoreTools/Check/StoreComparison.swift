@@ -25,7 +25,7 @@ package enum StoreComparison {
     return differences
   }
 
-  /// Makes a copy of a store's files a store of its own, which has no commit log.
+  /// Turns a copy of a store's files into a separate store without a commit log.
   package static func makeIndependent(_ directory: String) throws {
     let queue = try DatabaseQueue(path: directory + "/" + StoreFiles.name)
     try queue.inDatabase { try LogMark.clear($0) }

@@ -7,10 +7,10 @@ import GraphStore
 
 /// `stickiesd migrate`: migrates a store of an older model version to the newest.
 ///
-/// Commits that only the commit log has are applied first. The plan depends on the models alone. Then a copy of the
-/// store is made beside it and verified like `check` does, and the migration runs in one SQLite transaction. So after
-/// any interruption the store has either the old or the new version, and the migration can be repeated or is
-/// complete.
+/// First, commits that are only in the commit log are applied. The plan depends only on the models. Then the store is
+/// copied to a file beside it, the copy is verified as by `check`, and the migration runs in one SQLite transaction.
+/// After an interruption, the store therefore has either the old version, and the migration can be repeated, or the new
+/// one.
 public struct StoreMigration: Sendable {
   /// The settings of a migration.
   public struct Options: Sendable {
@@ -90,8 +90,8 @@ public struct StoreMigration: Sendable {
           try lock.verify()
           try perform(isKept ? plans : rechecked(plans), on: path, &report)
         } catch {
-          // The store is unchanged, so the copy is not needed. But if the disk has failed, the copy may be the better
-          // one.
+          // The store is unchanged, so the copy is not needed. After a failure of the disk, the copy is kept, because
+          // the store may be damaged.
           let isOfTheDisk =
             if let failure = error as? DatabaseError { failure.resultCode != .SQLITE_FULL } else { false }
           if let backup = report.backup, !isOfTheDisk { unlink(backup) }
@@ -137,8 +137,8 @@ public struct StoreMigration: Sendable {
 
   /// The plans for objects that may violate the store's own version.
   ///
-  /// The store may have been served with another text of the same hash, which restricts less. So the first step
-  /// checks all rules of its version.
+  /// The store may have been served with another model file of the same hash and with fewer restrictions, so the first
+  /// step checks all rules of its version.
   private func rechecked(_ plans: [MigrationPlan]) -> [MigrationPlan] {
     plans.prefix(1).map { $0.checkingAllRules() } + plans.dropFirst()
   }
@@ -159,7 +159,8 @@ public struct StoreMigration: Sendable {
     return "\(path).version-\(kept.version).\(time).backup"
   }
 
-  /// - Returns: whether all objects satisfy the version's rules. Those that do not are as their commits wrote them.
+  /// - Returns: whether all objects satisfy the version's rules. Objects that do not satisfy them are unchanged since
+  ///   their commits.
   private func makeVerifiedCopy(of kept: Model, at copy: String) throws -> Bool {
     var isKept = true
     try options.progress("copying the store", 0)

@@ -1,7 +1,7 @@
 import GraphModel
 
-/// The saved links of a note, as paragraphs behind its text: title, address and description, each once, and none that
-/// the text mentions.
+/// The saved links of a note, as paragraphs after its text: title, address and description, each once, without those
+/// that the text mentions.
 ///
 /// The text is compared by bytes, and only as long as that takes little time: a file can hold a large text and a
 /// hundred thousand links. Later links are compared with each other only.

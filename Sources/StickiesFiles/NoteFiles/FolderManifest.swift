@@ -1,11 +1,11 @@
 import GraphModel
 
-/// The list of a folder of notes, stored in the folder: which file belongs to which note, and what it was written
-/// from.
+/// The list of a folder of notes, which is stored in the folder. For each file it has the note, and the state of the
+/// note that the file was written from.
 ///
-/// It includes the texts, because an edit is sent relative to the text that it was made on. The run writes it before a
-/// commit, with the changes to send, and after it, with their outcome, so that the next run can recover from an
-/// interruption.
+/// It includes the texts, because an edit is sent relative to the text on which it was made. A run writes the list
+/// before a commit, with the changes to send, and after the commit, with their outcome, so that the next run can
+/// recover from an interruption.
 public struct FolderManifest: Sendable, Equatable {
   /// The list's name in its folder.
   public static let name = ".stickies.json"

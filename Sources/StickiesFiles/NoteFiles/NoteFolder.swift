@@ -8,9 +8,9 @@ import GraphModel
   import Darwin
 #endif
 
-/// A folder of notes on disk. All access is relative to its open descriptor and by plain names: links are not
-/// followed, and nothing outside is read or written. Files are written atomically, and the folder is locked for one
-/// run at a time.
+/// A folder of notes on disk. All files are opened by plain names relative to the folder's open descriptor. Links are
+/// not followed, so nothing outside the folder is read or written. Files are written atomically, and the folder is
+/// locked for one run at a time.
 public final class NoteFolder {
   /// The folder's path, as given.
   public let path: String
@@ -35,14 +35,14 @@ public final class NoteFolder {
       errno = error
       throw Self.failure(path, "can't be locked")
     }
-    // Once the property is set, `deinit` closes the descriptor, also after a failure.
+    // From here on, `deinit` closes the descriptor, also after a failure.
     self.descriptor = descriptor
-    // Left behind by an interrupted run.
+    // Removes the temporary file of an interrupted run.
     unlinkat(descriptor, Self.temporary, 0)
   }
 
   deinit {
-    // A process that is being spawned still holds the descriptor, and would keep the lock.
+    // Unlocks explicitly: a process that is being spawned may still have the descriptor and would keep the lock.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }

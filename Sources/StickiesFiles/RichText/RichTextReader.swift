@@ -261,8 +261,8 @@ struct RichTextReader {
     let number = try self.number()
     if position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
     if word == "bin" { return try passOver(Self.parameter(number)) }
-    // A substitute never is another `\u`. Any other word counts as one substitute; it applies unless it is a visible
-    // character, so that no end of a line and no change of the font is lost.
+    // A `\u` is never a substitute for a character. Every other control word counts as one substitute, but still has
+    // its effect unless it is a visible character, so that no line end and no change of font is lost.
     if skipping > 0, word != "u" {
       skipping -= 1
       if RichTextControlWords.isVisible(word) { return }
@@ -325,7 +325,7 @@ struct RichTextReader {
     }
   }
 
-  /// Handles `\'` without two hexadecimal digits: it costs one character, not the text.
+  /// Handles `\'` without two hexadecimal digits. Only one character is lost, not the whole text.
   private mutating func incompleteEscape() throws(RichText.ParseError) {
     try endRun()
     guard skipping == 0 else { return skipping -= 1 }

@@ -5,7 +5,7 @@ import TerminalApplication
 /// Quitting: unsent changes are sent first if possible; otherwise the user is asked.
 final class QuitController: BoardPart {
   let services: BoardServices
-  /// How long quitting waits for answers before it asks, in milliseconds.
+  /// The time for which quitting waits for answers before it asks, in milliseconds.
   var maximumDelayMilliseconds: Int64 = 2_000
   /// Called before the last changes are sent: drags end.
   var willFinishChanges: () -> Void = {}

@@ -6,7 +6,7 @@ import TerminalCells
 class StickiesApplication: Application {
   fileprivate var screen: BoardScreen? { delegate as? BoardScreen }
 
-  /// Why the application does not allow changes; nil if it does.
+  /// The reason why the application does not allow changes; nil if it does.
   var readOnlyReason: String? { nil }
 
   override var acceptedEvents: EventMask {

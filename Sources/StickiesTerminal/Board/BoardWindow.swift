@@ -8,8 +8,8 @@ import TerminalCells
 /// which is replaced when the scroll nears its edge; a window of the list of all notes, which also has their number;
 /// and the number of notes beyond each side of the piece. docs/decisions/0025 has the reasons.
 ///
-/// One piece is shown and at most one more is being loaded. The next request waits until that one has arrived, so
-/// that fast scrolling still shows something.
+/// One piece is shown and at most one other is being loaded. The next request waits until that piece has arrived, so
+/// that the screen is updated during fast scrolling, too.
 final class BoardWindow {
   /// Maximum number of notes in a piece, the uppermost ones; the limit of a live query's window.
   static let maximumNotes = 1_000

@@ -146,7 +146,7 @@ extension BulkChangeController {
   }
 
   private func end(_ update: SlicedUpdate, _ result: Result<[Note], Refusal>) {
-    // Changes are queued behind a change of `changeEach`, and not behind tagging.
+    // Changes are queued after a change of `changeEach`, but not after tagging.
     let queued = if let slicedUpdate { slicedUpdate.queued } else { [(Note) -> Void]() }
     endEach(update.token)
     // A refused save has already shown its message.

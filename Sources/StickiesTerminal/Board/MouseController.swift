@@ -267,7 +267,7 @@ final class MouseController: BoardPart {
 }
 
 extension WheelDirection {
-  /// How far one notch of the wheel scrolls the board.
+  /// The distance by which one notch of the wheel scrolls the board.
   var scroll: Point {
     switch self {
     case .up: Point(x: 0, y: -3)

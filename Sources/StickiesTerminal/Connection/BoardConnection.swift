@@ -42,7 +42,7 @@ struct PastContents {
   var color: PaperColor?
   var notes = [PastNote]()
   var links = [PastLink]()
-  /// Why there are no links, if they could not be read.
+  /// The reason why there are no links, if they could not be read.
   var linksAreMissing: Refusal?
   /// The commit of the revision; nil if it was pruned.
   var commit: PastCommit?
@@ -103,6 +103,6 @@ struct BoardConnection {
   /// Opens a text in another program; `done` receives the edited text or the failure. It is called again if the
   /// program saves more after `leaveEditor`.
   var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
-  /// Takes what the open program has saved so far, without waiting for it.
+  /// Takes the text that the open program has saved so far, without waiting for its end.
   var leaveEditor: () -> Void
 }

@@ -3,7 +3,7 @@ import GraphReplica
 import StickiesKit
 
 /// Decides what the user may do on the boards, by its roles and the rules of the model. Commands that the server would
-/// refuse are disabled. The server judges each change anyway, also by what other users change meanwhile.
+/// refuse are disabled. The server checks each change anyway, with the changes that other users have made meanwhile.
 final class BoardRights {
   private let model: Model
   /// The rights of the last connection; nil if the user may do everything.
@@ -31,8 +31,8 @@ final class BoardRights {
     return rights.role(in: board.key)
   }
 
-  /// Why the user may not do this with a note; nil if nothing speaks against it. An insert is that of an object beside
-  /// the note, on its board.
+  /// The reason why the user may not perform an operation on a note; nil if it is allowed. An insert means a new object
+  /// beside the note, on its board.
   func refusal(_ operation: AccessRules.Operation, of note: Note) -> String? {
     // A note that was just made here has no creator yet.
     guard let judge = currentJudge(), !note.isDeleted, !note.id.isTemporary else { return nil }
@@ -45,7 +45,7 @@ final class BoardRights {
     }
   }
 
-  /// Why the user may not make a note on a board; nil if nothing speaks against it.
+  /// The reason why the user may not make a note on a board; nil if it is allowed.
   func refusalOfNewNote(on board: Board) -> String? {
     guard let judge = currentJudge(), !board.isDeleted else { return nil }
     let entity = model.builtIn(Note.self)

@@ -38,7 +38,7 @@ public final class BoardSession {
   private let requests: RequestCenter<BoardRequest, BoardResponse>
   private let batches: NoteBatches
   private let editor: ExternalEditor
-  /// Takes what the external editor has saved so far; nil if none is open.
+  /// Takes the text that the external editor has saved so far; nil if no editor is open.
   private var leaveEditor: (() -> Void)?
   /// Set after the last turn.
   private var isEnding = false

@@ -88,7 +88,7 @@ final class ConnectionMonitor: BoardPart {
     return false
   }
 
-  /// Why changes are not possible; nil if they are.
+  /// The reason why changes are not possible; nil if they are.
   var readOnlyReason: String? {
     if case .closed(let why) = state { return why }
     return (application as? StickiesApplication)?.readOnlyReason

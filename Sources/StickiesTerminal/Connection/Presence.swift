@@ -1,7 +1,7 @@
 import GraphModel
 
 /// The presence of a client: board, cursor and edited note. Encoded as JSON with a version, so that programs of other
-/// versions can ignore what they do not know.
+/// versions can ignore unknown members.
 struct BoardPresence: Hashable {
   /// The version of the format; higher ones are ignored.
   static let version: Int64 = 1

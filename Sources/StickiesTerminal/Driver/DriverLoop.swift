@@ -19,7 +19,7 @@ struct DriverLoop {
   private(set) var isHungUp = false
 
   private var decoder = TerminalDecoder()
-  /// When the decoder's timeout expires, in the clock's milliseconds.
+  /// The time at which the decoder's timeout expires, in the clock's milliseconds.
   private var deadline: Int?
   /// The last drawn grid, for a complete redraw.
   private var last: Grid?
@@ -33,10 +33,10 @@ struct DriverLoop {
   /// Bytes of the signal pipe that were read while waiting for answers.
   private var unhandled: [UInt8] = []
 
-  /// How long a terminal that does not read can delay its restoration, in milliseconds.
+  /// The time by which a terminal that does not read can delay its restoration, in milliseconds.
   private static let maximumDelayMilliseconds: CInt = 200
 
-  /// How long the terminal may take to answer queries, in milliseconds. Leaving earlier waits for the answers,
+  /// The time within which the terminal must answer queries, in milliseconds. Leaving earlier waits for the answers,
   /// because they would otherwise reach the editor or shell that comes next. With a terminal that never answers, this
   /// costs the delay once.
   static let answersMilliseconds = 1_000

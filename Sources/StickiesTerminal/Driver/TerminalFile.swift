@@ -109,7 +109,7 @@ struct TerminalFile: Sendable {
   }
 }
 
-/// Why there is no terminal to draw on.
+/// The reason why there is no terminal to draw on.
 public enum TerminalError: Error, Hashable, CustomStringConvertible {
   /// The file could not be opened, or is not a terminal.
   case notATerminal(path: String, errno: CInt)

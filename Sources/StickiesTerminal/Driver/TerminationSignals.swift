@@ -11,7 +11,7 @@
 /// SIGTERM and SIGHUP do not ask the user, so any further signal means that the program hangs. SIGINT may have asked
 /// the user, who stayed: a later SIGINT asks again, and only one soon after it counts as the second.
 struct TerminationSignals: Hashable {
-  /// How long after a SIGINT the next signal counts as its second, in milliseconds.
+  /// The time after a SIGINT in which the next signal counts as the second one, in milliseconds.
   static let secondMilliseconds = 5_000
 
   private var lastSignal: CInt?

@@ -16,11 +16,11 @@ protocol SaveControllerDelegate: AnyObject {
   func saveControllerDidFinish(_ controller: SaveController)
   /// Called to close the editor without saving, because no save could succeed with its text.
   func saveControllerDiscardsEdit(_ controller: SaveController)
-  /// Called to ask what becomes of a text whose note is deleted.
+  /// Called to ask the user about a text whose note was deleted.
   func saveController(_ controller: SaveController, offers text: String, because sentence: String)
 }
 
-/// Saving: at a limited rate, with all changes in one transaction, and with a reaction to every answer.
+/// Saves changes at a limited rate, all of them in one transaction, and reacts to each answer.
 final class SaveController: BoardPart {
   let services: BoardServices
   /// Changes that the server does not have yet.

@@ -14,7 +14,7 @@ struct SavePacer: Hashable {
   /// Records a change.
   mutating func change() { isWaiting = true }
 
-  /// When to save; nil if nothing has changed, or while a save is unanswered.
+  /// The time of the next save; nil if nothing has changed, or while a save is unanswered.
   var due: Int64? {
     guard isWaiting, inFlight == 0 else { return nil }
     return lastSent.map { $0 + Self.intervalMilliseconds } ?? .min

@@ -15,7 +15,7 @@ final class PastReader {
   private(set) var shown: Revision?
   /// The links of the loaded revision.
   private(set) var lines = [NoteLinkState]()
-  /// Why nothing could be loaded; nil while the first revision is being loaded or after it has arrived.
+  /// The reason why nothing could be loaded; nil while the first revision is being loaded or after it has arrived.
   private(set) var trouble: String?
   /// Called when anything visible has changed.
   var didChange: () -> Void = {}

@@ -266,7 +266,7 @@ final class BoardPages: BoardPart {
     application.setNeedsDisplay()
   }
 
-  /// Closes all boards except those of the two controllers and the one that a scroll is leaving.
+  /// Closes all boards except the boards of the two controllers and a board that is being scrolled away.
   private func closeOtherPages() {
     let places = [pager?.current.page, pager?.next.page].compactMap(\.self)
     let shown = places.compactMap { directory.board(at: $0)?.id }

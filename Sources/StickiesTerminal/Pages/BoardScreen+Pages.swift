@@ -33,7 +33,7 @@ extension BoardScreen: BoardPagesDelegate {
         presence.userPosition.identify(old, as: id)
       }
     }
-    // A field keeps the keys, also behind a question.
+    // A field keeps the keys, also while a question covers it.
     let keyWindow = application.settledKeyWindow
     let isNoteKey = keyWindow == nil || keyWindow is NoteWindow
     if !changes.isEmpty, isNoteKey, let focused = pages.focused { application.makeKey(focused.window) }

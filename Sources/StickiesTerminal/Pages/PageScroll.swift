@@ -9,7 +9,7 @@ struct PageScroll: Hashable {
   static let frameMilliseconds: Int64 = 16
   /// Maximum time by which one frame advances the scroll, in milliseconds.
   static let longestFrame: Int64 = 40
-  /// How far the scroll goes beyond the ends, in pages.
+  /// The distance that the scroll can go beyond the ends, in pages.
   static let overshoot = 0.15
 
   /// The current position, in pages.

@@ -23,7 +23,7 @@ public final class LayoutCache {
     let source: String
     /// The first line.
     let title: TruncatedLine
-    /// The text of the body: the complete text, or what follows the title.
+    /// The text of the body: the complete text, or the text after the title.
     let text: String
     /// The start of the body in `source`, in UTF-8.
     let start: Int

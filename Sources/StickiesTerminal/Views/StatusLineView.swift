@@ -18,7 +18,7 @@ public struct StatusState: Hashable, Sendable {
 
   /// An active filter.
   public struct Filter: Hashable, Sendable {
-    /// The description of what passes.
+    /// The description of the messages that pass.
     public var words: String
     /// The number of hidden notes.
     public var hidden: Int

@@ -195,7 +195,7 @@ struct ThemeColors {
         selected: Style(.standard, on: .standard, .reverse))
     }
     let ink = ink(on: paper)
-    // With 16 colors, none lies between a paper and its ink.
+    // With 16 colors, there is no color between a paper and its ink.
     let strip = depth == .sixteen ? paper : depth.nearest(to: paper.mixed(with: ink, 0.14))
     let stripe = Self.contrast(ink, strip) >= 4.5 ? strip : paper
     let line = depth == .sixteen ? ink : legible(paper.mixed(with: ink, 0.5), on: paper, 2)

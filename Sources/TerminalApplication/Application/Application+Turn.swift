@@ -42,7 +42,7 @@ extension Application {
     return TurnResult(eventCount: sent, grid: grid, wakeTime: wakeTime, exitCode: nil)
   }
 
-  /// Sends the events that are queued now; later ones are behind them in the queue and wait for the next turn.
+  /// Sends the events that are queued now; later ones wait for the next turn.
   private func sendEvents() -> Int {
     var sent = 0
     // This call also queues the due timers.

@@ -40,8 +40,8 @@ open class Application: Responder {
   public internal(set) var windows = [Window]()
   /// The window that receives keys; the one most recently made key.
   public internal(set) weak var keyWindow: Window?
-  /// The time of the current turn, in milliseconds; between turns the clock's time if there is a clock, so that it is
-  /// current however long ago the last turn was.
+  /// The time of the current turn, in milliseconds. Between turns it is the clock's time if there is a clock, so that
+  /// it is always current.
   public var now: Int64 {
     guard !isInTurn, let clock else { return turnTime }
     return max(turnTime, clock())
@@ -55,7 +55,7 @@ open class Application: Responder {
   var queue: EventQueue
   var timers = TimerTable()
   var timerHandlers = [TimerID: () -> Void]()
-  /// Whether something changed that belongs to no window: the set of windows, the screen size, the menu bar.
+  /// Whether a part outside the windows has changed: the set of windows, the screen size, or the menu bar.
   var isScreenStale = true { didSet { if isScreenStale { askForTurn() } } }
   /// The open modal windows, the newest last.
   var modals = [Window]()

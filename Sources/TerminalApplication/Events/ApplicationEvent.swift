@@ -20,11 +20,11 @@ public struct ApplicationEvent: Hashable, Sendable {
     case timer(TimerID)
     /// A signal was received.
     case signal(ApplicationSignal)
-    /// Data arrived over the network; the poster defines the numbers, for example as live queries. Queued ones are
-    /// merged into one event.
+    /// Data arrived over the network. The poster defines the numbers, for example as live queries. Several queued
+    /// events of this kind are merged into one.
     case deltas(Set<UInt64>)
-    /// The connection or the presence of others has changed; the poster keeps the details. Queued ones are merged
-    /// into one.
+    /// The connection or the presence of others has changed; the poster keeps the details. Several queued events of
+    /// this kind are merged into one.
     case connection
   }
 

@@ -1,4 +1,4 @@
-/// The key bindings of an editor: those of desktops, and those of the shell that do not conflict with them.
+/// The key bindings of an editor: the keys of desktops, and keys of the shell that do not conflict with them.
 extension TextEditor {
   /// Returns the command for a key; nil if the editor does not use it. `rows` is the number of visible rows.
   public static func command(for event: KeyEvent, rows: Int = 10) -> TextCommand? {

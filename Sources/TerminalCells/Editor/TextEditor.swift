@@ -1,4 +1,5 @@
-/// A multiline text editor that merges concurrent edits. Commands in, changes out; it draws nothing and has no clock.
+/// A multiline text editor that merges concurrent edits. It receives commands and returns changes; it does not draw and
+/// has no clock.
 ///
 /// The cursor and the anchor of the selection are UTF-8 offsets, always between two grapheme clusters. Edits by
 /// others are merged (`merge`), also into the undo groups: an undo reverts only text that was typed here.

@@ -16,7 +16,7 @@ struct GrantedRoles {
 
   private let lines: [Line]
 
-  /// The number of containers whose names are read, which is that of the lines of text.
+  /// The maximum number of containers whose names are read, and of lines of text.
   private static let maximumLines = 100
 
   /// Reads the names of the containers; nothing for a user who may do everything.
@@ -39,21 +39,22 @@ struct GrantedRoles {
     }
   }
 
-  /// The lines for `status`, each after a line break.
-  var text: String {
+  /// The lines for `status` and `whoami`, each after a line break.
+  /// - Parameter label: the beginning of each line.
+  func text(_ label: String) -> String {
     let shown = lines.prefix(Self.maximumLines).map { line in
       let place =
-        if let container = line.container {
-          "\(container.entity) \(container.title)"
+        if let container = line.container, let scope = line.scope {
+          "\(container.entity) \(container.title) (\(scope))"
         } else if let scope = line.scope {
           scope.description
         } else {
           "everything"
         }
-      return "\nrights         \(line.role) on \(place)"
+      return "\n\(label)\(line.role) on \(place)"
     }
     let more = lines.count - shown.count
-    return shown.joined() + (more > 0 ? "\nrights         and \(more) more" : "")
+    return shown.joined() + (more > 0 ? "\n\(label)and \(more) more" : "")
   }
 
   var json: JSON {

@@ -2,7 +2,7 @@ import GraphClient
 import GraphModel
 import GraphWire
 
-/// How the daemon knows the user of a connection.
+/// The way in which the daemon identifies the user of a connection.
 enum Identity: String {
   /// By a token, of an account or a share link.
   case token

@@ -96,7 +96,7 @@ struct Login: AsyncParsableCommand {
     }
     let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count == 1, let word = words.first, word.utf8.count <= ProtocolLimits.maximumCredentialSize else {
-      throw Refusal(.invalid, "the input is no token, which is one word that begins with stk_")
+      throw Refusal(.invalid, "the input is not a token; a token is one word that begins with stk_")
     }
     return String(word)
   }
@@ -143,16 +143,18 @@ struct Whoami: AsyncParsableCommand {
         preconditionFailure("a command has a connection that was welcomed")
       }
       let identity = Identity(shell.client)
+      let roles = try await GrantedRoles(shell)
       if shell.output.json {
         shell.output.print(
           JSON.object([
             .init("name", .string(welcome.author)), .init("principal", .string(welcome.principal)),
             .init("established", .string(identity.rawValue)),
-            .init("role", .string(welcome.role)), .init("address", .string("\(shell.client.address)")),
+            .init("role", .string(welcome.role)), .init("grants", roles.json),
+            .init("address", .string("\(shell.client.address)")),
           ]))
       } else {
         let reason = "\(identity.sentence), at \(shell.client.address)"
-        shell.output.print("\(welcome.author)\n\(reason)\nrole \(welcome.role)")
+        shell.output.print("\(welcome.author)\n\(reason)\nrole \(welcome.role)\(roles.text("  "))")
       }
     }
   }

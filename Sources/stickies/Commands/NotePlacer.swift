@@ -84,7 +84,7 @@ final class NotePlacer: InsertPlacement {
   }
 
   func place(rows: inout [[Value]], of properties: [Property]) async throws {
-    // The columns that decide where a note goes.
+    // The columns that determine the position of a note.
     let columns = properties.enumerated().filter { column in
       [NoteProperties.board, NoteProperties.width, NoteProperties.height].contains {
         $0.number == column.element.number

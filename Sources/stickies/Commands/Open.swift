@@ -51,7 +51,7 @@ struct Open: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    limitAllocatorArenas()
+    configureAllocator()
     try await options.withShell(reconnects: true) { shell in
       guard isatty(0) == 1, isatty(1) == 1 else {
         throw ValidationError("open draws a screen: standard input and output must be a terminal")

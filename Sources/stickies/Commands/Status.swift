@@ -61,7 +61,7 @@ struct Status: AsyncParsableCommand {
     server         \(status.server) (process \(status.process)) at \(client.address)
     transport      \(TransportDescription.text(client))
     user           \(client.author) (\(role(client)))
-    identity       \(Identity(client).sentence)\(roles.text)
+    identity       \(Identity(client).sentence)\(roles.text("rights         "))
     data           \(status.location)
     \(status.web.isEmpty ? "" : "web board      \(status.web)\n")\
     \(sizes(status))\

@@ -109,7 +109,7 @@ struct ServerAddressChoice {
       return "\(noAnswer): with port 0 stickiesd chooses a port; use the address that it printed"
     }
     if case .unix(let path) = address, isOtherFile(path) {
-      return "\(noAnswer): \(path) is no socket; give another address"
+      return "\(noAnswer): \(path) is not a socket; give another address"
     }
     if case .tcp(let host, _) = address.tcp, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
       return "\(noAnswer): there is no host \(host.excerpt); check the name in --server or STICKIES_SERVER"

@@ -11,7 +11,8 @@ struct FolderSyncResult {
   var deleted = 0
   var written = NoteFolder.WriteCounts()
   var conflicts = [FolderChanges.Conflict]()
-  /// Files whose edits were merged with the present note, because its history since was pruned.
+  /// Files whose edits were merged with the present note, because the history since the file was written has been
+  /// pruned.
   var compared = [String]()
   /// Deleted files whose notes still exist.
   var missing = [String]()
@@ -35,7 +36,7 @@ struct FolderSync {
 
   // MARK: - Export
 
-  /// Writes a board's notes. On the first export the folder must contain no notes of its own.
+  /// Writes a board's notes. Before the first export, the folder must not contain notes.
   func export(_ board: UniqueID) async throws -> FolderSyncResult {
     var list: FolderManifest
     if let known = try folder.list() {
@@ -197,7 +198,8 @@ struct FolderSync {
 
   // MARK: - Interrupted runs
 
-  /// Checks that the folder was written from this store, and that the store still has that past.
+  /// Checks that the folder was written from this store, and that the store still has the state from which it was
+  /// written.
   private func verify(_ list: FolderManifest) async throws {
     let advice = "export into another folder, and copy your edits there by hand"
     let status = try await shell.client.status()
@@ -210,9 +212,9 @@ struct FolderSync {
     guard revision <= head.revision else {
       throw Refusal(.denied, "the store is at revision \(head.revision), \(folder.path) is at \(revision); \(advice)")
     }
-    // The commit was pruned, so that the past can't be compared; differences are merged with the present state.
+    // The commit was pruned, so it can't be compared. Differences are merged with the present state.
     guard revision > status.oldest else { return }
-    // A damaged commit proves nothing.
+    // A damaged commit can't be compared either.
     let commit = try await shell.client.readableLog(
       LogRequest(after: revision - 1, limit: 1, through: revision, changes: 0)
     ).commits.first

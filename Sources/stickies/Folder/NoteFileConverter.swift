@@ -13,7 +13,7 @@ struct NoteFileConverter {
   /// The damaged tags. A note with one of them can't be read.
   private let tagDamage: DamageNotice
 
-  /// Notes, and those that exist and can't be read.
+  /// Notes, and the ids of notes that exist but can't be read.
   struct ReadNotes {
     var notes = [NoteSnapshot]()
     var unreadable = Set<UniqueID>()
@@ -21,7 +21,7 @@ struct NoteFileConverter {
     var damage = DamageNotice()
   }
 
-  /// Reads the tags: notes refer to them by id, files by name.
+  /// Reads the tags, because notes refer to tags by id, and files by name.
   init(_ shell: CommandContext) async throws {
     self.shell = shell
     let name = TagProperties.name
@@ -51,7 +51,8 @@ struct NoteFileConverter {
         let images = try await shell.images(of: NoteProperties.entity, where: .identifiers(part))
         add((images, DamageNotice()), to: &found)
       } catch let refusal as Refusal where refusal.code == .unavailable {
-        // A fetch that names objects is refused if one of them is damaged. A fetch of all notes names the damaged ones.
+        // A fetch by ids is refused if one of the objects is damaged. A fetch of all notes reports the damaged ones
+        // instead.
         let wanted = Set(part)
         var (images, damage) = try await shell.readableImages(of: NoteProperties.entity)
         images.removeAll { !wanted.contains($0.id) }
@@ -89,7 +90,7 @@ struct NoteFileConverter {
     return found
   }
 
-  /// The property that a field of a file has the value of.
+  /// The property for a field of a file.
   private static func property(_ field: NoteField) -> Property {
     guard let property = NoteProperties.entity.property(named: field.rawValue) else {
       preconditionFailure("the built-in model has no Note.\(field.rawValue)")

@@ -19,7 +19,7 @@ struct ImportFile {
     ImportFile(name: name).isArchive ? "this is an archive; \(advice)" : nil
   }
 
-  /// Why a file can't be imported, for common kinds of files; nil for others.
+  /// The reason why a file can't be imported, for common kinds of files; nil for others.
   static func reason(against bytes: [UInt8]) -> String? {
     func begins(_ start: [UInt8]) -> Bool { bytes.starts(with: start) }
     if begins([0x50, 0x4B, 0x03, 0x04]) || begins([0x50, 0x4B, 0x05, 0x06]) {

@@ -50,7 +50,7 @@ enum ImportReader {
     if isEmpty { batch.skip(path, emptyFolderReason(path, names)) }
   }
 
-  /// Why an existing path can't be read; nil if it does not exist.
+  /// The reason why an existing path can't be read; nil if it does not exist.
   private static func unreachable(_ path: String) -> String? {
     guard access(path, R_OK) != 0 else { return nil }
     switch errno {
@@ -60,7 +60,7 @@ enum ImportReader {
     }
   }
 
-  /// Why a path can't be read, or `other` if the system gives no reason.
+  /// The reason why a path can't be read, or `other` if the system gives no reason.
   private static func unreachable(_ path: String, otherwise other: String) -> String {
     if let reason = unreachable(path) { reason } else { other }
   }

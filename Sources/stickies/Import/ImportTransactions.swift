@@ -1,7 +1,7 @@
 import GraphModel
 
-/// An import's changes, split into transactions of limited size. Their order is kept, so that references follow what
-/// they refer to.
+/// An import's changes, split into transactions of limited size. Their order is kept, so that references follow the
+/// objects that they refer to.
 struct ImportTransactions: Sequence {
   private var parts = [[Change]]()
 

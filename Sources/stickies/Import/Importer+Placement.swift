@@ -3,7 +3,7 @@ import StickiesFiles
 import StickiesKit
 
 extension Importer {
-  /// The notes, with positions for those that the file gives none. These are beside the notes of their board, both
+  /// The notes, with positions for notes without one in the file. These are beside the notes of their board, both
   /// stored and imported ones.
   func placed(_ notes: [ImportBatch.Note], _ batch: ImportBatch) async throws -> [ImportBatch.Note] {
     // Keyed by the bytes of the boards' names.

@@ -27,8 +27,8 @@ struct Importer {
     return result
   }
 
-  /// The notes without those whose origin an earlier note of the batch has. Another note of that origin is the same
-  /// note if its contents are, as in two copies of a file; otherwise it is skipped and reported.
+  /// The notes without duplicates of an origin. A later note with the same origin and equal contents, as in two copies
+  /// of a file, is dropped; one with other contents is skipped and reported.
   private func firsts(of notes: [ImportBatch.Note], _ result: inout ImportResult) -> [ImportBatch.Note] {
     var places = [ByteKey: Int]()
     var firsts = [ImportBatch.Note]()

@@ -10,8 +10,8 @@ import StickiesModel
 
 /// The connection of a command that has a replica: to the daemon if it answers, otherwise to this computer's copy.
 ///
-/// With the daemon, the command first sends what was not sent, and receives what others have committed, so that it
-/// works on the newest state. While sync is off it uses the copy, also if the daemon could be reached.
+/// With the daemon, the command first sends the unsent edits and receives the commits of others, so that it works on
+/// the newest state. While sync is off it uses the copy, also if the daemon could be reached.
 @MainActor
 enum OfflineConnection {
   /// The replica of the daemon at an address, by default the user's own.
@@ -48,7 +48,7 @@ enum OfflineConnection {
       let report = try await replica.synchronize { try await connection(address, security, $0) }
       if report.parked > 0 { message(parkedSentence(report.parked)) }
     } catch let refusal as Refusal {
-      // The command itself works with the daemon in any case.
+      // The command itself always works with the daemon.
       if refusal.code != .conflict { message("sync failed: \(refusal.message)") }
     }
     return client

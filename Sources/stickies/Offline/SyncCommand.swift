@@ -54,7 +54,7 @@ struct SyncCommand: ParsableCommand {
 
   struct State: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "status", abstract: "Show whether sync is on, and what was not sent.")
+      commandName: "status", abstract: "Show whether sync is on, and the number of unsent edits.")
     @OptionGroup var options: CommonOptions
 
     @MainActor
@@ -89,7 +89,7 @@ struct SyncOutput {
       json: options.json, ansi: options.ansi, model: StickiesModel.model, program: RunningProgram.current)
   }
 
-  /// Sends and receives, and prints what was done.
+  /// Sends and receives, and prints the result.
   static func synchronize(_ options: CommonOptions) async throws {
     let (address, replica) = (try options.address, try OfflineConnection.replica(of: options.address))
     let report = try await options.connecting { security in
@@ -98,7 +98,7 @@ struct SyncOutput {
     try SyncOutput(options, replica).show(report)
   }
 
-  /// Prints the state of the replica, and what a run did.
+  /// Prints the state of the replica and the result of a run.
   func show(_ report: SyncReport? = nil) throws {
     let unsent = try replica.openUnsent()
     defer { unsent.close() }

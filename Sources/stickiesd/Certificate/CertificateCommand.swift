@@ -55,7 +55,7 @@ struct CertificateCommand: AsyncParsableCommand {
         }
         return name
       }
-      // An hour in the past, for clients whose clocks are behind.
+      // The validity begins an hour ago, for clients whose clocks are slow.
       let begin = Int64(Date().timeIntervalSince1970 - 3_600) * RFC3339.microsecondsPerSecond
       let created = try SelfSignedCertificate(names: names, begin: begin, days: days)
       try write(created.key, to: key)

@@ -1,5 +1,5 @@
-/// The encoding of certificates (X.690), as far as a self-signed certificate needs it: each value is a tag, the length
-/// of its content, and the content. A library for all of X.509 would make the program larger by an eighth.
+/// The part of the DER encoding (X.690) that a self-signed certificate needs. A value is a tag, the length of its
+/// content, and the content. A complete X.509 library would make the program an eighth larger.
 enum DER {
   static let yes = value(0x01, [0xff])
 
@@ -29,14 +29,14 @@ enum DER {
     return value(0x06, [UInt8(first * 40 + second)] + rest.flatMap(base128))
   }
 
-  /// A time of X.509: with two digits of the year before 2050, and with four from then on.
+  /// A time of X.509. Years before 2050 have two digits, later ones four.
   /// - Parameter digits: the year, month, day, hour, minute and second, fourteen digits.
   static func time(_ digits: String) -> [UInt8] {
     precondition(digits.utf8.count == 14, "a time has fourteen digits")
     return digits < "2050" ? value(0x17, Array("\(digits.dropFirst(2))Z".utf8)) : value(0x18, Array("\(digits)Z".utf8))
   }
 
-  /// A member that its sequence recognizes by a number instead of a type.
+  /// A member of a sequence with a context-specific tag: a number instead of a type.
   static func tagged(_ number: UInt8, isConstructed: Bool = false, _ content: [UInt8]) -> [UInt8] {
     precondition(number < 31, "larger numbers have another form")
     return value((isConstructed ? 0xa0 : 0x80) | number, content)

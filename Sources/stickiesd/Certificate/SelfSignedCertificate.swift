@@ -5,7 +5,7 @@ import GraphWire
 
 /// A new P-256 key and its self-signed certificate (RFC 5280), in PEM.
 ///
-/// Clients verify it by the hash of its key, or with the certificate itself as their file of authorities.
+/// Clients verify it by the hash of its key, or use the certificate itself as their file of trusted authorities.
 struct SelfSignedCertificate {
   let certificate: String
   let key: String
@@ -44,7 +44,8 @@ struct SelfSignedCertificate {
     let usage = DER.bitString([0b1000_0100], unused: 2)
     let serverAuthentication = DER.identifier(1, 3, 6, 1, 5, 5, 7, 3, 1)
     return DER.sequence(
-      // Its own authority, of no other one: TLS libraries accept a given file of authorities only if it has one.
+      // Marks the certificate as an authority that can't sign further authorities: TLS libraries accept a file of
+      // trusted authorities only if it contains an authority.
       DER.sequence(
         DER.identifier(2, 5, 29, 19), DER.yes, DER.octetString(DER.sequence(DER.yes, DER.integer([0])))),
       DER.sequence(DER.identifier(2, 5, 29, 15), DER.yes, DER.octetString(usage)),

@@ -32,7 +32,7 @@ struct HTTPSettings {
   static let expectedAddress = "HOST:PORT, such as 127.0.0.1:\(defaultPort), or off"
   static let expectedURL = "https://HOST or http://HOST, with a port and a path if the proxy needs them"
 
-  /// Where an interface listens.
+  /// The host and the port at which an interface listens.
   struct Address {
     let host: String
     let port: Int
@@ -49,7 +49,8 @@ struct HTTPSettings {
   /// Combines flags, environment and file.
   /// - Parameters:
   ///   - flags: nil for a command that serves nothing.
-  ///   - hasDefaultAddresses: whether the daemon serves its default addresses, of which HTTP's is one.
+  ///   - hasDefaultAddresses: whether the daemon serves its default addresses. The default address of HTTP is one of
+  ///     them.
   init(_ flags: HTTPFlags?, _ reader: ConfigReader, hasDefaultAddresses: Bool) throws {
     if let given = try Self.option("http", flags?.http, reader) {
       (address, isRequired) = (given.address, true)
@@ -65,7 +66,7 @@ struct HTTPSettings {
     }
   }
 
-  /// A valid text of an option.
+  /// The parsed value of an option.
   struct ParsedAddress {
     /// Nil for `off`.
     let address: Address?
@@ -92,7 +93,7 @@ struct HTTPSettings {
 
   /// The interfaces to serve.
   /// - Parameters:
-  ///   - author: the author of commits without accounts.
+  ///   - author: the author of commits on a graph without accounts.
   ///   - app: the application for browsers; nil for none.
   func interfaces(author: String, app: WebApp?, _ log: Logger) -> [any ServerInterface] {
     var interfaces = [any ServerInterface]()

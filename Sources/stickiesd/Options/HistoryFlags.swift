@@ -62,7 +62,7 @@ struct HistoryFlags: ParsableArguments {
     } ?? .hour
   }
 
-  /// The value of the flag, else of the environment variable or the file; the file was validated when it was read.
+  /// The value of the flag, or else of the environment variable or the file. The file was validated when it was read.
   private static func value<Value>(
     _ flag: String?, _ key: String, _ reader: ConfigReader, _ expected: String, _ parse: (String) -> Value?
   ) throws -> Value? {

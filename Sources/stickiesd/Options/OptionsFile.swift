@@ -104,7 +104,7 @@ struct OptionsFile: FileConfigSnapshot {
   var description: String { "\(providerName)[\(values.count) values]" }
   var debugDescription: String { description }
 
-  /// Reads the given file, which must exist, or the default file, which need not.
+  /// Reads the given file, or the default file. A given file must exist.
   static func provider(_ wanted: String?, otherwise usual: String) async throws -> FileProvider<OptionsFile>? {
     let path = wanted ?? usual
     guard access(path, R_OK) == 0 else {

@@ -7,8 +7,8 @@ import GraphWire
 import Logging
 import StickiesModel
 
-/// The settings of `stickiesd`. Each option is taken from the first of these that has it: the flag, the environment,
-/// the configuration file, the default.
+/// The settings of `stickiesd`. The sources of an option, in order of precedence: the flag, the environment, the
+/// configuration file, the default.
 struct Settings {
   var data: String
   var schema: String?
@@ -67,7 +67,7 @@ struct StoreFlags: ParsableArguments {
       files: network.files, isInsecure: network.insecure, http: http)
     guard settings.hasDefaultAddresses else { return settings }
     let places = ProcessEnvironment.current.listeningPlaces.map(\.address)
-    // If no address is available, the first one remains, and its failure states the reason.
+    // If no address is available, the first one is kept, so that its failure states the reason.
     if let first = places.first { settings.addresses = [first] }
     settings.optionalAddresses =
       Array(places.dropFirst()) + [.tcp(host: "127.0.0.1", port: ServerAddress.defaultPort)]
@@ -107,8 +107,7 @@ struct StoreFlags: ParsableArguments {
     do {
       return try distinct(texts.map { try ServerAddress(parsing: $0) })
     } catch let error as ServerAddress.ParseError {
-      // Flags were handled above, and the file was validated when it was read, so an invalid address is from the
-      // variable.
+      // The flags and the file are already validated, so the invalid address is from the variable.
       throw OptionsError(description: "STICKIESD_LISTEN: \(error)")
     }
   }

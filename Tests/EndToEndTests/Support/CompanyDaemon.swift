@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// A daemon of the model that docs/model-format.md ends with, as the page has it, and what tests do to it.
+/// A daemon with the model at the end of docs/model-format.md, and the operations of the tests.
 struct CompanyDaemon {
   let daemon: Daemon
 

@@ -18,7 +18,7 @@ final class DaemonFixture {
 
   /// - Parameters:
   ///   - schema: a folder with a model, for tests that the notes' model is too small for.
-  ///   - flags: what else the daemon is started with.
+  ///   - flags: further flags of the daemon.
   init(
     _ model: Model = StickiesModel.model, following name: String = "Note", schema: String? = nil,
     serving flags: [String] = []
@@ -35,7 +35,7 @@ final class DaemonFixture {
     for object in objects { held[object.id] = object.revision }
   }
 
-  /// Both kinds of address: what holds for one holds for the other.
+  /// The addresses of both kinds. Tests expect the same results from both.
   func addresses() throws -> [ServerAddress] { [daemon.socket, try ServerAddress(parsing: daemon.tcp)] }
 
   /// A client that has been welcomed.

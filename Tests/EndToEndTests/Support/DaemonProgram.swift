@@ -14,7 +14,7 @@ extension Daemon.Result {
 }
 
 extension Process {
-  /// Runs it to its end, with nothing to read.
+  /// Runs the program to its end, with empty input.
   func result() throws -> Daemon.Result {
     let (output, errors) = (Pipe(), Pipe())
     (standardOutput, standardError) = (output, errors)

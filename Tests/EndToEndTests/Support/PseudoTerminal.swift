@@ -12,7 +12,7 @@ enum PseudoTerminal {
   static func run(
     _ arguments: [String], typing: String, _ daemon: Daemon, environment: [String: String] = [:]
   ) throws -> Daemon.Result {
-    // By hand: Glibc's module has none of the functions of pty.h.
+    // The terminal is opened step by step, because Glibc's module lacks the functions of pty.h.
     let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     try #require(master >= 0)
     let mine = FileHandle(fileDescriptor: master, closeOnDealloc: true)

@@ -127,7 +127,7 @@ final class RawClient {
     if case .refused(let refusal) = try await reply(to: request) { refusal } else { nil }
   }
 
-  /// Reads to the end of the stream: what the server said last.
+  /// Reads to the end of the stream, and returns the server's last message.
   func goodbye() async throws -> CloseMessage? {
     var last: CloseMessage?
     while let message = try await next() {

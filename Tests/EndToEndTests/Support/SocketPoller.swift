@@ -7,7 +7,7 @@ enum SocketPoller {
 
   private static let queue = DispatchQueue(label: "sockets of tests")
 
-  /// Waits for it without a thread; returns false if the deadline comes first.
+  /// Waits for the event without a thread; returns false if the deadline passes first.
   func happens(on descriptor: Int32, by deadline: ContinuousClock.Instant) async -> Bool {
     let left = deadline - ContinuousClock.now
     guard left > .zero else { return false }

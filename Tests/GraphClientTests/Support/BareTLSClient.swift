@@ -38,8 +38,8 @@ enum BareTLSClient {
     return isComplete
   }
 
-  /// The client's handshake may be complete before the server refuses its protocol, so the answer is what the server
-  /// does next: it closes, or it answers a message.
+  /// The client's handshake may be complete before the server refuses its protocol. The result is therefore the next
+  /// act of the server: it closes the connection, or it answers a message.
   private final class Recorder: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -12,7 +12,7 @@ extension Project {
 
   fileprivate static let (titleNumber, yearNumber) = (number("title"), number("year"))
 
-  /// The title; a text without an object for one that is not a string.
+  /// The title; an empty text if the value is not a string.
   var title: String { self["title"].stringValue ?? "" }
 }
 

@@ -31,7 +31,7 @@ final class RecordedSpans: Tracer {
   ) where Extract.Carrier == Carrier {}
 }
 
-/// A span that keeps what was set.
+/// A span that records its name, attributes, status and end.
 final class RecordedSpan: Span {
   private struct State {
     var name: String

@@ -63,7 +63,7 @@ struct TestAuthority {
         "req", "-new", "-key", identity.key, "-subj", "/CN=\(host)", "-addext", "subjectAltName=\(alternative)",
         "-out", "request.pem",
       ], in: directory)
-    // Beside the former certificate, which a server may read at this moment, then in its place.
+    // The new certificate is written to a second file and then renamed, because a server may be reading the old one.
     try OpenSSL.run(
       [
         "ca", "-batch", "-notext", "-config", "authority.cnf", "-cert", "authority.pem", "-keyfile", "authority.key",

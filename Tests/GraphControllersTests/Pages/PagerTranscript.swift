@@ -24,7 +24,8 @@ final class FakePageController: PageController<String> {
   override func didConfigure() { configured.append(page) }
 }
 
-/// A pager whose state is a line to read: `2 | 3` are current and next; what shows has its content behind it.
+/// A pager whose state is a line of text: `2 | 3` are the current and the next controller. A visible one is followed by
+/// its content.
 final class PagerTranscript {
   let source: FakePages
   private(set) var made = [FakePageController]()

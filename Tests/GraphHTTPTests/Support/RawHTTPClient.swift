@@ -8,7 +8,7 @@ import Testing
 final class RawHTTPClient: @unchecked Sendable {  // Used by one test at a time.
   struct Answer: CustomStringConvertible {
     let status: Int
-    /// By name in lower case.
+    /// The values by their names in lower case.
     let fields: [String: String]
     let body: [UInt8]
 
@@ -39,7 +39,7 @@ final class RawHTTPClient: @unchecked Sendable {  // Used by one test at a time.
     return lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
   }
 
-  /// Sends bytes; what the server does not take is lost, as it has closed the connection.
+  /// Sends bytes. Bytes that the server does not read are lost, because it has closed the connection.
   func send(_ text: String) { send(Array(text.utf8)) }
 
   func send(_ bytes: [UInt8]) {
@@ -59,7 +59,7 @@ final class RawHTTPClient: @unchecked Sendable {  // Used by one test at a time.
     }
   }
 
-  /// Waits for this number of bytes, and removes them from what has arrived.
+  /// Waits for this number of bytes, and removes them from the received ones.
   func take(_ count: Int) async throws -> [UInt8] {
     try await wait { $0.count >= count }
     defer { received.removeSubrange(..<count) }

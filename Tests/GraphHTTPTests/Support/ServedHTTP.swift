@@ -16,15 +16,17 @@ struct ServedHTTP: Sendable {
   /// The port of `/metrics`.
   let metricsPort: Int
 
-  /// Serves an empty graph of the company's model while `body` runs.
+  /// Serves an empty graph, or the store of a test, while `body` runs, and closes the store.
+  /// - Parameter model: the model of the empty graph; nil for the company's.
   static func serve(
-    authenticator: (any Authenticating)? = nil, logins: (any BrowserLogins)? = nil, publicURL: String? = nil,
+    _ existing: TestStore? = nil, model given: Model? = nil, authenticator: (any Authenticating)? = nil,
+    logins: (any BrowserLogins)? = nil, links: (any ShareLinks)? = nil, publicURL: String? = nil,
     directory: TemporaryDirectory? = nil, limits: HubLimits = HubLimits(), app: WebApp? = nil,
     maximumConnections: Int? = nil, _ body: (ServedHTTP) async throws -> Void
   ) async throws {
-    let model = try Fixtures.company()
-    let directory = try directory ?? TemporaryDirectory()
-    let store = try SQLiteStore(directory: directory.path, model: model)
+    let model = if let given { given } else { try existing?.model ?? Fixtures.company() }
+    let directory = try existing?.directory ?? directory ?? TemporaryDirectory()
+    let store = try existing?.store ?? SQLiteStore(directory: directory.path, model: model)
     let log = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
     var configuration = HTTPInterface.Configuration(host: "127.0.0.1", port: 0, author: "ann")
     configuration.publicURL = publicURL.flatMap { PublicURL(parsing: $0) }
@@ -38,6 +40,7 @@ struct ServedHTTP: Sendable {
     served.authenticator = authenticator
     served.limits = limits
     served.browserLogins = logins
+    served.shareLinks = links
     let (listening, listens) = AsyncStream.makeStream(of: Void.self)
     var server = GraphServer(
       store: store, configuration: served, log: log,

@@ -25,7 +25,7 @@ struct OrderedTwin<Random: RandomNumberGenerator> {
     for id in ids { lists[id] = [] }
   }
 
-  /// One transaction of one to four changes; what differs afterwards, or nil.
+  /// Commits one transaction of one to four changes, and returns the difference afterwards, or nil.
   mutating func step() throws -> String? {
     if Int.random(in: 0..<10, using: &random) == 0 { try squeeze() }
     var changes = [Change]()

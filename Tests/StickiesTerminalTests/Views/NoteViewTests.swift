@@ -155,7 +155,7 @@ import Testing
     #expect(part(4, 1) == .title)
   }
 
-  /// The character that is drawn in a cell is the one that a click there finds.
+  /// A click on a cell finds the character that is drawn in it.
   @Test func clickHitsDrawnPart() {
     let theme = Theme()
     for seed in UInt64(0)..<100 {

@@ -63,7 +63,7 @@ import Testing
       seen += picture(44, 12) { help.draw(into: &$0, frame: $1, clip: $1, theme: theme) }
     }
     #expect(pages > 2)
-    // In no size a heading stands apart from what it heads.
+    // A heading is never separated from its section, at any size.
     let headings = ["File", "Note", "Besides", "Marks"]
     for height in 9..<40 {
       for width in [44, 80, 120, 160] {

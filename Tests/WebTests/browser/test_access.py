@@ -3,7 +3,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from conftest import Board
+from board_page import Board
 
 pytestmark = pytest.mark.fake
 AXE = Axe()
@@ -45,7 +45,8 @@ STATES = {
     "details": ("", after_select("i")), "list": ("", keys("v")), "boards": ("", keys("b")), "filter": ("", keys("f")),
     "history": ("", keys("h", "ArrowLeft")), "conflicts": ("?conflicts=1", keys("!")), "share": ("", keys("S")),
     "export": ("", keys("E")), "help": ("", keys("?")), "empty": ("?empty=1", lambda board: None),
-    "offline": ("?status=offline&unsent=3", keys("n")), "reader": ("?role=reader", lambda board: None),
+    "denied": ("?role=reader", menu), "commenter": ("?role=commenter", select), "status": ("?conflicts=1", lambda board: board.page.locator(".status").click()),
+    "carets": ("?people=1", edit), "offline": ("?status=offline&unsent=3", keys("n")), "reader": ("?role=reader", lambda board: None),
     "far": ("?notes=3000", keys("1")),
 }
 

@@ -13,7 +13,7 @@ let serial = 0, revision = 100;
 const newID = () => `id${(++serial).toString(36).padStart(6, '0')}`;
 
 class FakeBoard extends EventTarget {
-  notes = new Map(); canWrite = query.get('role') !== 'reader'; ready = true; presence = []; steps = []; undone = []; entries = []; listeners = 0;
+  notes = new Map(); role = query.get('role') ?? 'owner'; ready = true; presence = []; steps = []; undone = []; entries = []; listeners = 0;
   mine = null;
 
   constructor(name, rows) {
@@ -45,6 +45,24 @@ class FakeBoard extends EventTarget {
       }
     });
     if (all.length) this.entries.push({ revision: ++revision, at: new Date(start + all.length * 300_000), author: 'You', summary: 'tidied up the board', notes: all.slice(0, 3).map((n) => n.id), state: new Map(this.notes) });
+  }
+
+  get canWrite() { return this.refusal('insert') === ''; }
+
+  /** As Web/control/rights.js judges. */
+  refusal(operation, ids = []) {
+    if (this.role === 'reader') return 'you can read this board, but not change it: your role here is reader';
+    if (this.role !== 'commenter' || operation === 'insert') return '';
+    const other = [...ids].map((id) => this.notes.get(id)).find((note) => note && note.author !== 'You');
+    return other ? `note ${other.number} is someone else’s: your role here is commenter, which changes only your own` : '';
+  }
+
+  refusalOfLink() { return this.refusal('insert'); }
+
+  /** The role changes while the board is open. */
+  setRole(role) {
+    this.role = role;
+    this.dispatchEvent(new CustomEvent('rights', { detail: { message: `your role on this board is ${role} now` } }));
   }
 
   #emit(detail) { this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [], updated: [], removed: [], mine: true, ...detail } })); }
@@ -99,7 +117,13 @@ class FakeBoard extends EventTarget {
     this.#emit({ removed: ids });
   }
 
-  link(from, to) { this.#write([from], () => ({ links: [...this.notes.get(from).links, { id: newID(), to, label: '' }] }), null, 'a link'); }
+  withdraw(id) {
+    this.steps = this.steps.filter((step) => !step.before.has(id));
+    this.notes.delete(id);
+    this.#emit({ removed: [id] });
+  }
+
+  link(from, to, label = '', gesture = null) { this.#write([from], () => ({ links: [...this.notes.get(from).links, { id: newID(), to, label }] }), gesture, 'a link'); }
   unlink(link) { for (const n of this.notes.values()) if (n.links.some((l) => l.id === link)) this.#write([n.id], () => ({ links: n.links.filter((l) => l.id !== link) }), null, 'removing a link'); }
   label(link, label) { for (const n of this.notes.values()) if (n.links.some((l) => l.id === link)) this.#write([n.id], () => ({ links: n.links.map((l) => l.id === link ? { ...l, label } : l) }), null, 'a label'); }
   tag(ids, name, gesture) { this.#write(ids, (id) => ({ tags: [...this.notes.get(id).tags.filter((t) => t.name !== name), { id: 'tag-' + name, name }] }), gesture ?? null, 'a tag'); }
@@ -128,7 +152,12 @@ class FakeBoard extends EventTarget {
   redo() { return this.#swap(this.undone, this.steps, 'redo'); }
   async history({ limit, before = Infinity }) { return this.entries.filter((e) => e.revision < before).slice(-limit).reverse(); }
   async at(r) { return this.entries.find((e) => e.revision === r)?.state ?? new Map(this.notes); }
-  async why(id, property) { const n = this.notes.get(id); return { value: n[property], revision: 100 + n.number, at: n.updatedAt, author: n.updatedBy }; }
+  async why(id, property) {
+    const n = this.notes.get(id);
+    return { value: n[property], previous: property === 'color' ? 'white' : null, lost: property === 'color' ? [{ value: 'red', author: people[1] }] : [], revision: 100 + n.number, at: n.updatedAt, author: n.updatedBy };
+  }
+
+  async everything() { return this.notes; }
 
   async restore(ids, r) {
     const state = await this.at(r);
@@ -155,6 +184,19 @@ class FakeBoard extends EventTarget {
     this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [], removed: [], mine: false, updated: [{ id, properties: ['text'], splices: [{ start, end, text }] }] } }));
   }
 
+  otherInsert(values) {
+    const id = newID();
+    this.notes.set(id, { ...[...this.notes.values()][0], tags: [], links: [], pinned: false, ...values, id, number: this.notes.size + 1, author: people[0] });
+    this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [id], updated: [], removed: [], mine: false } }));
+    return id;
+  }
+
+  /** The first person writes in a note. */
+  write(note, caret) {
+    this.presence = this.presence.map((p, i) => (i ? p : { ...p, note, caret }));
+    this.dispatchEvent(new Event('presence'));
+  }
+
   otherDelete(id) {
     this.notes.delete(id);
     this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [], updated: [], removed: [id], mine: false } }));
@@ -164,7 +206,7 @@ class FakeBoard extends EventTarget {
     const notes = [...this.notes.values()], spots = [[330, 300, 1], [760, 120, null], [90, 470, null], [560, 470, 9]];
     this.presence = people.slice(0, count).map((name, i) => ({
       session: i + 1, name, color: personColors[i], cursor: { x: spots[i][0], y: spots[i][1] }, note: spots[i][2] === null ? null : notes[spots[i][2]]?.id ?? null,
-      caret: 0, view: { x: -100, y: -100, width: 1100, height: 700 },
+      caret: i ? null : notes[spots[i][2]]?.text.indexOf('frost') + 5, view: { x: -100, y: -100, width: 1100, height: 700 },
     }));
     this.dispatchEvent(new Event('presence'));
   }
@@ -172,34 +214,49 @@ class FakeBoard extends EventTarget {
 
 export class Session extends EventTarget {
   status = { kind: 'connecting', unsent: 0, parked: 0, message: 'Connecting to the server.', keeps: 'durable' };
-  user = { name: 'you', role: query.get('role') ?? 'editor', canWrite: query.get('role') !== 'reader' };
+  user = { name: 'you', role: query.get('role') ?? 'owner', canWrite: query.get('role') !== 'reader' };
+  refusalOfNewBoard = query.get('role') === 'reader' ? 'you can’t make boards' : '';
+  links = [{ id: 'aa', name: 'garden club', role: 'reader', created: new Date(Date.now() - 864e5), expires: new Date(Date.now() + 2e9), used: new Date(Date.now() - 36e5) }];
   boardID = null; conflicts = []; list = [];
 
   start() {
     const kind = query.get('status') ?? (query.get('role') === 'reader' ? 'readOnly' : 'live');
     const messages = { live: 'Connected: changes appear at once.', offline: 'No network. Your edits are kept and sent later.', reconnecting: 'The server does not answer. Trying again.', readOnly: 'You can read this board.', signedOut: 'Sign in: stickies login --browser prints a link.', notAllowed: 'Your account may not open this board.' };
     this.list = query.has('empty') ? [new FakeBoard('Workshop', [])] : samples(Number(query.get('notes') ?? 0), query.has('hostile')).map(({ name, rows }) => new FakeBoard(name, rows));
+    for (let i = 0; i < Number(query.get('boards') ?? 0); i++) this.list.push(new FakeBoard(`Box ${i + 1}`, []));
     this.status = { ...this.status, kind, message: messages[kind] ?? kind, unsent: Number(query.get('unsent') ?? 0) };
     if (query.has('conflicts')) {
       const [, a, b] = this.list[0].notes.values();
       this.conflicts = [
-        { key: '1', note: a.id, number: a.number, property: 'text', mine: 'Beans\nsow on the south side', theirs: a.text, author: people[0], when: new Date(Date.now() - 240_000), reason: 'Both of you changed the same line.' },
-        { key: '2', note: b.id, number: b.number, property: 'color', mine: 'pink', theirs: 'red', author: people[1], when: new Date(Date.now() - 900_000), reason: 'The color was changed after your edit.' }];
+        { key: '1', note: a.id, number: a.number, property: 'text', mine: 'Beans\nsow on the south side', theirs: a.text, author: people[0], when: new Date(Date.now() - 240_000), reason: 'Both of you changed the same line.', merged: `${a.text}\nsow on the south side` },
+        { key: '2', note: b.id, number: b.number, property: 'color', mine: 'pink', theirs: 'red', author: people[1], when: new Date(Date.now() - 900_000), reason: 'The color was changed after your edit.', merged: null }];
+      this.status = { ...this.status, parked: 2 };
     }
     globalThis.fake = this;
     this.dispatchEvent(new Event('boards')), this.dispatchEvent(new Event('status')), this.dispatchEvent(new Event('conflicts'));
     if (query.has('people')) this.list[0].setPeople(Number(query.get('people')));
   }
 
-  get boards() { return this.list.map((b) => ({ id: b.id, name: b.name, notes: b.notes.size })).sort((a, b) => a.name.localeCompare(b.name)); }
+  get boards() { return this.list.map((b) => ({ id: b.id, name: b.name, notes: b.notes.size, canRename: b.canWrite, canDelete: b.canWrite, canShare: b.role === 'owner', isReadOnly: !b.canWrite })).sort((a, b) => a.name.localeCompare(b.name)); }
   openBoard(id) { return this.list.find((b) => b.id === id); }
   async createBoard(name) { const b = new FakeBoard(name, []); this.list.push(b), this.dispatchEvent(new Event('boards')); return b.id; }
   async renameBoard(id, name) { this.openBoard(id).name = name, this.dispatchEvent(new Event('boards')); }
-  async deleteBoard(id) { const b = this.openBoard(id); this.list = this.list.filter((o) => o !== b), b.dispatchEvent(new Event('gone')), this.dispatchEvent(new Event('boards')); }
+  async deleteBoard(id) { const b = this.openBoard(id); this.list = this.list.filter((o) => o !== b), b.dispatchEvent(new CustomEvent('gone', { detail: { message: `the board “${b.name}” was deleted` } })), this.dispatchEvent(new Event('boards')); }
   retry(key) { this.discard(key); }
-  discard(key) { this.conflicts = this.conflicts.filter((c) => c.key !== key), this.dispatchEvent(new Event('conflicts')); }
+  resolve(key, value) { this.list[0].update([this.conflicts.find((c) => c.key === key).note], { text: value }), this.discard(key); }
+  discard(key) {
+    this.conflicts = this.conflicts.filter((c) => c.key !== key), this.status = { ...this.status, parked: this.conflicts.length };
+    this.dispatchEvent(new Event('conflicts')), this.dispatchEvent(new Event('status'));
+  }
   exportUnsent() { return new Blob(['{}\n']); }
-  async shareLink(id) { return `${location.origin}/#share=stk_example&board=${id}`; }
+  refusalOfSharing(id) { const { role } = this.openBoard(id); return role === 'owner' ? '' : `only an owner can share a board: your role here is ${role}`; }
+  async shareLink(id, days) {
+    this.links.unshift({ id: newID(), name: `link ${this.links.length}`, role: 'reader', created: new Date(), expires: days && new Date(Date.now() + days * 864e5), used: null });
+    return `${location.origin}/#share=stk_example&board=${id}`;
+  }
+
+  async shareLinks() { return this.links; }
+  async removeShareLink(id) { this.links = this.links.filter((link) => link.id !== id); }
   async signOut() { this.status = { ...this.status, kind: 'signedOut' }, this.dispatchEvent(new Event('status')); }
   setStatus(kind, unsent = 0) { this.status = { ...this.status, kind, unsent }, this.dispatchEvent(new Event('status')); }
 }

@@ -3,7 +3,7 @@ import GraphWire
 
 extension Bench {
   private static let followedNotes = 1_000
-  private static let followedCommits = 2_000
+  private static let followedCommits = 10_000
 
   /// Measures what a client needs to follow 1,000 notes: through `live`, beside an observer of its context.
   func measureFollowing() throws {

@@ -1,0 +1,88 @@
+// Tests: VisibilityCheckTests.swift
+import GraphModel
+import GraphWire
+
+/// The check of held objects outside live queries, after the roles of the user have changed.
+///
+/// The server loads live queries again. It does not know which other objects the program holds, so the context reads
+/// those once more by their ids: a missing one counts as deleted, and references show what is visible now. An object
+/// that leaves a live query with its next result, or because the query ends before, is checked then. A check that was
+/// not answered is repeated on the next connection.
+struct VisibilityCheck {
+  /// The roles of the user that the server has sent; nil before the first connection.
+  private var grants: [Welcome.GrantEntry]?
+  private var principal = ""
+  /// Live queries whose next results show what is visible with the present roles.
+  private var reloading = Set<QueryID>()
+  /// The loads that read held objects with the present roles.
+  private var loads = Set<LoadID>()
+  /// Whether not all held objects have been read with the present roles.
+  private(set) var isDue = false
+
+  /// Records the roles of a connection.
+  /// - Parameters:
+  ///   - principal: the user, if the connection is a new one.
+  ///   - queries: the followed queries.
+  mutating func record(_ grants: [Welcome.GrantEntry], of principal: String?, queries: some Sequence<QueryID>) {
+    defer {
+      self.grants = grants
+      if let principal { self.principal = principal }
+    }
+    // An object that was loaded before the first connection is one of a copy, which the owner keeps current.
+    if let former = self.grants, former != grants || principal.map({ $0 != self.principal }) == true {
+      (isDue, loads) = (true, [])
+      reloading.formUnion(queries)
+    }
+  }
+
+  /// Begins to read all held objects again.
+  mutating func restart() { loads = [] }
+
+  mutating func begin(_ load: LoadID) {
+    let isNew = loads.insert(load).inserted
+    assert(isNew, "a load begins once")
+    isDue = true
+  }
+
+  /// Whether a load reads with the present roles.
+  func isCurrent(_ load: LoadID) -> Bool { loads.contains(load) }
+
+  /// Records the end of a load; one of earlier roles does not count.
+  mutating func end(_ load: LoadID, isAnswered: Bool) {
+    // A load that was not answered stays, so that the check is repeated.
+    if isAnswered, loads.remove(load) != nil, loads.isEmpty { isDue = false }
+  }
+
+  /// Whether the query may show objects that have become invisible.
+  func isReloading(_ query: QueryID) -> Bool { reloading.contains(query) }
+
+  /// Whether objects that leave the query with this result may have become invisible.
+  mutating func finishReloading(_ query: QueryID) -> Bool { reloading.remove(query) != nil }
+}
+
+extension LoadScheduler {
+  /// Records the roles of a connection, and checks the held objects if they have not been read with these roles.
+  func recordRoles(_ grants: [Welcome.GrantEntry], of principal: String? = nil) {
+    visibility.record(grants, of: principal, queries: context.results.keys)
+    if !visibility.isDue { return }
+    visibility.restart()
+    check(context.heldStates.filter { !context.isFollowed($0.id) })
+  }
+
+  /// The objects of a query that have to be checked if it ends now. Ids only, so that nothing keeps them.
+  func uncheckedObjects(of query: QueryID) -> [ObjectID] {
+    visibility.isReloading(query) ? context.results[query, default: [:]].keys.sorted() : []
+  }
+
+  /// Checks the objects that the program still holds of those that have left a query, with its new result or its end.
+  func checkDeparted(_ ids: [ObjectID], from query: QueryID) {
+    if visibility.finishReloading(query) {
+      check(ids.compactMap { context.isFollowed($0) ? nil : context.state($0) })
+    }
+  }
+
+  private func check(_ states: [ObjectState]) {
+    let held = states.filter { $0.stored != nil && !$0.isDeleted && !$0.id.isTemporary }.map(\.id)
+    visibility.begin(load(again: held))
+  }
+}

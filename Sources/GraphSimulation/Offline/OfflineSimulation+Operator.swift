@@ -1,0 +1,155 @@
+import Foundation
+import GraphModel
+import GraphReplicaStore
+import GraphStore
+import GraphStoreTools
+
+/// What happens to devices and to the server, apart from edits and runs.
+extension OfflineSimulation {
+  // MARK: - Devices
+
+  /// Adds a device of a user, and makes its replica.
+  func addDevice(user: Int) throws {
+    let device = OfflineDevice(
+      number: devices.count, lineage: devices.count, user: user, folder: directory + "/device-\(devices.count)",
+      version: version)
+    try StoreFiles.prepare(directory: device.folder)
+    guard let store = try server?.store.head.store else { preconditionFailure("the server runs") }
+    let principal = accounts.users[user].principal
+    let replica = UnsentFile.Replica(id: newID(), store: store, principal: principal.id, author: principal.name)
+    try UnsentFile.create(folder: device.folder, replica: replica).close()
+    try device.openFile()
+    devices.append(device)
+    try synchronize(device)
+  }
+
+  /// Copies the folder of a device to another one of the same user.
+  func cloneDevice() throws {
+    guard devices.count < Self.maximumDevices else { return }
+    let original = random.element(of: devices)
+    let clone = OfflineDevice(
+      number: devices.count, lineage: original.lineage, user: original.user,
+      folder: directory + "/device-\(devices.count)", version: original.version)
+    try OfflineDevice.copyFiles(from: original.folder, to: clone.folder)
+    try clone.openFile()
+    (clone.open, clone.generation) = (original.open, original.generation)
+    try allowCopies(of: clone)
+    devices.append(clone)
+    trace("device \(clone.number) is a copy of device \(original.number)")
+    count(.cloned)
+  }
+
+  /// Edits that have not left are committed under another id, once more.
+  private func allowCopies(of device: OfflineDevice) throws {
+    guard let file = device.file else { return }
+    for entry in try file.entries(IntentForm(model.versions[device.version])) where !entry.isParked {
+      if entry.intent?.hasLeft != true, let edit = device.open[entry.number] { history.allowAnother(edit) }
+    }
+  }
+
+  /// Keeps a copy of a device's files, or restores the one that there is.
+  func keepOrRestoreCopy(_ device: OfflineDevice) throws {
+    guard let copy = device.copy else {
+      let folder = device.folder + "-copy"
+      try OfflineDevice.copyFiles(from: device.folder, to: folder)
+      device.copy = OfflineDevice.OldCopy(folder: folder, open: device.open, generation: device.generation)
+      return
+    }
+    if random.chance(50) { return }
+    for process in device.processes { kill(process) }
+    device.closeFiles()
+    // A message that is on its way could use a number that the restored file uses again (decision 52).
+    for (session, _) in lostConnections { close(session) }
+    lostConnections = []
+    try settleServer()
+    let inPlace = random.chance(40)
+    try OfflineDevice.copyFiles(from: copy.folder, to: device.folder, inPlace: inPlace)
+    try device.openFile()
+    (device.open, device.generation, device.copy) = (copy.open, copy.generation, nil)
+    try allowCopies(of: device)
+    trace("device \(device.number) is restored from an old copy\(inPlace ? " in place" : "")")
+    count(.restoredOldCopy)
+  }
+
+  /// Gives a device's programs the newest version of the model.
+  func upgrade(_ device: OfflineDevice) {
+    guard device.version < version else { return }
+    for process in device.processes { kill(process) }
+    device.version = version
+    trace("device \(device.number) is upgraded")
+    count(.upgraded)
+  }
+
+  // MARK: - Roles
+
+  func changeGrants() throws {
+    let user = random.element(of: accounts.users)
+    let places: [UniqueID?] = [nil] + history.present.folders.sorted().map { Optional($0) }
+    let place = random.chance(50) ? nil : random.element(of: places)
+    let old = user.grants[place]
+    let role = random.chance(35) ? nil : random.element(of: [Role.reader, .editor, .editor, .owner, .owner])
+    guard role != old else { return }
+    trace("user \(user.number) becomes \(role?.rawValue ?? "nothing") on \(place?.description ?? "the store")")
+    accounts.setRole(role, of: user.number, on: place)
+    count(role == nil ? .roleTaken : .roleGiven)
+    if let tokens = server?.hub.tokensInUse, !tokens.isEmpty { accountJobs.append(.checkTokens(tokens)) }
+  }
+
+  // MARK: - The server's store
+
+  /// Ends the server, does something with its files, and starts it again.
+  private func withStoppedServer(_ body: () throws -> Void) throws {
+    try settleServer()
+    try server?.store.close()
+    stopServer()
+    try body()
+    try startServer()
+  }
+
+  func migrate() throws {
+    guard version + 1 < model.versions.count else { return }
+    trace("the server's model is migrated")
+    count(.migrated)
+    try withStoppedServer {
+      var options = StoreMigration.Options()
+      (options.makesBackup, options.isChecked) = (false, true)
+      let ids = newID()
+      options.random = { ids.low }
+      try StoreMigration(directory: serverDirectory, models: model.versions, now: now, options: options).run()
+      version += 1
+    }
+  }
+
+  func prune() throws {
+    try settleServer()
+    guard let store = server?.store else { return }
+    let target = history.present.revision - Revision(1 + random.below(20))
+    guard target > 0 else { return }
+    while try store.prune(through: target) {}
+    trace("history is pruned up to \(target)")
+    count(.pruned)
+  }
+
+  func backUpOrRestore() throws {
+    guard let backup else {
+      try settleServer()
+      let file = directory + "/backup.sqlite"
+      _ = try StoreBackup.run(directory: serverDirectory, model: served, file: file, replaces: true)
+      self.backup = Backup(file: file, version: version, present: history.present)
+      return trace("the server is backed up at revision \(history.present.revision)")
+    }
+    if random.chance(40) { return }
+    self.backup = nil
+    guard backup.version == version, backup.present.revision < history.present.revision else { return }
+    trace("the server is restored to revision \(backup.present.revision) from \(history.present.revision)")
+    count(.serverRestored)
+    try withStoppedServer {
+      let report = try StoreRestore.run(
+        file: backup.file, directory: serverDirectory, model: served, stamp: "step\(step)")
+      if let previous = report.previous {
+        for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: previous + suffix) }
+      }
+      history.revert(to: backup.present)
+    }
+  }
+}

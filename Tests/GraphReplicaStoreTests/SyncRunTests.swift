@@ -1,0 +1,152 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+@testable import GraphReplicaStore
+
+/// The steps of a run: what is durable before what is sent, and what a copy does first.
+@Suite struct SyncRunTests {
+  private let model: Model
+  private let store = UniqueID(high: 5, low: 5)
+
+  init() throws { model = try Fixtures.stickies() }
+
+  private func replica(left: UInt64 = 0, _ state: SyncState = .on) -> UnsentFile.Replica {
+    var replica = UnsentFile.Replica(id: UniqueID(high: 1, low: 1), store: store, principal: "ann", author: "ann")
+    (replica.left, replica.state) = (left, state)
+    return replica
+  }
+
+  private func server(
+    lastSequence: UInt64 = 0, seesAll: Bool = true, store: UniqueID = UniqueID(high: 5, low: 5)
+  ) -> SyncRun.Server {
+    SyncRun.Server(store: store, principal: "ann", author: "ann", lastSequence: lastSequence, seesAll: seesAll)
+  }
+
+  private func intent(_ number: Int64, _ state: Intent.State = .queued) throws -> Intent {
+    let board = try #require(model.entity(named: "Board"))
+    let name = try #require(board.property(named: "name"))
+    var intent = Intent(
+      number: number, transaction: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: UInt64(number)),
+      model: model, author: "ann", made: 1,
+      content: .changes([
+        Change(.insert, .temporary(1, entity: board.number), edits: [Edit(name.number, .set(.string("b\(number)")))])
+      ]))
+    intent.state = state
+    return intent
+  }
+
+  private func entry(_ intent: Intent) -> UnsentFile.Entry {
+    UnsentFile.Entry(
+      number: intent.number, form: "", intent: intent, failure: nil, used: 0, isParked: intent.isParked)
+  }
+
+  private func result(at revision: Revision) -> Result<CommitResult, Refusal> {
+    .success(CommitResult(revision: revision, fingerprint: 1, identities: [], conflicts: []))
+  }
+
+  /// The action as a word.
+  private func name(_ action: SyncRun.Action) -> String {
+    switch action {
+    case .setState(let state): "state \(state.text)"
+    case .openMirror: "open"
+    case .load: "load"
+    case .receive: "receive"
+    case .readQueue: "queue"
+    case .markLeft(let numbers): "mark \(numbers)"
+    case .send(let intent): "send \(intent.number)"
+    case .awaitAnswer: "wait"
+    case .park(let number, let refusal, _): "park \(number) \(refusal.code)"
+    case .parkUnreadable(let number, _): "park \(number)"
+    case .finish(let finished): "finish \(finished.map { "\($0.committed.number)" }.joined(separator: " "))"
+    case .renew: "renew"
+    case .end(let report): "end \(report.sent) \(report.parked)"
+    case .fail(let refusal): "fail \(refusal.code)"
+    }
+  }
+
+  @Test func intentIsMarkedBeforeItLeavesAndStaysUntilTheMirrorHasItsCommit() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    let intent = try intent(1)
+    var left = intent
+    left.state = .left(1)
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .opened(isPartial: false), .queue([entry(intent)]), .marked([left]), .done,
+      .answered(intent.transaction, result(at: 7)), .received(7, commits: 1), .finished(parked: 0),
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(names == ["open", "queue", "mark [1]", "send 1", "wait", "receive", "finish 1", "end 1 0"])
+  }
+
+  @Test func refusedIntentIsParkedAndTheOthersContinue() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    let intents = try [intent(1), intent(2)]
+    _ = run.begin()
+    _ = run.handle(.opened(isPartial: false))
+    #expect(name(run.handle(.queue(intents.map(entry)))) == "mark [1, 2]")
+    #expect(name(run.handle(.marked(intents))) == "send 1")
+    #expect(name(run.handle(.done)) == "send 2")
+    #expect(name(run.handle(.done)) == "wait")
+    let refusal = Refusal(.conflict, "bob was first")
+    #expect(name(run.handle(.answered(intents[0].transaction, .failure(refusal)))) == "park 1 conflict")
+    #expect(name(run.handle(.done)) == "wait")
+    #expect(name(run.handle(.answered(intents[1].transaction, result(at: 3)))) == "receive")
+    #expect(name(run.handle(.received(3, commits: 1))) == "finish 2")
+    #expect(name(run.handle(.finished(parked: 0))) == "end 1 1")
+  }
+
+  @Test func copyAsksForWhatHasLeftBeforeItTakesAnotherID() throws {
+    var run = SyncRun(replica(left: 1), isCopy: false, server: server(lastSequence: 2), folder: "here")
+    let left = try intent(1, .left(1))
+    _ = run.begin()
+    _ = run.handle(.opened(isPartial: false))
+    #expect(name(run.handle(.queue([entry(left), entry(try intent(2))]))) == "send 1")
+    #expect(name(run.handle(.done)) == "wait")
+    #expect(name(run.handle(.answered(left.transaction, result(at: 4)))) == "receive")
+    #expect(name(run.handle(.received(4, commits: 2))) == "finish 1")
+    #expect(name(run.handle(.finished(parked: 0))) == "renew")
+    #expect(name(run.handle(.renewed(server()))) == "queue")
+    #expect(name(run.handle(.queue([entry(try intent(2))]))) == "mark [2]")
+  }
+
+  @Test func interruptedResetIsCompletedAndADeleteIsNotRepeated() throws {
+    var reset = SyncRun(replica(.discarding(step: 2)), isCopy: false, server: server(), folder: "here")
+    #expect(name(reset.begin()) == "load")
+    #expect(name(reset.handle(.loaded(3))) == "state on")
+    #expect(name(reset.handle(.done)) == "queue")
+    var delete = SyncRun(
+      replica(.deleting(sequence: 4, revision: 3)), isCopy: false, server: server(), folder: "here")
+    #expect(name(delete.begin()) == "state on")
+    #expect(name(delete.handle(.done)) == "open")
+  }
+
+  @Test func mirrorOfAPartIsLoadedAgain() throws {
+    for (seesAll, isPartial) in [(false, false), (true, true)] {
+      var run = SyncRun(replica(), isCopy: false, server: server(seesAll: seesAll), folder: "here")
+      _ = run.begin()
+      _ = run.handle(.opened(isPartial: isPartial))
+      #expect(name(run.handle(.queue([]))) == "load")
+      #expect(name(run.handle(.loaded(9))) == "end 0 0")
+    }
+  }
+
+  @Test func anotherStoreGetsNothing() throws {
+    let other = UniqueID(high: 6, low: 6)
+    var run = SyncRun(replica(.discarding(step: 2)), isCopy: false, server: server(store: other), folder: "here")
+    #expect(name(run.begin()) == "fail notAllowed")
+  }
+
+  @Test func serverThatCantAnswerParksNothing() throws {
+    var run = SyncRun(replica(left: 1), isCopy: false, server: server(), folder: "here")
+    let left = try intent(1, .left(1))
+    _ = run.begin()
+    _ = run.handle(.opened(isPartial: false))
+    _ = run.handle(.queue([entry(left)]))
+    #expect(name(run.handle(.done)) == "wait")
+    let refusal = Refusal(.unavailable, "the disk is full")
+    #expect(name(run.handle(.answered(left.transaction, .failure(refusal)))) == "fail unavailable")
+  }
+}

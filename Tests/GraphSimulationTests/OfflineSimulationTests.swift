@@ -1,0 +1,35 @@
+import GraphSimulation
+import GraphTesting
+import Testing
+
+/// A run in a folder of its own.
+private func simulate(seed: UInt64, bug: OfflineBug? = nil) throws -> [OfflineEvent: Int] {
+  let directory = try TemporaryDirectory()
+  let simulation = try OfflineSimulation(seed: seed, directory: directory.path, bug: bug)
+  try simulation.run(steps: 40)
+  return simulation.eventCounts
+}
+
+/// Runs with replicas that work without their server: killed, cut off, copied, restored, and shared by two processes.
+@Suite struct OfflineSimulationTests {
+  /// `graph-sim --offline --seeds` runs as many seeds as you like.
+  @Test func everyPromiseHoldsAndEveryEventOccurs() throws {
+    var missing = Set(OfflineEvent.allCases)
+    for seed in SeedSweep.seeds(200) {
+      #expect(throws: Never.self, "seed \(seed)") {
+        for (event, count) in try simulate(seed: seed) where count > 0 { missing.remove(event) }
+      }
+    }
+    #expect(missing.isEmpty, "these never happen")
+  }
+
+  /// A checker that can't fail proves nothing.
+  @Test(arguments: OfflineBug.allCases)
+  func plantedBugIsDetected(bug: OfflineBug) throws {
+    var caught: UInt64?
+    for seed in UInt64(0)..<100 where caught == nil {
+      do { _ = try simulate(seed: seed, bug: bug) } catch is Simulation.Failure { caught = seed }
+    }
+    #expect(caught != nil, "\(bug) goes unnoticed in 100 seeds")
+  }
+}
