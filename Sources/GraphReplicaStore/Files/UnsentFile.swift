@@ -30,8 +30,8 @@ package final class UnsentFile: Sendable {
   private static let lockSeconds = 5.0
 
   /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
-  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects, and `name` the
-  /// revisions at which it has made them.
+  /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects, and `name`
+  /// the revisions at which it has made them.
   ///
   /// `named` is the index from an object to the intents that name it. `change` is a log: the numbers of the intents
   /// that were added, changed or removed. With both, no step reads the whole queue.

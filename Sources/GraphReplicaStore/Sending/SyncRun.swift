@@ -9,7 +9,9 @@ import GraphStore
 /// outcomes of what has left under its old id, and goes on under a new one.
 ///
 /// A long queue is read some at a time, and what was committed is received and removed some at a time, so memory does
-/// not grow with it. An intent stays in the file until the mirror has its commit, so that the user's view never lacks it. Each action is
+/// not grow with it.
+///
+/// An intent stays in the file until the mirror has its commit, so that the user's view never lacks it. Each action is
 /// one durable step or one message, so a run may end between any two of them: the next run asks for the outcomes of
 /// what has left, under the same ids.
 package struct SyncRun: Sendable {
