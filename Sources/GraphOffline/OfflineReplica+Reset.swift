@@ -45,20 +45,26 @@ extension OfflineReplica {
 
   /// Writes the JSON forms, one in each line; they are on disk when this returns.
   private func writeAll(of unsent: UnsentFile, to file: String) throws {
-    let rows = try unsent.forms()
-    let text = rows.map { $0 + "\n" }.joined()
     guard FileManager.default.createFile(atPath: file, contents: nil, attributes: [.posixPermissions: 0o600]),
       let handle = FileHandle(forWritingAtPath: file)
     else { throw StoreFiles.failure("\(file) can't be written", errno) }
     defer { try? handle.close() }
+    var page = try unsent.forms(after: 0, limit: Self.page)
     do {
-      try handle.write(contentsOf: Data(text.utf8))
+      while let last = page.last {
+        try handle.write(contentsOf: Data(page.map { $0.form + "\n" }.joined().utf8))
+        page = try unsent.forms(after: last.number, limit: Self.page)
+      }
       try handle.synchronize()
     } catch {
+      if error is StoreFailure { throw error }
       throw StoreFailure(.full, "\(file) can't be written", cause: "\(error)", advice: "Free some space.")
     }
     try StoreFiles.synchronize(directory: URL(fileURLWithPath: file).deletingLastPathComponent().path)
   }
+
+  /// The edits that are in memory at a time.
+  private static let page = 500
 
   // MARK: - Deleting everything
 

@@ -62,7 +62,7 @@ extension OfflineReplica {
 
   /// The JSON form of an edit, for an editor.
   package func form(of number: Int64, model: Model) throws -> String {
-    let entry = try withUnsent { try $0.entries(IntentForm(model)).first { $0.number == number } }
+    let entry = try withUnsent { try $0.entry(number, form: IntentForm(model)) }
     guard let entry else { throw Refusal(.notFound, "there is no unsent edit \(number)") }
     return entry.form
   }

@@ -74,7 +74,8 @@ final class ReplicaSynchronizer {
     switch action {
     case .setState(let state): try unsent.setState(state)
     case .openMirror: return try openMirror()
-    case .readQueue: return .queue(try unsent.entries(form))
+    case .readQueue(let number):
+      return .queue(try unsent.entries(form, .waiting, after: number, limit: SyncRun.page))
     case .markLeft(let numbers): return .marked(try unsent.markLeft(numbers, at: now(), form: form))
     case .send(let intent): try send(intent)
     case .park(let number, let refusal, let left):
@@ -82,9 +83,9 @@ final class ReplicaSynchronizer {
     case .parkUnreadable(let number, let refusal):
       let parking = Parking(code: Parking.model, message: refusal.message, at: now())
       try unsent.parkUnreadable(number, parking, form: form)
-    case .finish(let done, let intent):
-      let isParked = try done.finish(intent, in: unsent, over: openedMirror, at: now(), form: form)
-      return .finished(isParked: isParked)
+    case .finish(let finished):
+      return .finished(
+        parked: try CommittedIntent.finish(finished, in: unsent, over: openedMirror, at: now(), form: form))
     case .receive, .load, .renew, .awaitAnswer, .end, .fail:
       preconditionFailure("an action on files is none that waits or ends: \(action)")
     }
@@ -110,6 +111,7 @@ final class ReplicaSynchronizer {
     switch intent.content {
     case .undo(let revision, let redo):
       event = .undo(UndoRequest(intent.transaction, revision: revision, redo: redo))
+    case .undoEdit: preconditionFailure("the undo of an edit is sent as that of its revision: \(intent.number)")
     case .changes: event = .save(try intent.transaction(over: openedMirror))
     }
     client.send([(intent.transaction, event)]) { [answer] id, outcome in answer.yield((id, outcome)) }
@@ -139,21 +141,23 @@ final class ReplicaSynchronizer {
     }
   }
 
-  /// The commits that one transaction of the mirror writes.
+  /// The commits that one transaction of the mirror writes, and about how many changes they have.
   private static let appliedCommits = 256
+  private static let appliedChanges = 2_000
 
   private func receive() async throws -> SyncRun.Event {
     let mirror = try openedMirror
     var waiting = [MirroredCommit]()
-    var count = 0
+    var (count, changes) = (0, 0)
     do {
       for try await followed in client.commits(since: try mirror.head, untilNow: true, omitsDamage: true) {
         guard let commit = MirroredCommit(followed.commit, at: followed.token, now: now()) else { return .outdated }
         waiting.append(commit)
         count += 1
-        if waiting.count >= Self.appliedCommits {
+        changes += commit.changes.count
+        if waiting.count >= Self.appliedCommits || changes >= Self.appliedChanges {
           try apply(waiting, to: mirror)
-          waiting = []
+          (waiting, changes) = ([], 0)
         }
       }
       try apply(waiting, to: mirror)

@@ -162,6 +162,38 @@ import Testing
     await fixture.stop()
   }
 
+  @Test func longQueueIsReadSomeAtATimeAndArrivesInOrder() async throws {
+    let fixture = try await OfflineFixture()
+    try await fixture.turnOn()
+    let ann = try await fixture.offline()
+    // More than are read at once. The last one names the object of the first.
+    let count = 600
+    var first: ObjectID?
+    for number in 0..<count {
+      let saved = try await ann.commit([fixture.insertion(1, "note \(number)", on: fixture.board)], policy: .error)
+      if number == 0 { first = saved.committed.identities.first?.permanent }
+    }
+    let pinned = Change(.update, try #require(first), edits: [fixture.edit("Note.pinned", .bool(true))])
+    _ = try await ann.commit([pinned], policy: .error)
+    await ann.close()
+    let report = try await fixture.synchronize()
+    #expect(report.sent == count + 1 && report.parked == 0)
+    #expect(try fixture.entries().isEmpty)
+    let bob = try await fixture.connect("bob")
+    let notes = try await fixture.notes(bob)
+    await bob.close()
+    #expect(notes.count == count + 1)
+    let number = fixture.property("Note.number")
+    let numbered = notes.sorted { left, right in
+      guard case .integer(let left) = left[number], case .integer(let right) = right[number] else { return false }
+      return left < right
+    }
+    let texts = numbered.compactMap { $0[fixture.property("Note.text")].stringValue }
+    #expect(texts == ["buy milk"] + (0..<count).map { "note \($0)" })
+    #expect(numbered[1][fixture.property("Note.pinned")] == .bool(true))
+    await fixture.stop()
+  }
+
   @Test func bothCopiesOfAReplicaKeepTheirEdits() async throws {
     let fixture = try await OfflineFixture()
     try await fixture.turnOn()

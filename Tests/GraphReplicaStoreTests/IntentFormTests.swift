@@ -61,10 +61,14 @@ import Testing
     ]
     intent.state = .parked(parking)
     #expect(try form.intent(parsing: form.json(intent).text) == intent)
-    let undo = Intent(
-      number: 42, transaction: intent.transaction, model: model, author: "ann", made: 0,
-      content: .undo(revision: 7, redo: true))
-    #expect(try form.intent(parsing: form.json(undo).text) == undo)
+    for content: Intent.Content in [.undo(revision: 7, redo: true), .undo(revision: 7, redo: false), .undoEdit(41)] {
+      let undo = Intent(
+        number: 42, transaction: intent.transaction, model: model, author: "ann", made: 0, content: content)
+      #expect(try form.intent(parsing: form.json(undo).text) == undo)
+    }
+    let later = Intent(
+      number: 42, transaction: intent.transaction, model: model, author: "ann", made: 0, content: .undoEdit(42))
+    #expect(throws: Refusal.self) { try form.intent(parsing: form.json(later).text) }
   }
 
   @Test func newObjectsHaveTemporaryNames() throws {

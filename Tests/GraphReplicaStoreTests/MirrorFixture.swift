@@ -46,6 +46,13 @@ final class MirrorFixture {
       })
   }
 
+  /// An overlay over the mirror, of a queue in memory.
+  func makeOverlay() throws -> (queue: ListedQueue, overlay: MirrorOverlay) {
+    let edits = ListedEdits()
+    let overlay = try mirror.makeOverlay(of: edits)
+    return (ListedQueue(edits: edits, overlay: overlay), overlay)
+  }
+
   /// All objects of the overlay, by id.
   func visible(_ overlay: MirrorOverlay) throws -> [ObjectID: ObjectImage] {
     var images = [ObjectID: ObjectImage]()
@@ -83,5 +90,29 @@ final class MirrorFixture {
         id: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: UInt64(number)), policy: policy,
         changes: changes),
       author: "ann", time: server.now, usedNumbers: used, texts: texts)
+  }
+}
+
+/// A queue in memory and the overlay that plans it.
+struct ListedQueue {
+  let edits: ListedEdits
+  let overlay: MirrorOverlay
+
+  private struct NotAllowed: Error {
+    let planned: PlannedEdit
+  }
+
+  /// Adds an edit behind the others, unless the rules do not allow it.
+  func append(_ edit: UnsentEdit) throws -> PlannedEdit {
+    do {
+      let added: PlannedEdit = try overlay.append { _, plan in
+        let planned = try plan(edit)
+        guard case .success = planned.result else { throw NotAllowed(planned: planned) }
+        return (planned, edits.put(edit))
+      }
+      return added
+    } catch let refused as NotAllowed {
+      return refused.planned
+    }
   }
 }

@@ -59,7 +59,7 @@ import Testing
     case .awaitAnswer: "wait"
     case .park(let number, let refusal, _): "park \(number) \(refusal.code)"
     case .parkUnreadable(let number, _): "park \(number)"
-    case .finish(let done, _): "finish \(done.number)"
+    case .finish(let finished): "finish \(finished.map { "\($0.committed.number)" }.joined(separator: " "))"
     case .renew: "renew"
     case .end(let report): "end \(report.sent) \(report.parked)"
     case .fail(let refusal): "fail \(refusal.code)"
@@ -74,7 +74,7 @@ import Testing
     var names = [name(run.begin())]
     for event: SyncRun.Event in [
       .opened(isPartial: false), .queue([entry(intent)]), .marked([left]), .done,
-      .answered(intent.transaction, result(at: 7)), .received(7, commits: 1), .finished(isParked: false),
+      .answered(intent.transaction, result(at: 7)), .received(7, commits: 1), .finished(parked: 0),
     ] {
       names.append(name(run.handle(event)))
     }
@@ -95,7 +95,7 @@ import Testing
     #expect(name(run.handle(.done)) == "wait")
     #expect(name(run.handle(.answered(intents[1].transaction, result(at: 3)))) == "receive")
     #expect(name(run.handle(.received(3, commits: 1))) == "finish 2")
-    #expect(name(run.handle(.finished(isParked: false))) == "end 1 1")
+    #expect(name(run.handle(.finished(parked: 0))) == "end 1 1")
   }
 
   @Test func copyAsksForWhatHasLeftBeforeItTakesAnotherID() throws {
@@ -107,7 +107,7 @@ import Testing
     #expect(name(run.handle(.done)) == "wait")
     #expect(name(run.handle(.answered(left.transaction, result(at: 4)))) == "receive")
     #expect(name(run.handle(.received(4, commits: 2))) == "finish 1")
-    #expect(name(run.handle(.finished(isParked: false))) == "renew")
+    #expect(name(run.handle(.finished(parked: 0))) == "renew")
     #expect(name(run.handle(.renewed(server()))) == "queue")
     #expect(name(run.handle(.queue([entry(try intent(2))]))) == "mark [2]")
   }

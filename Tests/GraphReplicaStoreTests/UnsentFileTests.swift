@@ -167,6 +167,45 @@ import Testing
     #expect(try file.replica.left == 1)
   }
 
+  @Test func undoOfAnIntentOnItsWayBecomesThatOfItsRevision() throws {
+    let file = try create()
+    try append(file, board(name: "Work"))
+    let sent = try file.markLeft([1], at: 3, form: form)
+    #expect(try file.entries(form).map(\.intent) == sent)
+    let draft = Intent(
+      number: 0, transaction: TransactionID(replica: .zero, sequence: 0), model: model, author: "Ann", made: 4,
+      content: .undoEdit(1))
+    _ = try file.append(draft, form: form) { _, _ in [] }
+    #expect(try file.dependents(of: 1, form: form) == [1, 2])
+    try file.finish(1, ids: [:], revision: 41, form: form)
+    #expect(try file.entries(form).map { $0.intent?.content } == [.undo(revision: 41, redo: false)])
+    // It no longer depends on anything.
+    #expect(try file.dependents(of: 1, form: form) == [1])
+  }
+
+  @Test func undoOfARefusedIntentWaitsWithIt() throws {
+    let file = try create()
+    try append(file, board(name: "Work"))
+    let draft = Intent(
+      number: 0, transaction: TransactionID(replica: .zero, sequence: 0), model: model, author: "Ann", made: 4,
+      content: .undoEdit(1))
+    _ = try file.append(draft, form: form) { _, _ in [] }
+    try file.park(1, Parking(Refusal(.unique, "another board is called Work"), at: 5, left: 4), form: form)
+    #expect(try counts(file) == [0, 2])
+    #expect(try file.discard(1, form: form).count == 2)
+  }
+
+  @Test func pagesAndSelectionsHaveTheIntentsInOrder() throws {
+    let file = try create()
+    for number in 1...5 { try append(file, board(name: "\(number)")) }
+    try file.park(3, Parking(Refusal(.unique, "taken"), at: 5, left: 4), form: form)
+    #expect(try file.entries(form, .waiting, after: 1, limit: 2).map(\.number) == [2, 4])
+    #expect(try file.entries(form, .parked).map(\.number) == [3])
+    #expect(try file.newest(form, limit: 3).map(\.number) == [5, 4, 2])
+    #expect(try file.forms(after: 3, limit: 1).map(\.number) == [4])
+    #expect(try file.entry(6, form: form)?.number == nil)
+  }
+
   @Test func oneProcessSendsAtATime() throws {
     let first = try #require(try SenderLock.acquire(folder: folder.path))
     #expect(try SenderLock.acquire(folder: folder.path) == nil)

@@ -2,7 +2,7 @@ extension Bench {
   enum Section: String, CaseIterable {
     case commits, mixed, latency, fanout, idle, snapshot, start, apply, notes, queries
     case fetch, predicates, transactions, cascades, relations, paths, past
-    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal, http
+    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal, http, offline
 
     /// Whether the section prints tables of its own instead of figures.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
@@ -26,6 +26,7 @@ extension Bench {
       case .apply: ["1", "100", "move"]
       case .queries: ["equality", "range"]
       case .http: ["1", "16", "lines", "streams", "sockets"]
+      case .offline: ["add", "list", "replay", "current"]
       default: []
       }
     }
@@ -58,6 +59,7 @@ extension Bench {
       case .following: "1,000 objects through live, beside an observer of the context"
       case .contexts: "a commit of a background context beside one of the main actor's client"
       case .terminal: "cells to bytes and bytes to keys"
+      case .offline: "edits and lists without the daemon, 10,000 unsent edits, a copy of 100,000 notes"
       case .http: "HTTP: one object, 100,000 objects as lines of JSON, event streams, and WebSockets"
       }
     }

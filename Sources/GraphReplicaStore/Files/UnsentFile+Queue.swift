@@ -4,7 +4,7 @@ import GRDB
 import GraphModel
 import GraphStore
 
-/// The queue of intents. Each call is one durable step.
+/// The queue of intents. Each call is one durable step, and reads only the intents that it concerns.
 extension UnsentFile {
   /// A row of the queue.
   package struct Entry: Sendable {
@@ -13,51 +13,152 @@ extension UnsentFile {
     package var form: String
     /// The intent; nil if it has no meaning in the present version of the model.
     package var intent: Intent?
-    /// The reason why `intent` is nil.
+    /// Why it has none.
     package var failure: Refusal?
-    /// The count of provisional numbers that earlier intents use.
+    /// The provisional numbers that earlier intents use.
     package var used: Int64
     /// Whether it waits for its user.
     package var isParked: Bool
   }
 
-  /// All intents, in order.
-  package func entries(_ form: IntentForm) throws -> [Entry] { try read { try Self.entries($0, form) } }
+  /// The intents that a call returns.
+  package enum Selection: Sendable {
+    case all
+    /// Those that were not answered.
+    case waiting
+    /// Those that wait for their user.
+    case parked
 
-  /// The JSON forms of all intents, in order.
-  package func forms() throws -> [String] {
-    try read { try String.fetchAll($0, sql: "SELECT form FROM intent ORDER BY number") }
+    var condition: String {
+      switch self {
+      case .all: ""
+      case .waiting: " AND state <> 'parked'"
+      case .parked: " AND state = 'parked'"
+      }
+    }
+  }
+
+  // MARK: - Reading
+
+  /// The intents behind a number, in order; by default all.
+  package func entries(
+    _ form: IntentForm, _ selection: Selection = .all, after number: Int64 = 0, limit: Int = .max
+  ) throws -> [Entry] {
+    try read { try Self.entries($0, form, selection, after: number, limit: limit) }
+  }
+
+  /// One intent; nil if there is none of this number.
+  package func entry(_ number: Int64, form: IntentForm) throws -> Entry? {
+    try read { try Self.entry(number, $0, form) }
+  }
+
+  /// The newest intents that were not answered, newest first.
+  package func newest(_ form: IntentForm, limit: Int) throws -> [Intent] {
+    try read { database in
+      let rows = try GRDB.Row.fetchAll(
+        database.cachedStatement(
+          sql: "SELECT \(Self.columns) FROM intent WHERE state <> 'parked' ORDER BY number DESC LIMIT ?"),
+        arguments: [limit])
+      return rows.compactMap { Self.entry($0, form).intent }
+    }
+  }
+
+  /// The JSON forms of the intents behind a number, in order.
+  package func forms(after number: Int64, limit: Int) throws -> [(number: Int64, form: String)] {
+    try read { database in
+      try GRDB.Row.fetchAll(
+        database, sql: "SELECT number, form FROM intent WHERE number > ? ORDER BY number LIMIT ?",
+        arguments: [number, limit]
+      ).map { ($0[0], $0[1]) }
+    }
   }
 
   /// The numbers of queued and of parked intents.
   package func counts() throws -> (unsent: Int, parked: Int) {
     try read { database in
-      func count(_ condition: String) throws -> Int {
-        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM intent WHERE \(condition)")
+      func count(_ states: String) throws -> Int {
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM intent WHERE state IN (\(states))")
         return try invariant(count, "a count of rows is a number")
       }
-      return (try count("state <> 'parked'"), try count("state = 'parked'"))
+      return (try count("'queued', 'left'"), try count("'parked'"))
     }
   }
 
-  static func entries(_ database: Database, _ form: IntentForm) throws -> [Entry] {
-    let rows = try GRDB.Row.fetchAll(database, sql: "SELECT number, form, used, state FROM intent ORDER BY number")
-    return rows.map { row in
-      var entry = Entry(
-        number: row[0], form: row[1], intent: nil, used: row[2], isParked: (row[3] as String) == "parked")
-      do throws(Refusal) {
-        entry.intent = try form.intent(parsing: entry.form)
-      } catch {
-        entry.failure = error
-      }
-      return entry
+  private static let columns = "number, form, used, state"
+
+  static func entries(
+    _ database: Database, _ form: IntentForm, _ selection: Selection = .all, after number: Int64 = 0,
+    limit: Int = .max
+  ) throws -> [Entry] {
+    let sql = "SELECT \(columns) FROM intent WHERE number > ?\(selection.condition) ORDER BY number LIMIT ?"
+    return try GRDB.Row.fetchAll(database.cachedStatement(sql: sql), arguments: [number, limit])
+      .map { entry($0, form) }
+  }
+
+  static func entry(_ number: Int64, _ database: Database, _ form: IntentForm) throws -> Entry? {
+    let statement = try database.cachedStatement(sql: "SELECT \(columns) FROM intent WHERE number = ?")
+    return try GRDB.Row.fetchOne(statement, arguments: [number]).map { entry($0, form) }
+  }
+
+  private static func entry(_ row: GRDB.Row, _ form: IntentForm) -> Entry {
+    var entry = Entry(
+      number: row[0], form: row[1], intent: nil, used: row[2], isParked: (row[3] as String) == "parked")
+    do throws(Refusal) {
+      entry.intent = try form.intent(parsing: entry.form)
+    } catch {
+      entry.failure = error
+    }
+    return entry
+  }
+
+  /// Passes all intents to `body`, in order, some at a time.
+  static func forEachEntry(_ database: Database, _ form: IntentForm, _ body: (Entry) throws -> Void) throws {
+    var page = try entries(database, form, limit: pageSize)
+    while let newest = page.last {
+      for entry in page { try body(entry) }
+      page = try entries(database, form, after: newest.number, limit: pageSize)
     }
   }
 
+  private static let pageSize = 200
+
+  static func intent(_ number: Int64, _ database: Database, _ form: IntentForm) throws -> Intent? {
+    guard let entry = try entry(number, database, form) else { throw unknown(number) }
+    if let failure = entry.failure { throw failure }
+    return entry.intent
+  }
+
+  static func unknown(_ number: Int64) -> Refusal {
+    Refusal(.notFound, "there is no unsent edit \(number); stickies sync conflicts lists them")
+  }
+
+  static func notParked(_ number: Int64) -> Refusal {
+    Refusal(.conflict, "edit \(number) is not parked: it is sent when the server can be reached")
+  }
+
+  // MARK: - Writing
+
+  /// Writes the state and the form.
   static func update(_ intent: Intent, _ database: Database, _ form: IntentForm) throws {
-    try database.execute(
-      sql: "UPDATE intent SET state = ?, form = ? WHERE number = ?",
-      arguments: [stateName(intent), form.json(intent).text, intent.number])
+    try database.run(
+      "UPDATE intent SET state = ?, form = ? WHERE number = ?",
+      [stateName(intent), form.json(intent).text, intent.number])
+  }
+
+  /// Writes an intent that names other objects than before, or that is shown in another way.
+  static func replace(_ intent: Intent, _ database: Database, _ form: IntentForm) throws {
+    try update(intent, database, form)
+    try database.run("DELETE FROM named WHERE number = ?", [intent.number])
+    try index(intent, database)
+    try log(intent, database)
+  }
+
+  static func remove(_ number: Int64, _ database: Database) throws {
+    // An edit that is shown again when its undo is removed.
+    for undone in try undone(by: number, database) { try log(undone, database) }
+    try database.run("DELETE FROM intent WHERE number = ?", [number])
+    try database.run("DELETE FROM named WHERE number = ?", [number])
+    try log(number, database)
   }
 
   private static func stateName(_ intent: Intent) -> String {
@@ -77,278 +178,50 @@ extension UnsentFile {
     _ draft: Intent, form: IntentForm,
     plan: (Intent, _ used: Int64) throws -> [(number: Int64, object: ObjectID)]
   ) throws -> Intent {
+    try append(draft, form: form, after: nil, plan: plan).intent
+  }
+
+  /// Appends an intent behind a change of the queue.
+  /// - Parameter change: the newest change that is planned; nil for any.
+  /// - Returns: the intent, and the change that has added it.
+  /// - Throws: `MirrorOverlay.QueueChanged` if the queue has a newer change.
+  func append(
+    _ draft: Intent, form: IntentForm, after change: Int64?,
+    plan: (Intent, _ used: Int64) throws -> [(number: Int64, object: ObjectID)]
+  ) throws -> (intent: Intent, change: Int64) {
     try write { database in
+      if let change, try Self.newestChange(database) != change { throw MirrorOverlay.QueueChanged() }
       var intent = draft
+      // The program may still name an object as it did before the server has made it.
+      let made = try Self.madeObjects(of: intent.changes.flatMap(\.namedObjects), database, form.model)
+      intent.rename(made.ids, madeAt: made.revisions)
+      var last: Int64 = 0
       try update(database) { replica in
         replica.number += 1
         replica.sequence += 1
         intent.number = replica.number
         intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
         let numbers = try plan(intent, replica.used)
-        // Another process may have sent those in front of it since the caller read the queue.
-        if !intent.prerequisites.isEmpty {
-          let made = try Self.madeObjects(database, form.model)
-          intent.rename(made.ids, madeAt: made.revisions)
-        }
-        try database.execute(
-          sql: "INSERT INTO intent (number, state, used, form) VALUES (?, ?, ?, ?)",
-          arguments: [intent.number, Self.stateName(intent), replica.used, form.json(intent).text])
+        try database.run(
+          "INSERT INTO intent (number, state, used, form) VALUES (?, ?, ?, ?)",
+          [intent.number, Self.stateName(intent), replica.used, form.json(intent).text])
+        try Self.index(intent, database)
+        last = try Self.log(intent, database)
         for (number, object) in numbers {
-          try database.execute(
-            sql: "INSERT OR REPLACE INTO assigned (provisional, object) VALUES (?, ?)",
-            arguments: [number, Data(object.key.bytes)])
+          try database.run(
+            "INSERT OR REPLACE INTO assigned (provisional, object) VALUES (?, ?)",
+            [number, Data(object.key.bytes)])
           replica.used = max(replica.used, number - ProvisionalNumber.base)
         }
       }
-      return intent
-    }
-  }
-
-  // MARK: - Sending
-
-  /// Marks intents as sent. Their bytes may leave when this has returned.
-  /// - Returns: the marked ones; the user has discarded the others.
-  package func markLeft(_ numbers: [Int64], at time: Timestamp, form: IntentForm) throws -> [Intent] {
-    try write { database in
-      var marked = [Intent]()
-      try update(database) { replica in
-        for entry in try Self.entries(database, form) where numbers.contains(entry.number) {
-          guard var intent = entry.intent, case .queued = intent.state else { continue }
-          intent.state = .left(time)
-          try Self.update(intent, database, form)
-          if intent.transaction.replica == replica.id { replica.left = max(replica.left, intent.transaction.sequence) }
-          marked.append(intent)
-        }
-      }
-      return marked
-    }
-  }
-
-  /// Removes a committed intent; the ids of its objects take the place of the provisional ones in all others.
-  /// - Parameters:
-  ///   - ids: by provisional id.
-  ///   - numbers: the numbers that the server has assigned, by the object's provisional id.
-  ///   - rest: what the server has not applied, parked; it stays in the intent's place.
-  ///   - revision: the revision of the commit.
-  package func finish(
-    _ number: Int64, ids: [ObjectID: ObjectID], numbers: [ObjectID: Int64] = [:], rest: Intent? = nil,
-    revision: Revision = 0, form: IntentForm
-  ) throws {
-    try write { database in
-      if let rest {
-        precondition(rest.number == number && rest.isParked, "what was not applied waits for the user")
-        try Self.update(rest, database, form)
-      } else {
-        try database.execute(sql: "DELETE FROM intent WHERE number = ?", arguments: [number])
-      }
-      for (provisional, permanent) in ids {
-        try database.execute(
-          sql: "INSERT OR REPLACE INTO name (provisional, permanent, entity, revision) VALUES (?, ?, ?, ?)",
-          arguments: [
-            Data(provisional.key.bytes), Data(permanent.key.bytes), form.model.entityName(permanent.entity), revision,
-          ])
-      }
-      for (provisional, number) in numbers {
-        try database.execute(
-          sql: "UPDATE assigned SET number = ? WHERE object = ?", arguments: [number, Data(provisional.key.bytes)])
-      }
-      if ids.isEmpty { return }
-      let revisions = ids.mapValues { _ in revision }
-      for entry in try Self.entries(database, form) {
-        guard var intent = entry.intent else { continue }
-        intent.rename(ids, madeAt: revisions)
-        if intent != entry.intent { try Self.update(intent, database, form) }
-      }
-    }
-  }
-
-  /// Parks an intent, and those behind it that name an object which only it would have made.
-  package func park(_ number: Int64, _ parking: Parking, form: IntentForm) throws {
-    try write { try Self.park(number, parking, $0, form) }
-  }
-
-  private static func park(_ number: Int64, _ parking: Parking, _ database: Database, _ form: IntentForm) throws {
-    var parked = [number: parking]
-    for entry in try entries(database, form) {
-      guard var intent = entry.intent, !intent.isParked else { continue }
-      var reason = parked[entry.number]
-      if reason == nil, let maker = intent.prerequisites.sorted().first(where: { parked[$0] != nil }) {
-        reason = Parking(
-          code: Parking.waits, message: "it changes an object that the parked edit \(maker) would have made",
-          at: parking.at, waitsFor: maker)
-        parked[entry.number] = reason
-      }
-      guard let reason else { continue }
-      intent.state = .parked(reason)
-      try update(intent, database, form)
-    }
-  }
-
-  /// Parks an intent that has no meaning in the present version of the model, and those behind it that name an object
-  /// which only it would have made. Its form stays in its own names.
-  package func parkUnreadable(_ number: Int64, _ parking: Parking, form: IntentForm) throws {
-    try write { database in
-      let text = try String.fetchOne(database, sql: "SELECT form FROM intent WHERE number = ?", arguments: [number])
-      guard let text else { throw Self.unknown(number) }
-      let members = try invariant(JSON(parsing: text).members, "the form of an intent is an object")
-      let reason = JSON.object([
-        .init("code", .string(parking.code)), .init("message", .string(parking.message)),
-        .init("at", .string(RFC3339.text(parking.at))),
-      ])
-      let others = members.filter { $0.name != "state" && $0.name != "parked" }
-      let parked = JSON.object(others + [.init("state", .string("parked")), .init("parked", reason)])
-      try database.execute(
-        sql: "UPDATE intent SET state = 'parked', form = ? WHERE number = ?", arguments: [parked.text, number])
-      try Self.park(number, parking, database, form)
-    }
-  }
-
-  // MARK: - Parked intents
-
-  /// Queues a parked intent again, under a new transaction id, with those that wait for it.
-  /// - Parameters:
-  ///   - policy: nil for the intent's own.
-  ///   - base: the server's revision that the user has seen now.
-  /// - Returns: the numbers of the queued intents.
-  package func retry(
-    _ number: Int64, policy: MergePolicy? = nil, base: Revision, form: IntentForm
-  ) throws -> [Int64] {
-    try write { database in
-      guard let first = try Self.intent(number, database, form), first.isParked else { throw Self.notParked(number) }
-      var retried = [Int64]()
-      try update(database) { replica in
-        for entry in try Self.entries(database, form) {
-          guard var intent = entry.intent, case .parked(let parking) = intent.state else { continue }
-          let waits = parking.waitsFor.map { retried.contains($0) } == true
-          guard entry.number == number || waits else { continue }
-          replica.sequence += 1
-          intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
-          if entry.number == number { intent.prepareRetry(policy, base: base) }
-          intent.state = .queued
-          try Self.update(intent, database, form)
-          retried.append(entry.number)
-        }
-      }
-      return retried
-    }
-  }
-
-  /// The intents that would be discarded with one: those that name an object which only it makes.
-  package func dependents(of number: Int64, form: IntentForm) throws -> [Int64] {
-    try read { database in try Self.dependents(of: number, database, form) }
-  }
-
-  private static func dependents(of number: Int64, _ database: Database, _ form: IntentForm) throws -> [Int64] {
-    var gone: Set<Int64> = [number]
-    for entry in try entries(database, form) {
-      if let intent = entry.intent, !intent.prerequisites.isDisjoint(with: gone) { gone.insert(entry.number) }
-    }
-    return gone.sorted()
-  }
-
-  /// Removes an intent, and those that name an object which only it makes. One that may have reached the server and
-  /// has no answer is not removed.
-  /// - Returns: the removed intents' forms.
-  package func discard(_ number: Int64, form: IntentForm) throws -> [String] {
-    try write { database in
-      var forms = [String]()
-      for number in try Self.dependents(of: number, database, form) {
-        let row = try GRDB.Row.fetchOne(
-          database, sql: "SELECT form, state FROM intent WHERE number = ?", arguments: [number])
-        guard let row else { throw Self.unknown(number) }
-        guard (row[1] as String) != "left" else {
-          throw Refusal(
-            .conflict,
-            "edit \(number) is on its way: it can be undone when the server has answered (stickies sync now)")
-        }
-        forms.append(row[0])
-        try database.execute(sql: "DELETE FROM intent WHERE number = ?", arguments: [number])
-      }
-      return forms
-    }
-  }
-
-  /// Replaces a parked intent by another form of it, and queues it under a new transaction id.
-  package func replace(_ number: Int64, by other: Intent, form: IntentForm) throws {
-    try write { database in
-      guard try Self.intent(number, database, form)?.isParked == true else { throw Self.notParked(number) }
-      var intent = other
-      try update(database) { replica in
-        replica.sequence += 1
-        intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
-        intent.number = number
-        intent.state = .queued
-        try Self.update(intent, database, form)
-      }
-    }
-  }
-
-  /// Removes all intents, in any state.
-  package func discardAll() throws {
-    try write { try $0.execute(sql: "DELETE FROM intent") }
-  }
-
-  static func intent(_ number: Int64, _ database: Database, _ form: IntentForm) throws -> Intent? {
-    let text = try String.fetchOne(database, sql: "SELECT form FROM intent WHERE number = ?", arguments: [number])
-    guard let text else { throw unknown(number) }
-    return try form.intent(parsing: text)
-  }
-
-  private static func unknown(_ number: Int64) -> Refusal {
-    Refusal(.notFound, "there is no unsent edit \(number); stickies sync conflicts lists them")
-  }
-
-  private static func notParked(_ number: Int64) -> Refusal {
-    Refusal(.conflict, "edit \(number) is not parked: it is sent when the server can be reached")
-  }
-
-  // MARK: - Names
-
-  /// The objects that the server has made of unsent ones.
-  package struct MadeObjects: Sendable {
-    /// The permanent ids, by the provisional ones.
-    package var ids = [ObjectID: ObjectID]()
-    /// The revisions at which the server has made them, by the provisional ids.
-    package var revisions = [ObjectID: Revision]()
-  }
-
-  /// All objects that the server has made.
-  package func madeObjects(_ model: Model) throws -> MadeObjects { try read { try Self.madeObjects($0, model) } }
-
-  private static func madeObjects(_ database: Database, _ model: Model) throws -> MadeObjects {
-    var made = MadeObjects()
-    for row in try GRDB.Row.fetchAll(database, sql: "SELECT provisional, permanent, entity, revision FROM name") {
-      guard let old = UniqueID(bytes: Array(row[0] as Data)), let new = UniqueID(bytes: Array(row[1] as Data)),
-        let entity = model.entity(named: row[2])
-      else { continue }
-      let id = ObjectID(key: old, entity: entity.number)
-      made.ids[id] = ObjectID(key: new, entity: entity.number)
-      made.revisions[id] = row[3]
-    }
-    return made
-  }
-
-  /// The number that the server has assigned in place of a provisional one; nil if it has not.
-  package func assignedNumber(for provisional: Int64) throws -> Int64? {
-    try read { database in
-      try Int64.fetchOne(
-        database, sql: "SELECT number FROM assigned WHERE provisional = ?", arguments: [provisional])
+      return (intent, last)
     }
   }
 }
 
-extension Intent {
-  /// Bases what the user has seen of the server's values by now on the present revision.
-  mutating func prepareRetry(_ policy: MergePolicy?, base: Revision) {
-    if let policy { self.policy = policy }
-    guard case .changes(var changes) = content else { return }
-    for index in changes.indices where changes[index].base > 0 {
-      changes[index].base = max(changes[index].base, base)
-      if var condition = changes[index].onlyIf {
-        condition.revision = max(condition.revision, base)
-        changes[index].onlyIf = condition
-      }
-    }
-    content = .changes(changes)
+extension Database {
+  /// Runs a statement, which stays prepared.
+  func run(_ sql: String, _ arguments: StatementArguments) throws {
+    try cachedStatement(sql: sql).execute(arguments: arguments)
   }
 }

@@ -145,16 +145,16 @@ extension UnsentFile {
   /// which the server may have committed them.
   package func renew(_ id: UniqueID, form: IntentForm) throws {
     try write { database in
-      let entries = try Self.entries(database, form)
       try update(database) { replica in
         precondition(id != replica.id, "the new id of a copy was never used")
         (replica.id, replica.sequence, replica.left) = (id, 0, 0)
         if let identity = FileIdentity(path: path) { replica.identity = identity }
-        for entry in entries {
-          guard var intent = entry.intent, !intent.hasLeft else { continue }
-          replica.sequence += 1
-          intent.transaction = TransactionID(replica: id, sequence: replica.sequence)
-          try Self.update(intent, database, form)
+        try Self.forEachEntry(database, form) { entry in
+          if var intent = entry.intent, !intent.hasLeft {
+            replica.sequence += 1
+            intent.transaction = TransactionID(replica: id, sequence: replica.sequence)
+            try Self.update(intent, database, form)
+          }
         }
       }
     }

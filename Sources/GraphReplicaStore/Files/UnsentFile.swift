@@ -15,7 +15,7 @@ import GraphStore
 /// The file `unsent.sqlite` of a replica: the user's own edits that the server has not answered, in order.
 ///
 /// Each call is one transaction that is on disk when the call returns. Several processes append; one at a time sends
-/// (`SenderLock`). Unlike the mirror, which has its own file, these edits can't be loaded from the server again.
+/// (`SenderLock`). Nothing here can be loaded again from the server, unlike the mirror in a file of its own.
 ///
 /// Thread-safe: the queue runs one call at a time.
 package final class UnsentFile: Sendable {
@@ -26,12 +26,15 @@ package final class UnsentFile: Sendable {
   package static let name = "unsent.sqlite"
   /// "StkU", big-endian.
   private static let applicationID: Int32 = 0x5374_6B55
-  private static let version: Int32 = 1
+  private static let version: Int32 = 2
   private static let lockSeconds = 5.0
 
   /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
   /// front of it. `name` and `assigned` have the ids and numbers that the server has given to new objects, and `name`
   /// the revisions at which it has made them.
+  ///
+  /// `named` is the index from an object to the intents that name it. `change` is a log: the numbers of the intents
+  /// that were added, changed or removed. With both, no step reads the whole queue.
   private static let creation = """
     CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
@@ -40,8 +43,18 @@ package final class UnsentFile: Sendable {
     CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL,
       revision INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
     CREATE TABLE assigned (provisional INTEGER PRIMARY KEY, object BLOB NOT NULL, number INTEGER);
+    \(indexes)
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);
+    """
+
+  /// Added by version 2.
+  private static let indexes = """
+    CREATE TABLE named (object TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (object, number)) WITHOUT ROWID;
+    CREATE INDEX "named.number" ON named (number);
+    CREATE INDEX "intent.state" ON intent (state);
+    CREATE INDEX "assigned.object" ON assigned (object);
+    CREATE TABLE change (change INTEGER PRIMARY KEY AUTOINCREMENT, number INTEGER NOT NULL);
     """
 
   // MARK: - Opening
@@ -89,12 +102,14 @@ package final class UnsentFile: Sendable {
     self.path = path
     var configuration = Configuration()
     configuration.busyMode = .timeout(Self.lockSeconds)
-    configuration.journalMode = .wal
-    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA secure_delete = ON")
+      try MirrorStore.useWriteAheadLog(database)
+    }
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
       let version = try queue.inDatabase { database -> Int32? in
-        // The queue sets NORMAL after `prepareDatabase`, and an edit must survive a power failure.
+        // An edit must survive a power failure.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
           throw StoreFailure(
@@ -102,10 +117,8 @@ package final class UnsentFile: Sendable {
             advice: "Use a data directory on a local file system that SQLite's WAL works on.")
         }
         let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
-        if version == Self.version, try !database.columns(in: "name").contains(where: { $0.name == "revision" }) {
-          try database.execute(sql: "ALTER TABLE name ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
-        }
-        return version
+        if version == 1 || version == Self.version { try Self.addRevisions(database) }
+        return try version == 1 ? Self.addIndexes(database) : version
       }
       guard version == Self.version else {
         throw StoreFailure(
@@ -115,6 +128,28 @@ package final class UnsentFile: Sendable {
     } catch {
       throw Self.failure(error, path)
     }
+  }
+
+  private static func addRevisions(_ database: Database) throws {
+    if try !database.columns(in: "name").contains(where: { $0.name == "revision" }) {
+      try database.execute(sql: "ALTER TABLE name ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
+    }
+  }
+
+  /// Brings a file of version 1 to the present one.
+  private static func addIndexes(_ database: Database) throws -> Int32 {
+    try database.inTransaction(.immediate) {
+      // Another process may have done it.
+      guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == 1 else { return .commit }
+      try database.execute(sql: indexes)
+      for row in try GRDB.Row.fetchAll(database, sql: "SELECT number, form FROM intent") {
+        guard let changes = try JSON(parsing: row[1] as String)["changes"] else { continue }
+        try index(Self.references(in: changes), row[0], database)
+      }
+      try database.execute(sql: "PRAGMA user_version = \(version)")
+      return .commit
+    }
+    return version
   }
 
   static func failure(_ error: any Error, _ path: String) -> any Error {
@@ -194,7 +229,7 @@ package struct FileIdentity: Sendable, Hashable {
   }
 }
 
-// Functions outside the class, whose methods would hide the system calls of the same names.
+// Outside of the class, which has methods of the system calls' names.
 
 private func createPrivate(_ path: String) -> Int32 {
   open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

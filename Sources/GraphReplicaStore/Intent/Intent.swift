@@ -13,9 +13,11 @@ package struct Intent: Sendable, Equatable {
     case changes([Change])
     /// The undo or redo of a step that the server has committed.
     case undo(revision: Revision, redo: Bool)
+    /// The undo of an earlier intent that is on its way. With its answer it becomes the undo of a revision.
+    case undoEdit(Int64)
   }
 
-  /// The progress of an intent. An intent with an answer is removed.
+  /// How far the intent has come. Answered ones are removed.
   package enum State: Sendable, Equatable {
     case queued
     /// It may have reached the server since this time.
@@ -31,12 +33,12 @@ package struct Intent: Sendable, Equatable {
   package var model: IntentModel
   /// The shown name of the user.
   package var author: String
-  /// The time at which the user made it, by the client's clock.
+  /// When the user made it, by the client's clock.
   package var made: Timestamp
   package var policy: MergePolicy
   package var undo: UndoGroup?
   package var content: Content
-  /// The texts that splices of this intent refer to and that an earlier intent also edits.
+  /// The texts to which splices refer that an earlier intent edits, too.
   package var texts = [ObjectID: [PropertyNumber: String]]()
   package var state = State.queued
 
@@ -63,18 +65,24 @@ package struct Intent: Sendable, Equatable {
     }
   }
 
-  /// The edit over a mirror; nil for an undo.
+  /// The edit over a mirror; nil for the undo of an intent, because neither of the two is shown.
   package func edit(usedNumbers: Int64) -> UnsentEdit? {
-    guard case .changes(let changes) = content else { return nil }
-    return UnsentEdit(
+    var edit = UnsentEdit(
       number: number,
       transaction: Transaction(id: transaction, policy: policy, undo: undo, changes: changes), author: author,
       time: made, usedNumbers: usedNumbers, texts: texts)
+    switch content {
+    case .changes: break
+    case .undo(let revision, let redo): edit.step = UnsentEdit.CommittedStep(revision: revision, redo: redo)
+    case .undoEdit: return nil
+    }
+    return edit
   }
 
-  /// The numbers of the earlier intents that insert objects which this one names.
+  /// The numbers of the earlier intents that insert objects which this one names, or that it undoes.
   package var prerequisites: Set<Int64> {
     var numbers = Set<Int64>()
+    if case .undoEdit(let number) = content { numbers.insert(number) }
     for id in changes.flatMap(\.namedObjects) {
       if let parts = ProvisionalID.parts(of: id), parts.number != number { numbers.insert(parts.number) }
     }
@@ -100,8 +108,8 @@ package struct Intent: Sendable, Equatable {
       }
       content = .changes(Transaction(id: transaction, changes: changes).renaming(ids).changes)
     }
-    for (old, new) in ids {
-      if let known = texts.removeValue(forKey: old) { texts[new] = known }
+    for old in Array(texts.keys) {
+      if let new = ids[old], let known = texts.removeValue(forKey: old) { texts[new] = known }
     }
   }
 
@@ -129,14 +137,14 @@ package struct IntentModel: Sendable, Hashable {
   }
 }
 
-/// The reason why an intent waits for its user.
+/// Why an intent waits for its user.
 package struct Parking: Sendable, Equatable {
   /// The code of the server's refusal, or `model` or `waits`.
   package var code: String
   package var message: String
   /// By the client's clock.
   package var at: Timestamp
-  /// The time at which it was sent; nil if it was not.
+  /// When it left, if it did.
   package var left: Timestamp?
   package var conflicts = [Conflict]()
   package var violations = [Violation]()
@@ -156,21 +164,4 @@ package struct Parking: Sendable, Equatable {
   package static let model = "model"
   /// The code of an intent that names an object which a parked one inserts.
   package static let waits = "waits"
-}
-
-extension Change {
-  /// The object, and the objects that its edits name.
-  package var namedObjects: [ObjectID] { [id] + edits.flatMap(\.namedObjects) }
-}
-
-extension Edit {
-  /// The objects that the edit names.
-  var namedObjects: [ObjectID] {
-    switch action {
-    case .set(let value): value.objectIDs
-    case .splice: []
-    case .members(let added, let removed): added + removed
-    case .place(let objects, let anchor): if let anchor { objects + [anchor] } else { objects }
-    }
-  }
 }

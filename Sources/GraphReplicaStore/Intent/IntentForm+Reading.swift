@@ -44,10 +44,18 @@ extension IntentForm {
     intent.model = version
     intent.texts = texts
     if let step = root.optional("undoes") {
-      try step.check(["revision", "redo"])
+      try step.check(["revision", "redo", "edit"])
       guard changes.isEmpty else { throw root.failure("has both changes and undoes") }
-      intent.content = .undo(
-        revision: try step.integer("revision", atLeast: 1), redo: step.optional("redo")?.json.boolValue == true)
+      if step.optional("edit") != nil {
+        let number = try step.integer("edit", atLeast: 1)
+        guard number < intent.number, step.optional("revision") == nil else {
+          throw step.failure("needs either an earlier edit or a revision")
+        }
+        intent.content = .undoEdit(number)
+      } else {
+        intent.content = .undo(
+          revision: try step.integer("revision", atLeast: 1), redo: step.optional("redo")?.json.boolValue == true)
+      }
     } else if changes.isEmpty {
       throw root.failure("has no changes")
     }

@@ -45,6 +45,10 @@ package struct IntentForm {
       var step = [JSON.Member("revision", .integer(revision))]
       if redo { step.append(.init("redo", .bool(true))) }
       members += [.init("changes", .array([])), .init("undoes", .object(step))]
+    case .undoEdit(let number):
+      members += [
+        .init("changes", .array([])), .init("undoes", .object([.init("edit", .integer(number))])),
+      ]
     }
     return .object(members + state(of: intent))
   }

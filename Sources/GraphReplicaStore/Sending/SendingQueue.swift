@@ -3,8 +3,9 @@ import GraphModel
 
 /// Decides which edits a replica sends next, without I/O: it receives events and returns actions.
 ///
-/// Intents leave in the order of their numbers, several at a time, each after the file has it as sent. One that names
-/// an object which an earlier one inserts, or a text which an earlier one edits, waits for the earlier one's answer. A
+/// Intents leave in the order of their numbers, several at a time, each after the file has it as sent: many are marked
+/// with one sync, also those that wait. One that names an object which an earlier one inserts, or a text which an
+/// earlier one edits, waits for the earlier one's answer. A
 /// refused intent is parked: it holds up only those that name an object which it would have made. An answer that was
 /// lost is asked for again, under the same id.
 package struct SendingQueue: Sendable {
@@ -55,32 +56,37 @@ package struct SendingQueue: Sendable {
   }
 
   /// The most intents that are sent and not answered.
-  package static let maximumInFlight = 64
+  package static let maximumInFlight = 256
+  /// New ones are marked when at most so many marked ones are not answered, so that one sync of the file marks many.
+  private static let fewMarked = maximumInFlight / 2
 
   /// In the order of their numbers.
   private var waiting = [Item]()
-  /// Those that are being marked.
-  private var marking = [Item]()
+  /// Those of them that are being marked.
+  private var marking = Set<Int64>()
   /// Those that were sent on this connection.
   private var inFlight = [Item]()
   private var isConnected = false
 
   package init() {}
 
+  /// The number of intents that wait to be sent. A caller with a long queue adds some at a time.
+  package var countOfWaiting: Int { waiting.count }
+
   /// Whether nothing waits for an answer.
-  package var isEmpty: Bool { waiting.isEmpty && marking.isEmpty && inFlight.isEmpty }
+  package var isEmpty: Bool { waiting.isEmpty && inFlight.isEmpty }
 
   /// Handles one event and returns the resulting actions, in order.
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .queued(let items):
-      let known = Set((waiting + marking + inFlight).map(\.number))
+      let known = Set((waiting + inFlight).map(\.number))
       insert(items.filter { !known.contains($0.number) })
     case .connected:
       precondition(inFlight.isEmpty, "an intent is in flight on one connection only")
       isConnected = true
     case .disconnected: disconnect()
-    case .marked(let numbers): return mark(numbers) + next()
+    case .marked(let numbers): mark(Set(numbers))
     case .committed(let number): inFlight.removeAll { $0.number == number }
     case .refused(let number, let refusal): return refuse(number, refusal) + next()
     }
@@ -102,16 +108,11 @@ package struct SendingQueue: Sendable {
     insert(sent)
   }
 
-  private mutating func mark(_ numbers: [Int64]) -> [Action] {
-    var marked = marking.filter { numbers.contains($0.number) }
+  /// Removes those that were to be marked and are not: the user has discarded them.
+  private mutating func mark(_ numbers: Set<Int64>) {
+    waiting.removeAll { marking.contains($0.number) && !numbers.contains($0.number) }
+    for index in waiting.indices where numbers.contains(waiting[index].number) { waiting[index].hasLeft = true }
     marking = []
-    for index in marked.indices { marked[index].hasLeft = true }
-    guard isConnected else {
-      insert(marked)
-      return []
-    }
-    inFlight += marked
-    return marked.isEmpty ? [] : [.send(marked.map(\.number))]
   }
 
   private mutating func refuse(_ number: Int64, _ refusal: Refusal) -> [Action] {
@@ -130,32 +131,38 @@ package struct SendingQueue: Sendable {
     return [.park(number, refusal)]
   }
 
-  /// The intents that can leave now.
+  /// Sends the intents that can leave now, and marks the next ones.
   private mutating func next() -> [Action] {
     guard isConnected, marking.isEmpty else { return [] }
-    var (new, again) = ([Item](), [Item]())
-    var open = Set((inFlight + marking).map(\.number))
-    while let item = waiting.first, open.count < Self.maximumInFlight {
-      let waitsForAnswer = item.followsText ? !open.isEmpty : !item.prerequisites.isDisjoint(with: open)
-      // One behind it must not overtake it.
-      if waitsForAnswer { break }
-      // One that has left goes first: the server may have it.
-      if item.hasLeft, !new.isEmpty { break }
-      waiting.removeFirst()
-      open.insert(item.number)
-      if item.hasLeft { again.append(item) } else { new.append(item) }
-    }
     var actions = [Action]()
-    if !again.isEmpty {
-      inFlight += again
-      actions.append(.send(again.map(\.number)))
+    let ready = takeReady()
+    if !ready.isEmpty {
+      inFlight += ready
+      actions.append(.send(ready.map(\.number)))
     }
-    if !new.isEmpty {
-      marking += new
-      actions.append(.markLeft(new.map(\.number)))
+    let marked = inFlight.count + waiting.count { $0.hasLeft }
+    if marked <= Self.fewMarked {
+      let new = waiting.lazy.filter { !$0.hasLeft }.prefix(Self.maximumInFlight - marked).map(\.number)
+      marking = Set(new)
+      if !marking.isEmpty { actions.append(.markLeft(Array(new))) }
     }
-    assert(inFlight.count + marking.count <= Self.maximumInFlight, "the number of unanswered intents is bounded")
+    assert(inFlight.count <= Self.maximumInFlight, "the number of unanswered intents is bounded")
     return actions
+  }
+
+  /// Removes the intents that can leave: one that must wait, or is not marked, is not overtaken.
+  private mutating func takeReady() -> [Item] {
+    // Most answers make nothing ready.
+    guard waiting.first?.hasLeft == true else { return [] }
+    var open = Set(inFlight.map(\.number))
+    let ready = waiting.prefix { item in
+      let waits = item.followsText ? !open.isEmpty : !item.prerequisites.isDisjoint(with: open)
+      guard item.hasLeft, !waits, open.count < Self.maximumInFlight else { return false }
+      open.insert(item.number)
+      return true
+    }
+    waiting.removeFirst(ready.count)
+    return Array(ready)
   }
 }
 

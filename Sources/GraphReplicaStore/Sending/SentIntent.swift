@@ -5,8 +5,8 @@ import GraphStore
 extension Intent {
   /// The save as it is sent now.
   ///
-  /// Splices that follow an earlier unsent edit of the text are moved to the mirror's text, so the mirror must have the
-  /// commits of all intents that were sent before.
+  /// Splices behind an earlier unsent edit are moved to the text that the mirror has, so it must have what was sent
+  /// before.
   package func transaction(over mirror: MirrorStore) throws -> Transaction {
     let edit = try invariant(edit(usedNumbers: 0), "a save has changes")
     let head = try mirror.head.revision
@@ -63,19 +63,40 @@ package struct CommittedIntent: Sendable {
   package func finish(
     _ intent: Intent?, in unsent: UnsentFile, over mirror: MirrorStore, at time: Timestamp, form: IntentForm
   ) throws -> Bool {
+    let answer = try answer(intent, over: mirror, at: time)
+    try unsent.finish([answer], form: form)
+    return answer.rest != nil
+  }
+
+  /// Removes intents from the file, in one step, when the mirror has their commits.
+  /// - Returns: the number of those of which edits are parked.
+  package static func finish(
+    _ finished: [SyncRun.FinishedIntent], in unsent: UnsentFile, over mirror: MirrorStore, at time: Timestamp,
+    form: IntentForm
+  ) throws -> Int {
+    let answers = try finished.map { try $0.committed.answer($0.intent, over: mirror, at: time) }
+    try unsent.finish(answers, form: form)
+    return answers.count { $0.rest != nil }
+  }
+
+  /// The effects of the commit on the file, when the mirror has it.
+  /// - Parameter intent: the intent with permanent ids.
+  package func answer(
+    _ intent: Intent?, over mirror: MirrorStore, at time: Timestamp
+  ) throws -> UnsentFile.Answered {
     let head = try mirror.head.revision
     try invariant(revision <= head, "the mirror has the commit of an intent that is removed")
-    var numbers = [ObjectID: Int64]()
+    var answer = UnsentFile.Answered(number, revision: revision)
     for (provisional, permanent) in ids {
       guard let image = try mirror.image(of: permanent), let entity = mirror.model.entity(permanent.entity) else {
         continue
       }
       for property in entity.assignedProperties where property.attribute?.assignment == .sequence {
-        if case .integer(let number) = image[property] { numbers[provisional] = number }
+        if case .integer(let number) = image[property] { answer.numbers[provisional] = number }
       }
     }
-    let rest = intent.flatMap { $0.remainder(after: conflicts, made: made, revision: revision, at: time) }
-    try unsent.finish(number, ids: ids, numbers: numbers, rest: rest, revision: revision, form: form)
-    return rest != nil
+    answer.ids = ids
+    answer.rest = intent.flatMap { $0.remainder(after: conflicts, made: made, revision: revision, at: time) }
+    return answer
   }
 }

@@ -8,6 +8,9 @@ import GraphStore
 /// others have committed, and removes the intents whose commits the mirror has. A copy of a replica first asks for the
 /// outcomes of what has left under its old id, and goes on under a new one.
 ///
+/// A long queue is read some at a time, and what was committed is received and removed some at a time, so memory does
+/// not grow with it.
+///
 /// An intent stays in the file until the mirror has its commit, so that the user's view never lacks it. Each action is
 /// one durable step or one message, so a run may end between any two of them: the next run asks for the outcomes of
 /// what has left, under the same ids.
@@ -42,13 +45,14 @@ package struct SyncRun: Sendable {
     case received(Revision, commits: Int)
     /// The server's commits do not lead from the mirror's state to the present one.
     case outdated
+    /// The next waiting intents, at most `page`.
     case queue([UnsentFile.Entry])
     /// The file has these intents as sent. The user has discarded the others that were to be marked.
     case marked([Intent])
     /// The outcome of a transaction that was sent.
     case answered(TransactionID, Result<CommitResult, Refusal>)
-    /// The file no longer has the intent, or has the rest of it as parked.
-    case finished(isParked: Bool)
+    /// The file no longer has the intents, or has the rest of some as parked.
+    case finished(parked: Int)
     /// The replica is connected under its new id.
     case renewed(Server)
   }
@@ -62,8 +66,8 @@ package struct SyncRun: Sendable {
     case load
     /// Receive the commits since the mirror's state; answered by `.received` or `.outdated`.
     case receive
-    /// Answered by `.queue`.
-    case readQueue
+    /// Read the next intents that wait, behind a number; answered by `.queue`.
+    case readQueue(after: Int64)
     /// Make durable that these intents are sent; answered by `.marked`.
     case markLeft([Int64])
     /// Send an intent; answered by `.done`, and its outcome later by `.answered`.
@@ -74,8 +78,8 @@ package struct SyncRun: Sendable {
     case park(Int64, Refusal, left: Timestamp?)
     /// The same for one that has no meaning in this version of the model.
     case parkUnreadable(Int64, Refusal)
-    /// Remove a committed intent; answered by `.finished`.
-    case finish(CommittedIntent, Intent?)
+    /// Remove committed intents, in one step; answered by `.finished`.
+    case finish([FinishedIntent])
     /// Give the replica a new id, and connect under it; answered by `.renewed`.
     case renew
     /// The run is complete.
@@ -83,6 +87,20 @@ package struct SyncRun: Sendable {
     /// The run ends here. What was not answered is sent by the next one.
     case fail(Refusal)
   }
+
+  /// An intent whose commit the mirror has.
+  package struct FinishedIntent: Sendable {
+    package let committed: CommittedIntent
+    /// The intent with permanent ids.
+    package let intent: Intent?
+  }
+
+  /// The most intents that are read at once.
+  package static let page = 512
+  /// The number of waiting intents below which the next are read.
+  private static let fewWaiting = 256
+  /// The committed intents after which they are received and removed.
+  private static let receivedAtOnce = 1_000
 
   private enum Phase {
     /// A copy asks for the outcomes of what has left under the old id.
@@ -100,13 +118,20 @@ package struct SyncRun: Sendable {
   private var steps: [Action]
   private var queue = SendingQueue()
   private var intents = [Int64: Intent]()
+  /// The number of the last intent that was read, and whether there may be further ones.
+  private var read: (last: Int64, hasMore: Bool) = (0, false)
+  private var isConnected = false
   /// The number of each intent that was sent.
   private var numbers = [TransactionID: Int64]()
   /// The committed intents whose commits the mirror may lack.
   private var committed = [CommittedIntent]()
+  /// The number of those that the mirror did not have at the last time: those of a server that was restored.
+  private var unreceived = 0
   /// The permanent ids of this run's objects, by the provisional one, and the revisions at which the server made them.
   private var names = [ObjectID: ObjectID]()
   private var revisions = [ObjectID: Revision]()
+  /// The revisions of this run's commits, by intent.
+  private var revisionsOfIntents = [Int64: Revision]()
   /// Whether the mirror lacks what the user could not see when it was loaded.
   private var isPartial = false
   private var report = SyncReport()
@@ -122,11 +147,11 @@ package struct SyncRun: Sendable {
       return
     }
     switch replica.state {
-    case .on, .off: steps = [.openMirror, .readQueue]
+    case .on, .off: steps = [.openMirror, .readQueue(after: 0)]
     // A delete of everything is never sent again without being asked for: if the server has it, its commit is received
     // like any other.
-    case .deleting: steps = [.setState(.on), .openMirror, .readQueue]
-    case .discarding: steps = [.load, .setState(.on), .readQueue]
+    case .deleting: steps = [.setState(.on), .openMirror, .readQueue(after: 0)]
+    case .discarding: steps = [.load, .setState(.on), .readQueue(after: 0)]
     }
   }
 
@@ -153,15 +178,15 @@ package struct SyncRun: Sendable {
     case .received(let revision, let commits):
       report.received += commits
       finish(upTo: revision)
-    case .queue(let entries): read(entries)
+    case .queue(let entries): add(entries)
     case .marked(let marked):
       for intent in marked { intents[intent.number] = intent }
       perform(queue.handle(.marked(marked.map(\.number))))
     case .answered(let id, let outcome): record(outcome, of: id)
-    case .finished(let isParked): if isParked { report.parked += 1 }
+    case .finished(let parked): report.parked += parked
     case .renewed(let server):
       self.server = server
-      steps.append(.readQueue)
+      steps.append(.readQueue(after: 0))
     }
     return next()
   }
@@ -170,12 +195,17 @@ package struct SyncRun: Sendable {
     while steps.isEmpty {
       switch phase {
       case .asking, .sending:
+        if read.hasMore, queue.countOfWaiting < Self.fewWaiting { return .readQueue(after: read.last) }
+        if committed.count >= unreceived + Self.receivedAtOnce, phase == .sending {
+          steps = [.receive]
+          continue
+        }
         if !queue.isEmpty { return .awaitAnswer }
         phase = phase == .asking ? .renewing : .settling
         steps = [.receive]
       case .renewing:
         phase = .sending
-        queue = SendingQueue()
+        (queue, isConnected) = (SendingQueue(), false)
         return .renew
       case .settling: return .end(report)
       }
@@ -188,7 +218,9 @@ package struct SyncRun: Sendable {
 
   // MARK: - Sending
 
-  private mutating func read(_ entries: [UnsentFile.Entry]) {
+  private mutating func add(_ entries: [UnsentFile.Entry]) {
+    if let last = entries.last { read.last = last.number }
+    read.hasMore = entries.count >= Self.page
     var items = [SendingQueue.Item]()
     for entry in entries where !entry.isParked {
       if let intent = entry.intent {
@@ -202,7 +234,10 @@ package struct SyncRun: Sendable {
         preconditionFailure("an intent that can't be read has a failure: \(entry.number)")
       }
     }
-    if !items.isEmpty { perform(queue.handle(.queued(items)) + queue.handle(.connected)) }
+    if !items.isEmpty { perform(queue.handle(.queued(items))) }
+    if isConnected { return }
+    isConnected = true
+    perform(queue.handle(.connected))
   }
 
   private mutating func perform(_ actions: [SendingQueue.Action]) {
@@ -227,7 +262,15 @@ package struct SyncRun: Sendable {
     // Its splices refer to a text that is complete when the mirror has what was sent before.
     if !intent.texts.isEmpty { steps.append(.receive) }
     numbers[intent.transaction] = intent.number
-    steps.append(.send(intent.renamed(names, madeAt: revisions)))
+    var sent = intent.renamed(names, madeAt: revisions)
+    if case .undoEdit(let number) = intent.content {
+      // It has waited for the answer of that one.
+      guard let revision = revisionsOfIntents[number] else {
+        preconditionFailure("an edit whose undo is sent was committed: \(number)")
+      }
+      sent.content = .undo(revision: revision, redo: false)
+    }
+    steps.append(.send(sent))
   }
 
   private mutating func record(_ outcome: Result<CommitResult, Refusal>, of id: TransactionID) {
@@ -239,6 +282,7 @@ package struct SyncRun: Sendable {
       let done = CommittedIntent(number, result)
       names.merge(done.ids) { $1 }
       for id in done.ids.keys { revisions[id] = done.revision }
+      revisionsOfIntents[number] = done.revision
       committed.append(done)
       report.sent += 1
       report.conflicts += result.conflicts.count
@@ -253,9 +297,11 @@ package struct SyncRun: Sendable {
   private mutating func finish(upTo head: Revision) {
     let known = committed.filter { $0.revision <= head }
     committed.removeAll { $0.revision <= head }
-    let finishes = known.map { done in
-      Action.finish(done, intents.removeValue(forKey: done.number).map { $0.renamed(names) })
+    unreceived = committed.count
+    if known.isEmpty { return }
+    let finished = known.map { done in
+      FinishedIntent(committed: done, intent: intents.removeValue(forKey: done.number).map { $0.renamed(names) })
     }
-    steps.insert(contentsOf: finishes, at: 0)
+    steps.insert(.finish(finished), at: 0)
   }
 }

@@ -27,30 +27,28 @@ extension ReplicaStore {
     return RevisionAtTime(revision: 0, time: 0, author: "", head: head)
   }
 
-  /// The steps of this replica that have not left.
+  /// The steps of the queue, and the newest ones that the server has committed.
   public func undoState(of author: String, scope: UniqueID?) throws -> UndoState {
-    state.withLock { state in
-      guard let last = undoable(state), let plan = state.plans[last.number] else { return UndoState() }
-      return UndoState(
-        undo: UndoStep(group: last.undo, oldest: plan.revision, newest: plan.revision, count: 1))
-    }
+    UndoState(
+      undo: try undoTarget(scope).flatMap { try step(of: $0) },
+      redo: try redoTarget(scope).flatMap { try step(of: $0) })
   }
 
   public func commits(
     after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int
   ) throws -> [CommitRecord] {
-    let (head, base) = state.withLock { ($0.head, $0.base) }
+    let head = state.withLock { $0.head }
     if after >= head { return [] }
-    throw Refusal.pruned(after, oldest: max(base, head))
+    throw Refusal.pruned(after, oldest: head)
   }
 
   public func log(
     _ request: LogRequest, seenBy visibility: Visibility?, maximumChanges: Int, while isWanted: () -> Bool,
     _ body: (CommitRecord) throws -> Void
   ) throws -> AnswerCompletion {
-    let (base, records) = state.withLock { ($0.base, $0.records) }
+    let records = state.withLock { $0.records }
     // A program that has just made a commit may show it.
-    guard request.after >= base else { throw Self.needsServer("history") }
+    guard request.after >= ProvisionalRevision.base else { throw Self.needsServer("history") }
     let through = request.through == 0 ? Revision.max : request.through
     let known = records.filter { $0.revision > request.after && $0.revision <= through }
     let limit = request.limit == 0 ? known.count : Int(clamping: request.limit)

@@ -17,10 +17,9 @@ extension ReplicaStore {
     do {
       return try state.withLock { state in
         if let known = state.outcomes[request.id] { return WriteResult(outcome: .committed(known), record: nil) }
-        try refresh(&state)
         switch request {
         case .transaction(let transaction, let author, _): return try append(transaction, author, now: now, &state)
-        case .undo(let undo, let author, _): return try self.undo(undo, author, now: now, &state)
+        case .undo(let undo, _, _): return try self.undo(undo, now: now, &state)
         case .restore: throw Self.needsServer("restoring")
         case .batch: throw Self.needsServer("a batch of changes")
         }
@@ -39,8 +38,9 @@ extension ReplicaStore {
     var draft = Intent(
       number: 0, transaction: transaction.id, model: model, author: author.name, made: now,
       policy: transaction.policy, undo: transaction.undo, content: .changes(changes))
-    draft.rename(state.made.ids, madeAt: state.made.revisions)
-    draft.texts = try followedTexts(of: draft.changes, state)
+    let made = try unsent.madeObjects(of: changes.flatMap(\.namedObjects), model)
+    draft.rename(made.ids, madeAt: made.revisions)
+    draft.texts = try followedTexts(of: draft.changes)
     let planned = try enqueue(draft, &state).planned
     let plan = try planned.result.get()
     let identities = plan.identities.map { identity in
@@ -50,42 +50,33 @@ extension ReplicaStore {
     let result = CommitResult(
       revision: planned.revision, fingerprint: token(planned.revision).fingerprint, identities: identities,
       conflicts: plan.conflicts)
-    state.outcomes[transaction.id] = result
     var record = CommitRecord(
       revision: planned.revision, time: now, author: author.name, transaction: transaction.id,
       fingerprint: result.fingerprint, undo: transaction.undo, changes: plan.changes)
     if !state.related.isEmpty { record.related = try overlay.effects(of: plan.changes, on: state.related) }
-    state.records.append(record)
+    state.keep(record, result)
     return WriteResult(outcome: .committed(result), record: record)
   }
 
   /// Appends an intent, unless the rules do not allow it.
   func enqueue(_ draft: Intent, _ state: inout State) throws -> (intent: Intent, planned: PlannedEdit) {
-    var appended: PlannedEdit?
-    let intent: Intent
-    do {
-      intent = try unsent.append(draft, form: form) { intent, used in
-        let edit = try invariant(intent.edit(usedNumbers: used), "a save has changes")
-        let planned = try overlay.append(edit, above: state.head)
+    let appended: (intent: Intent, planned: PlannedEdit) = try overlay.append(above: state.head) { change, plan in
+      var planned: PlannedEdit?
+      let added = try unsent.append(draft, form: form, after: change) { intent, used in
+        let edit = try invariant(intent.edit(usedNumbers: used), "an edit that is planned changes objects")
+        let shown = try plan(edit)
+        planned = shown
         // Refused at once, as the server would.
-        let plan = try planned.result.get()
-        appended = planned
-        return plan.provisionalNumbers(model)
+        return try shown.result.get().provisionalNumbers(model)
       }
-    } catch {
-      // The file does not have it: a full disk, or a lock that another process holds.
-      if appended != nil { overlay.removeLast() }
-      throw error
+      let shown = try invariant(planned, "an edit that was appended has a plan")
+      return ((intent: added.intent, planned: shown), added.change)
     }
-    let planned = try invariant(appended, "a save that was appended has a plan")
-    state.queue.append(intent)
-    state.plans[intent.number] = planned
-    note(intent, &state)
-    state.head = planned.revision
-    return (intent, planned)
+    state.head = appended.planned.revision
+    return appended
   }
 
-  /// Queues an intent of another replica or of a file, under a new number.
+  /// Takes an intent of another replica or of a file, under a number of its own.
   /// - Parameter numbers: the numbers here of the file's intents in front of it.
   package func take(_ other: Intent, numbers: [Int64: Int64]) throws -> Int64 {
     guard case .changes = other.content else {
@@ -143,57 +134,17 @@ extension ReplicaStore {
   }
 
   /// The texts to which splices refer that an unsent edit changes, too, as the user sees them.
-  private func followedTexts(
-    of changes: [Change], _ state: State
-  ) throws -> [ObjectID: [PropertyNumber: String]] {
+  private func followedTexts(of changes: [Change]) throws -> [ObjectID: [PropertyNumber: String]] {
     var texts = [ObjectID: [PropertyNumber: String]]()
     for change in changes where change.kind == .update {
-      guard let followed = state.texts[change.id] else { continue }
-      for edit in change.edits where followed.contains(edit.property) {
+      for edit in change.edits {
         guard case .splice = edit.action, let property = model.property(edit.property),
-          let image = try overlay.image(of: change.id)
+          try overlay.editsText(change.id, edit.property), let image = try overlay.image(of: change.id)
         else { continue }
         texts[change.id, default: [:]][edit.property] = if let text = image[property].stringValue { text } else { "" }
       }
     }
     return texts
-  }
-
-  // MARK: - Undo
-
-  /// The edit that an undo removes: the newest one, if it has not left.
-  func undoable(_ state: State) -> Intent? {
-    guard let last = state.queue.last, case .queued = last.state, case .changes = last.content else { return nil }
-    return last
-  }
-
-  /// Removes the newest edit from the queue.
-  private func undo(
-    _ request: UndoRequest, _ author: Principal, now: Timestamp, _ state: inout State
-  ) throws -> WriteResult {
-    if request.redo { throw Refusal(.notFound, "an edit that was not sent and was undone is gone: repeat it") }
-    guard let last = undoable(state), let planned = state.plans[last.number] else {
-      throw Self.needsServer("the undo of an edit that was sent")
-    }
-    if let revision = request.revision, revision != planned.revision {
-      throw Self.needsServer("the undo of revision \(revision)")
-    }
-    let plan = try planned.result.get()
-    let revision = state.head + 1
-    let changes = plan.changes.reversed().map { $0.reversed(in: revision, model) }
-    overlay.record(revision, over: state.base)
-    _ = try unsent.discard(last.number, form: form)
-    try reload(&state)
-    state.head = max(state.head, revision)
-    let result = CommitResult(
-      revision: revision, fingerprint: token(revision).fingerprint, identities: [], conflicts: [])
-    state.outcomes[request.id] = result
-    var record = CommitRecord(
-      revision: revision, time: now, author: author.name, transaction: request.id, fingerprint: result.fingerprint,
-      undoes: planned.revision, changes: changes)
-    if !state.related.isEmpty { record.related = try overlay.effects(of: changes, on: state.related) }
-    state.records.append(record)
-    return WriteResult(outcome: .committed(result), record: record)
   }
 }
 
@@ -210,24 +161,6 @@ extension TransactionPlan {
         else { return nil }
         return (number, change.id)
       }
-    }
-  }
-}
-
-extension ObjectChange {
-  /// The change that takes this one back, as a commit of its own.
-  fileprivate func reversed(in revision: Revision, _ model: Model) -> ObjectChange {
-    let restored = before.map { ObjectImage(id: $0.id, revision: revision, values: $0.values) }
-    switch kind {
-    case .inserted: return ObjectChange(kind: .deleted, id: id, before: after, after: nil)
-    case .deleted: return ObjectChange(kind: .inserted, id: id, before: nil, after: restored)
-    case .updated:
-      let edits = edits.compactMap { edit in
-        model.property(edit.property).flatMap { property in
-          before.map { Edit(edit.property, .set($0[property])) }
-        }
-      }
-      return ObjectChange(kind: .updated, id: id, before: after, after: restored, edits: edits)
     }
   }
 }

@@ -5,46 +5,48 @@ import Synchronization
 
 import struct GraphModel.FetchRequest
 
-/// A replica as a store for a server in this process: the mirror of the server's objects, with the unsent edits
-/// applied. A commit is checked against the rules of the model, appended to the unsent edits, and then acknowledged.
+/// A replica as a store that a server in this process serves: the mirror with the unsent edits over it. A commit is
+/// planned by the rules, and is an unsent edit when it is acknowledged.
 ///
-/// A program therefore works the same with and without the server: fetches, live queries, pages, searches and conflicts
-/// use the same hub and client. Requests that need history are refused with that reason.
+/// Programs therefore work without the server as they do with it: fetches, live queries, pages, searches and conflicts
+/// take the same way through hub and client. Requests that need history are refused, with that reason.
 ///
-/// Its revisions are its own: the mirror's newest one, and one more for each unsent edit. A client of the replica never
-/// sends them to the server, because an intent has the mirror's.
+/// Its revisions are its own, above all of a server (`ProvisionalRevision`). A client of the replica never sends them
+/// to the server, because an intent has the mirror's. The queue is not held in memory.
 public final class ReplicaStore: GraphStoring {
   public let model: Model
   /// The replica's folder.
   public let directory: String
-  /// Identifies the states of this instance. They become invalid when an edit is sent or discarded.
+  /// Names the states of this instance: an edit that is sent or discarded ends them.
   let storeID: UniqueID
   let mirror: MirrorStore
   let overlay: MirrorOverlay
   let unsent: UnsentFile
   let form: IntentForm
+  /// The shown name of the user on the server.
+  let owner: String
   /// Guarded by its mutex: reads come from several threads.
   let state: Mutex<State>
 
   struct State {
     /// The newest state that clients of this store were shown.
     var head: Revision
-    /// The mirror's newest revision when the queue was planned.
-    var base: Revision
-    /// The objects that the server has made of unsent ones, which clients may still name by their provisional ids.
-    var made = UnsentFile.MadeObjects()
-    /// The version of the file of unsent edits that the queue is of.
-    var version: Int64 = 0
-    /// The queue, oldest first, with the plans of this instance.
-    var queue = [Intent]()
-    var plans = [Int64: PlannedEdit]()
-    /// The texts that unsent edits change.
-    var texts = [ObjectID: Set<PropertyNumber>]()
-    /// The outcomes of this instance's commits, by the client's transaction id.
+    /// The newest outcomes of this instance's commits, by the client's transaction id.
     var outcomes = [TransactionID: CommitResult]()
-    /// The commits of this instance, oldest first.
+    /// The newest commits of this instance, oldest first.
     var records = [CommitRecord]()
     var related: PathQueryMatcher
+
+    /// The commits whose outcomes are kept.
+    private static let maximumRecords = 200
+
+    mutating func keep(_ record: CommitRecord, _ result: CommitResult) {
+      outcomes[record.transaction] = result
+      records.append(record)
+      if records.count <= Self.maximumRecords { return }
+      for old in records.prefix(Self.maximumRecords / 2) { outcomes[old.transaction] = nil }
+      records.removeFirst(Self.maximumRecords / 2)
+    }
   }
 
   /// Opens the replica of a folder.
@@ -60,51 +62,14 @@ public final class ReplicaStore: GraphStoring {
     (self.model, directory, form) = (model, folder, IntentForm(model))
     storeID = UniqueID(high: random(), low: random())
     mirror = try MirrorStore(path: folder + "/" + Self.mirrorName, model: model)
-    overlay = try mirror.makeOverlay()
-    state = Mutex(State(head: 0, base: 0, related: PathQueryMatcher(model: model)))
-    try state.withLock { try reload(&$0) }
+    overlay = try mirror.makeOverlay(
+      of: UnsentQueue(unsent, form: form), file: MirrorStore.plans(beside: mirror.path))
+    owner = try unsent.replica.author
+    state = Mutex(State(head: try overlay.newestRevision(), related: PathQueryMatcher(model: model)))
   }
 
   /// The name of the mirror in a replica's folder.
   package static let mirrorName = "mirror.sqlite"
-
-  /// Reads the queue and plans it again.
-  func reload(_ state: inout State) throws {
-    state.version = try unsent.version
-    let entries = try unsent.entries(form)
-    state.made = try unsent.madeObjects(model)
-    state.queue = []
-    state.texts = [:]
-    var edits = [UnsentEdit]()
-    for entry in entries {
-      guard var intent = entry.intent, !intent.isParked else { continue }
-      intent.rename(state.made.ids, madeAt: state.made.revisions)
-      state.queue.append(intent)
-      note(intent, &state)
-      if let edit = intent.edit(usedNumbers: entry.used) { edits.append(edit) }
-    }
-    let planned = try overlay.show(edits)
-    state.plans = Dictionary(planned.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
-    state.base = try mirror.head.revision
-    state.head = planned.reduce(max(state.head, state.base)) { max($0, $1.revision) }
-  }
-
-  /// Reads the queue again if another process has changed it.
-  func refresh(_ state: inout State) throws {
-    if try unsent.version != state.version { try reload(&state) }
-  }
-
-  /// Records the texts that an intent changes.
-  func note(_ intent: Intent, _ state: inout State) {
-    for change in intent.changes {
-      for edit in change.edits where model.property(edit.property)?.attribute?.kind == .text {
-        let id =
-          change.id.isTemporary
-          ? ProvisionalID.make(number: intent.number, place: change.id.key.low, entity: change.id.entity) : change.id
-        state.texts[id, default: []].insert(edit.property)
-      }
-    }
-  }
 
   /// The refusal of what the replica does not have.
   static func needsServer(_ what: String) -> Refusal {
@@ -112,7 +77,7 @@ public final class ReplicaStore: GraphStoring {
   }
 
   /// The revision above which objects have unsent edits.
-  package var unsentAfter: Revision { state.withLock { $0.base } }
+  package var unsentAfter: Revision { ProvisionalRevision.base }
 
   func token(_ revision: Revision) -> Token {
     Token(store: storeID, revision: revision, fingerprint: UInt64(bitPattern: revision).mixed)
@@ -126,7 +91,7 @@ public final class ReplicaStore: GraphStoring {
   public var olderModels: [Model] { [] }
   public var maximumDescriptors: Int { 8 }
   public var head: Token { token(state.withLock { $0.head }) }
-  public var oldestRevision: Revision { state.withLock { $0.base } }
+  public var oldestRevision: Revision { ProvisionalRevision.base }
 
   public func recognizes(_ token: Token) throws -> Bool {
     token == self.token(token.revision) && token.revision <= head.revision

@@ -39,7 +39,9 @@ struct UndoPrinter {
     let commit = try await shell.record(of: saved)
     let skipped = saved.committed.conflicts
     reportSkipped(skipped)
-    let what = "revision \(commit.undoneStep ?? "\(commit.revision)")"
+    var what = "revision \(commit.undoneStep ?? "\(commit.revision)")"
+    // Revisions of a replica have no meaning for others.
+    if let base = client.unsentAfter, let undoes = commit.undoes, undoes > base { what = "an unsent edit" }
     let isRedo = commit.redoes != nil
     if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
     let count = Output.count(commit.changes.count, "change")

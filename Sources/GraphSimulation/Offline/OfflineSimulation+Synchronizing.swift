@@ -219,8 +219,8 @@ extension OfflineSimulation {
       guard let head = try run.mirror?.head else { preconditionFailure("commits are received for an open mirror") }
       let request = run.connection.request(.changes(.follow(FollowRequest(since: head))))
       run.state = .following(request, end: nil, [])
-    case .readQueue:
-      let entries = try run.unsent.entries(form)
+    case .readQueue(let number):
+      let entries = try run.unsent.entries(form, .waiting, after: number, limit: SyncRun.page)
       if entries.contains(where: { !$0.isParked && $0.intent?.hasLeft == true }) { count(.askedAgain) }
       return go(run, .queue(entries))
     case .markLeft(let numbers): return go(run, .marked(try mark(numbers, run, form)))
@@ -230,11 +230,12 @@ extension OfflineSimulation {
       let parking = Parking(code: Parking.model, message: refusal.message, at: now)
       try run.unsent.parkUnreadable(number, parking, form: form)
       count(.parkedForModel)
-    case .finish(let done, let intent):
+    case .finish(let finished):
       guard let mirror = run.mirror else { preconditionFailure("an intent is removed when the mirror has its commit") }
-      let isParked = try done.finish(intent, in: run.unsent, over: mirror, at: now, form: form)
-      count(isParked ? .parkedInPart : .committed)
-      return go(run, .finished(isParked: isParked))
+      let parked = try CommittedIntent.finish(finished, in: run.unsent, over: mirror, at: now, form: form)
+      if parked > 0 { count(.parkedInPart) }
+      if parked < finished.count { count(.committed) }
+      return go(run, .finished(parked: parked))
     case .renew:
       let fresh = newID()
       try run.unsent.renew(fresh, form: form)
@@ -307,7 +308,7 @@ extension SyncRun.Action {
     case .send(let intent): "send \(intent.number)"
     case .awaitAnswer: "wait"
     case .park(let number, _, _), .parkUnreadable(let number, _): "park \(number)"
-    case .finish(let done, _): "finish \(done.number)"
+    case .finish(let finished): "finish \(finished.map(\.committed.number))"
     case .renew: "take another id"
     case .end, .fail: "end"
     }

@@ -8,7 +8,7 @@ import Logging
 /// disk. A mirror is therefore always one state of the server, with the token of that state.
 ///
 /// Objects refer to each other in any order, so each is written without references first; the references follow when
-/// all objects have rows. Only they are held in memory.
+/// all objects have rows. Until then they are in a TEMP table, so memory does not grow with the graph.
 package final class MirrorLoader {
   private let path: String
   private let draft: String
@@ -16,7 +16,6 @@ package final class MirrorLoader {
   private let limit: MirrorStore.Limit
   private var queue: DatabaseQueue?
   private var writer: StoreWriter?
-  private var references = [(id: ObjectID, values: [(slot: Int, value: Value)])]()
   private var count = 0
 
   /// Begins a draft beside the mirror at `path`.
@@ -38,11 +37,16 @@ package final class MirrorLoader {
       try database.execute(sql: "PRAGMA synchronous = OFF")
       try database.execute(sql: "PRAGMA foreign_keys = OFF")
       try database.execute(sql: "PRAGMA secure_delete = ON")
+      try database.execute(sql: ReferenceTable.creation)
       try database.execute(sql: "PRAGMA application_id = \(StoreLayout.applicationID)")
       try database.execute(sql: LayoutVersion(layout: StoreLayout.version).statement)
       try database.inTransaction {
         for statement in layout.creation + HistoryFloor.creation { try database.execute(sql: statement) }
         if isPartial { try database.execute(sql: "CREATE TABLE \(MirrorStore.partialTable) (id INTEGER)") }
+        // Row numbers are those of this load.
+        try database.execute(sql: "CREATE TABLE _mirror (load INTEGER NOT NULL)")
+        try database.execute(
+          sql: "INSERT INTO _mirror (load) VALUES (?)", arguments: [Int64.random(in: 1 ... .max)])
         try database.execute(
           sql: "INSERT INTO _store (id, created, sum) VALUES (?, 0, ?)",
           arguments: [Data(store.bytes), StoreLayout.sum(store: store, created: 0)])
@@ -64,10 +68,12 @@ package final class MirrorLoader {
     count += images.count
     if count > limit.objects { throw limit.refusal("has more than \(limit.objects) objects") }
     if StoreFiles.size(of: draft) > limit.bytes { throw limit.refusal("takes more than \(limit.bytes >> 20) MiB") }
-    let changes = images.map { image in
-      ObjectChange(kind: .inserted, id: image.id, before: nil, after: withoutReferences(image))
+    try write { writer in
+      let waiting = ReferenceTable(connection: writer.connection)
+      return try images.map { image in
+        ObjectChange(kind: .inserted, id: image.id, before: nil, after: try waiting.withoutReferences(image))
+      }
     }
-    try write { _ in changes }
   }
 
   /// Writes the references, and puts the mirror in the place of an earlier one.
@@ -75,10 +81,8 @@ package final class MirrorLoader {
   ///   - token: the state of the objects.
   ///   - time: the present time.
   package func finish(at token: Token, time: Timestamp) throws {
-    for start in stride(from: 0, to: references.count, by: Self.chunk) {
-      try update(references[start..<min(start + Self.chunk, references.count)])
-    }
-    references = []
+    var last: Int64 = 0
+    while let newest = try update(after: last) { last = newest }
     let queue = try invariant(queue, "a mirror is completed once")
     try complete(queue, at: token, time: time)
     // The writer's statements must be finalized before the file is closed.
@@ -112,37 +116,26 @@ package final class MirrorLoader {
       .write(writer.connection)
   }
 
-  /// The image without references, which wait.
-  private func withoutReferences(_ image: ObjectImage) -> ObjectImage {
-    var image = image
-    var values = [(slot: Int, value: Value)]()
-    for slot in image.values.indices {
-      switch image.values[slot] {
-      case .object:
-        values.append((slot, image.values[slot]))
-        image.values[slot] = .null
-      case .objects(let ids) where !ids.isEmpty:
-        values.append((slot, image.values[slot]))
-        image.values[slot] = .objects([])
-      default: break
-      }
-    }
-    if !values.isEmpty { references.append((image.id, values)) }
-    return image
-  }
-
-  private func update(_ waiting: ArraySlice<(id: ObjectID, values: [(slot: Int, value: Value)])>) throws {
+  /// Writes the references of the next objects that wait.
+  /// - Returns: the number of the last one; nil if there are no further ones.
+  private func update(after number: Int64) throws -> Int64? {
+    var last: Int64?
     try write { writer in
-      try waiting.map { id, values in
-        let before = try invariant(writer.objects.readImage(of: id), "an object that was written is there")
+      let waiting = try ReferenceTable(connection: writer.connection).next(after: number, limit: Self.chunk)
+      last = waiting.last?.number
+      return try waiting.map { reference in
+        let before = try invariant(writer.objects.readImage(of: reference.id), "an object that was written is there")
         let entity = try invariant(layout.model.entity(before.id.entity), "an object that was written has an entity")
         var after = before
-        for (slot, value) in values { after.values[slot] = value }
+        for (slot, value) in reference.values { after.values[slot] = value }
         after = try writer.withKnownReferences(after, [])
-        let edits = values.map { Edit(entity.storedProperties[$0.slot].number, .set(after.values[$0.slot])) }
-        return ObjectChange(kind: .updated, id: id, before: before, after: after, edits: edits)
+        let edits = reference.values.map {
+          Edit(entity.storedProperties[$0.slot].number, .set(after.values[$0.slot]))
+        }
+        return ObjectChange(kind: .updated, id: reference.id, before: before, after: after, edits: edits)
       }
     }
+    return last
   }
 
   private func write(_ changes: (StoreWriter) throws -> [ObjectChange]) throws {
@@ -151,6 +144,7 @@ package final class MirrorLoader {
     try queue.inDatabase { database in
       try database.inTransaction {
         let changes = try changes(writer)
+        if changes.isEmpty { return .commit }
         var size = 0
         let sums = try writer.sums(of: changes, &size)
         var rows = RowWriter(

@@ -1,4 +1,4 @@
-// Tests: MirrorOverlayTests.swift
+// Tests: MirrorOverlayTests.swift, LongQueueTests.swift
 import GRDB
 import GraphModel
 
@@ -7,49 +7,51 @@ import struct GraphModel.FetchRequest
 /// Reads a mirror with unsent edits over it: the future over the present, as `PastReader` reads the past over it.
 ///
 /// The rules engine plans the edits, in order, over the mirror and the edits before them, so inverses, delete rules and
-/// validation hold without the server. The plans stay until a commit of the server changes an object that one of them
-/// depends on.
+/// validation hold without the server. The plans are in a file beside the mirror, which all processes of the replica
+/// share, so that a program with a long queue plans only what is new (`OverlayPlanner`). The file is disposable: it
+/// follows from the mirror and the queue.
 ///
 /// `@unchecked Sendable`: all properties that change are accessed inside the queue only.
 package final class MirrorOverlay: @unchecked Sendable {
   private let queue: DatabaseQueue
   private let layout: StoreLayout
-  private let storeID: UniqueID
+  private let source: any UnsentEditSource
+  /// The load of the mirror.
+  private let load: Int64
   private var statements = StatementCache()
-  private var edits = [UnsentEdit]()
-  private var shown: Shown?
-  private var plans: Int = 0
-  /// For each revision of an unsent edit that was shown, the oldest state of the mirror below it.
+  private let views = OverlayTables.ShownViews()
+  private var plans = 0
+  /// The refusals of plans that this instance has made, by edit.
+  private var refusals = [Int64: Refusal]()
+
+  /// For each revision that was shown, and was not planned before this overlay was opened, the mirror's below it.
   private var bases = [Revision: Revision]()
+  /// The mirror's revision when this overlay was opened. Plans of that time are those of all later states up to it.
+  private let opened: Revision
 
-  /// The state that the TEMP tables show.
-  private struct Shown {
-    var tables: OverlayTables
-    /// The state of the mirror.
-    var head: Revision
-    var planned = [PlannedEdit]()
-  }
+  /// The most refusals that are kept.
+  private static let maximumRefusals = 1_000
+  /// How often a read begins again because another process has changed the copy.
+  private static let attempts = 20
 
-  init(path: String, layout: StoreLayout, storeID: UniqueID) throws {
-    (self.layout, self.storeID) = (layout, storeID)
-    var configuration = Configuration()
-    configuration.readonly = true
-    configuration.busyMode = .timeout(5)
-    configuration.prepareDatabase { database in
-      try database.execute(sql: "PRAGMA cache_size = -8192")
-      try database.execute(sql: "PRAGMA temp_store = MEMORY")
-      SQLFunctions.register(on: database)
+  /// - Parameters:
+  ///   - path: the mirror.
+  ///   - source: the queue of unsent edits.
+  ///   - file: the file of the plans; nil for one in memory.
+  init(path: String, layout: StoreLayout, source: any UnsentEditSource, file: String?) throws {
+    (self.layout, self.source) = (layout, source)
+    queue = try Self.open(path, file)
+    (load, opened) = try queue.inDatabase { database in
+      let objects = ObjectReader(Connection(database), layout: layout)
+      return (try MirrorStore.load(of: database), try HistoryReader(objects: objects).head().revision)
     }
-    queue = try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// The number of plans that were made so far.
-  package var countOfPlans: Int { queue.inDatabase { _ in plans } }
-
-  /// The server's revision that a reader has seen with a revision of this overlay: the mirror's below an unsent edit, or
-  /// the revision itself.
+  /// The server's revision that a reader has seen with a revision of this overlay: the mirror's below an unsent edit,
+  /// or the revision itself.
   package func base(of revision: Revision) -> Revision {
-    queue.inDatabase { _ in bases[revision] ?? revision }
+    if revision < ProvisionalRevision.base || revision == .max { return revision }
+    return queue.inDatabase { _ in bases[revision, default: opened] }
   }
 
   /// Records that a revision above a state of the mirror was shown.
@@ -57,120 +59,140 @@ package final class MirrorOverlay: @unchecked Sendable {
     queue.inDatabase { _ in bases[revision] = min(base, bases[revision, default: base]) }
   }
 
+  /// Opens the mirror with the plans, which are begun again if their file can't be used.
+  private static func open(_ path: String, _ file: String?) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA cache_size = -8192")
+      try database.execute(sql: "PRAGMA temp_store = MEMORY")
+      SQLFunctions.register(on: database)
+      try OverlayStamp.attach(file, to: database)
+    }
+    if let file { StoreFiles.createPrivateFile(at: file) }
+    do {
+      return try DatabaseQueue(path: path, configuration: configuration)
+    } catch {
+      guard let file, Self.isUnusable(error) else { throw error }
+      MirrorStore.remove(file)
+      StoreFiles.createPrivateFile(at: file)
+      return try DatabaseQueue(path: path, configuration: configuration)
+    }
+  }
+
+  private static func isUnusable(_ error: any Error) -> Bool {
+    if let error = error as? DatabaseError { return [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) }
+    return (error as? StoreFailure)?.code == .newerVersion
+  }
+
+  /// The number of plans that were made so far.
+  package var countOfPlans: Int { queue.inDatabase { _ in plans } }
+
   // MARK: - Edits
 
-  /// Replaces the unsent edits.
-  /// - Returns: what each does to the graph.
-  @discardableResult
-  package func show(_ edits: [UnsentEdit]) throws -> [PlannedEdit] {
-    queue.inDatabase { _ in
-      self.edits = edits
-      shown = nil
-    }
-    return try planned()
-  }
-
-  /// Adds an edit behind the others, unless the rules do not allow it.
-  /// - Parameter floor: a revision that was shown already; its objects have a higher one.
-  /// - Returns: what it does to the graph, or why it was not added.
-  package func append(_ edit: UnsentEdit, above floor: Revision = 0) throws -> PlannedEdit {
-    try inTransaction { connection in
-      try refresh(connection)
-      var shown = try invariant(self.shown, "an overlay that was refreshed is shown")
-      let planned = try plan(edit, &shown, connection, above: floor)
-      if case .failure = planned.result { return planned }
-      edits.append(edit)
-      self.shown = shown
-      return planned
-    }
-  }
-
-  /// Removes the newest edit, which was not made durable.
-  package func removeLast() {
-    queue.inDatabase { _ in
-      _ = edits.popLast()
-      shown = nil
-    }
-  }
-
-  /// The plan of each edit over the mirror's present state.
-  package func planned() throws -> [PlannedEdit] {
-    try inTransaction { connection in
-      try refresh(connection)
-      return try invariant(shown, "an overlay that was refreshed is shown").planned
-    }
-  }
-
-  /// Plans the edits, unless the plans are those of the mirror's present state.
-  private func refresh(_ connection: Connection) throws {
-    let objects = ObjectReader(connection, layout: layout)
-    let history = HistoryReader(objects: objects)
-    let head = try history.head().revision
-    if var current = shown {
-      if current.head == head { return }
-      if try !isTouched(current, history) {
-        current.head = head
-        shown = current
-        return
-      }
-    }
-    shown = nil
-    var fresh = Shown(tables: try OverlayTables(connection, layout: layout), head: head)
-    for edit in edits { _ = try plan(edit, &fresh, connection) }
-    shown = fresh
-  }
-
-  /// Whether a commit since has changed an object that a plan depends on.
-  private func isTouched(_ shown: Shown, _ history: HistoryReader) throws -> Bool {
-    if shown.planned.isEmpty { return false }
-    if try history.oldest() > shown.head { return true }
-    let depended = shown.planned.reduce(into: Set<ObjectID>()) { $0.formUnion($1.dependencies) }
-    var isTouched = false
-    try history.forEachCommitNewestFirst(after: shown.head) { commit in
-      if commit.changes.contains(where: { depended.contains($0.id) }) { isTouched = true }
-    }
-    return isTouched
-  }
-
-  private func plan(
-    _ edit: UnsentEdit, _ shown: inout Shown, _ connection: Connection, above floor: Revision = 0
-  ) throws -> PlannedEdit {
-    plans += 1
-    let objects = ObjectReader(connection, layout: layout)
-    let reader = OverlayPlanReader(
-      objects, HistoryReader(objects: objects), shown.tables, usedNumbers: edit.usedNumbers)
-    // Each edit makes a state of its own.
-    let revision = max(shown.head + Int64(shown.planned.count), floor) + 1
-    bases[revision] = min(shown.head, bases[revision, default: shown.head])
-    var planned = PlannedEdit(
-      number: edit.number, revision: revision, result: .failure(Self.notPlanned), dependencies: [])
-    do {
-      let moved = try edit.transaction(onto: revision - 1) { id, property in
-        let text = try objects.readImage(of: shown.tables.merged[id] ?? id).flatMap { image in
-          layout.model.property(property).flatMap { image[$0].stringValue }
+  /// Adds an edit behind the others, in one step with the queue.
+  /// - Parameters:
+  ///   - floor: a revision that was shown already; the edit's objects have a higher one.
+  ///   - body: receives the newest change of the queue that is planned, and a function that plans the edit; makes the
+  ///     edit durable and returns the queue's new change. If it throws, nothing is added; with `QueueChanged`, it is
+  ///     called again when the queue's other changes are planned.
+  package func append<Result>(
+    above floor: Revision = 0,
+    _ body: (_ change: Int64, _ plan: (UnsentEdit) throws -> PlannedEdit) throws -> (result: Result, change: Int64)
+  ) throws -> Result {
+    var durable: Result?
+    for _ in 0..<Self.attempts {
+      do {
+        let result: Result? = try transaction(writes: true) { connection in
+          var planner = try planner(connection)
+          guard try planner.isCurrent() else { return nil }
+          try planner.tables.show()
+          let (result, change) = try body(planner.stamp.change) { edit in try planner.plan(edit, above: floor) }
+          durable = result
+          try planner.save(change: change)
+          note(planner)
+          return result
         }
-        return if let text { text } else { "" }
+        if let result { return result }
+      } catch is QueueChanged {
+        // Another process has appended.
+      } catch {
+        // The edit is durable, and is planned by the next read.
+        if let durable { return durable }
+        throw error
       }
-      let transaction = moved.renaming(shown.tables.merged)
-      let plan = try TransactionPlanner.plan(
-        transaction, reader: reader, revision: revision, now: edit.time, author: edit.author,
-        identify: { edit.provisionalID(of: $0) })
-      try shown.tables.add(plan.changes, objects)
-      for identity in plan.identities {
-        let provisional = edit.provisionalID(of: identity.temporary)
-        if provisional != identity.permanent { shown.tables.merged[provisional] = identity.permanent }
-      }
-      planned.result = .success(plan)
-      planned.dependencies = Set(plan.changes.map(\.id))
-    } catch let refusal as Refusal {
-      planned.result = .failure(refusal)
+      try refresh()
     }
-    planned.dependencies.formUnion(reader.dependencies)
-    shown.planned.append(planned)
-    return planned
+    throw Self.busy
   }
 
-  private static let notPlanned = Refusal(.unavailable, "the edit has not been planned")
+  /// The queue has changed since it was planned.
+  package struct QueueChanged: Error {
+    package init() {}
+  }
+
+  /// Plans what has changed since the last plans.
+  package func refresh() throws {
+    try transaction(writes: true) { connection in
+      var planner = try planner(connection)
+      if try planner.isCurrent() { return }
+      try planner.refresh()
+      note(planner)
+    }
+  }
+
+  private static let busy = Refusal(
+    .unavailable, "other programs change this computer's copy all the time; try again later")
+
+  private func planner(_ connection: Connection) throws -> OverlayPlanner {
+    try OverlayPlanner(connection, layout: layout, source: source, load: load, views: views)
+  }
+
+  /// Keeps the results of plans, inside the queue.
+  private func note(_ planner: OverlayPlanner) {
+    plans += planner.plans
+    bases.merge(planner.bases) { min($0, $1) }
+    for (number, refusal) in planner.outcomes {
+      if refusal != nil, refusals.count >= Self.maximumRefusals { continue }
+      refusals[number] = refusal
+    }
+  }
+
+  /// Why the rules do not allow an edit over what the mirror has now; nil if they do, or if another process has planned
+  /// it.
+  package func refusal(of number: Int64) throws -> Refusal? {
+    try refresh()
+    return queue.inDatabase { _ in refusals[number] }
+  }
+
+  /// The revision of the newest state.
+  package func newestRevision() throws -> Revision {
+    try read { _, _, planner in planner.stamp.revision }
+  }
+
+  /// The revision that an edit has here; nil for one that is not in the queue.
+  package func revision(of number: Int64) throws -> Revision? {
+    try read { _, _, planner in try planner.index.revision(of: number) }
+  }
+
+  /// The objects that the edits change, and those that are planned again without them.
+  package func objects(concernedBy numbers: Set<Int64>) throws -> [ObjectID] {
+    try read { _, _, planner in
+      var ids = Set<ObjectID>()
+      for number in try planner.index.closure(of: numbers) {
+        for key in try planner.index.writes(of: number) {
+          let place = try planner.tables.place(of: ObjectID(key: key, entity: 0))
+          if let place { ids.insert(ObjectID(key: key, entity: place.entity)) }
+        }
+      }
+      return ids.sorted()
+    }
+  }
+
+  /// Whether an unsent edit changes a text of an object.
+  package func editsText(_ id: ObjectID, _ property: PropertyNumber) throws -> Bool {
+    try read { _, _, planner in try planner.index.editsText(planner.index.shown(id), property) }
+  }
 
   // MARK: - Reading
 
@@ -180,7 +202,8 @@ package final class MirrorOverlay: @unchecked Sendable {
     _ request: FetchRequest, at token: Token, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
   ) throws -> FetchCompletion {
     try request.check(in: layout.model)
-    return try read { objects, history, shadowed in
+    return try read { objects, history, planner in
+      let shadowed = try planner.tables.shadowed(listsObjects: FetchExecution.searchesText(request))
       let run = try FetchExecution(request, objects, history, past: shadowed)
       try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
       guard request.explains else { return try run.completion(at: token) }
@@ -204,45 +227,79 @@ package final class MirrorOverlay: @unchecked Sendable {
 
   /// An object as the user sees it; nil if there is none.
   package func image(of id: ObjectID) throws -> ObjectImage? {
-    try read { objects, _, _ in try objects.readImage(of: self.shown?.tables.merged[id] ?? id) }
+    try read { objects, _, planner in try objects.readImage(of: planner.index.shown(id)) }
   }
 
-  /// Runs a read over the visible graph.
-  private func read<Result>(
-    _ body: (ObjectReader, HistoryReader, ShadowedTables?) throws -> Result
-  ) throws -> Result {
-    try inTransaction { connection in
-      try refresh(connection)
-      let objects = ObjectReader(connection, layout: layout)
-      return try body(objects, HistoryReader(objects: objects), shown?.tables.shadowed)
+  /// The steps that an undo and a redo would apply to among the server's newest commits.
+  /// - Parameters:
+  ///   - author: the shown name of the user.
+  ///   - reach: the number of commits that are looked through.
+  ///   - excluded: steps whose undo is waiting.
+  package func committedSteps(
+    of author: String, scope: UniqueID?, reach: Int64, excluding excluded: Set<Revision>
+  ) throws -> UndoState {
+    try read { _, history, _ in
+      let oldest = try history.objects.connection.integer(
+        "SELECT revision FROM _commit ORDER BY revision DESC LIMIT 1 OFFSET ?", .integer(reach))
+      let floor: Revision = if let oldest { oldest } else { 0 }
+      let stacks = UndoStacks(history: history)
+      let next = try stacks.next(of: author, scope: scope, excluding: excluded)
+      func described(_ step: UndoStacks.Step?) throws -> UndoStep? {
+        guard let step, step.latest > floor else { return nil }
+        let revisions = try stacks.revisions(of: step)
+        let first = try invariant(revisions.first, "a step has a commit")
+        return UndoStep(group: step.group, oldest: first, newest: step.revision, count: revisions.count)
+      }
+      return UndoState(undo: try described(next.undo), redo: try described(next.redo))
     }
   }
 
-  /// Runs `body` in a read transaction. The TEMP tables stay valid even if the read fails, unless SQLite itself does.
-  private func inTransaction<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  /// Runs a read over the visible graph. Plans are brought up to date first, in a transaction of their own.
+  private func read<Result>(
+    _ body: (ObjectReader, HistoryReader, OverlayPlanner) throws -> Result
+  ) throws -> Result {
+    for _ in 0..<Self.attempts {
+      let result: Result? = try transaction(writes: false) { connection in
+        let planner = try planner(connection)
+        guard try planner.isCurrent() else { return nil }
+        try planner.tables.show()
+        let objects = ObjectReader(connection, layout: layout)
+        return try body(objects, HistoryReader(objects: objects), planner)
+      }
+      if let result { return result }
+      try refresh()
+    }
+    throw Self.busy
+  }
+
+  /// Runs `body` in a transaction. If it throws, a writing one is rolled back, with its views.
+  private func transaction<Result>(writes: Bool, _ body: (Connection) throws -> Result) throws -> Result {
     var result: Swift.Result<Result, any Error>?
     do {
       try queue.inDatabase { database in
+        let before = (views.names, views.isUnknown)
         try database.inTransaction(.deferred) {
           let connection = Connection(database, statements: statements)
-          result = Swift.Result { try body(connection) }
-          if case .failure(let error) = result, !(error is Refusal) { shown = nil }
-          return .commit
+          result = Swift.Result {
+            // The lock on the plans comes first, so that their newest state is read. The mirror is only read.
+            if writes { try connection.run("UPDATE overlay._stamp SET writes = writes + 1 WHERE id = 1") }
+            return try body(connection)
+          }
+          guard case .failure(let error) = result else { return .commit }
+          if writes { (views.names, views.isUnknown) = before } else if !(error is Refusal) { views.isUnknown = true }
+          return writes ? .rollback : .commit
         }
       }
     } catch let error as DatabaseError {
-      queue.inDatabase { _ in shown = nil }
+      queue.inDatabase { _ in views.isUnknown = true }
       throw SQLiteFailure.of(error, path: queue.path)
     }
-    return try invariant(result, "a read has a result or an error").get()
+    return try invariant(result, "a transaction has a result or an error").get()
   }
 
   /// Closes the connection. Call it when no read is running.
   package func close() {
-    queue.inDatabase { _ in
-      shown = nil
-      statements = StatementCache()
-    }
+    queue.inDatabase { _ in statements = StatementCache() }
     try? queue.close()
   }
 }

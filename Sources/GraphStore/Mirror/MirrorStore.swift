@@ -18,7 +18,7 @@ import Synchronization
 /// It has the server's images and revisions, and one SQLite transaction writes all of a revision together with its
 /// token, so a token is never ahead of its data. Several processes may have it open; one at a time writes.
 ///
-/// `@unchecked Sendable`: the writer is accessed inside the queue only, and replaced under the mutex of `state`.
+/// `@unchecked Sendable`: the writer and the statements are accessed inside the queue only.
 package final class MirrorStore: @unchecked Sendable {
   /// The size up to which a mirror is kept.
   package struct Limit: Sendable {
@@ -42,6 +42,8 @@ package final class MirrorStore: @unchecked Sendable {
   private let queue: DatabaseQueue
   /// Accessed inside the queue only.
   private var writer: StoreWriter?
+  /// The statements of reads. Accessed inside the queue only.
+  private var statements = StatementCache()
 
   /// Opens a mirror.
   /// - Throws: `StoreFailure`: `notAStore` if there is none, `modelDiffers` for one of another model version. Then a
@@ -56,8 +58,8 @@ package final class MirrorStore: @unchecked Sendable {
     do {
       var configuration = Configuration()
       configuration.busyMode = .timeout(Self.lockSeconds)
-      configuration.journalMode = .wal
       configuration.prepareDatabase { database in
+        try Self.useWriteAheadLog(database)
         // Objects that become invisible must not stay in free pages.
         try database.execute(sql: "PRAGMA secure_delete = ON")
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
@@ -73,11 +75,29 @@ package final class MirrorStore: @unchecked Sendable {
             .modelDiffers, "the copy of the server's objects at \(path) is of another version of the model",
             advice: "It is loaded again when the server can be reached.")
         }
+        guard try database.tableExists("_mirror") else {
+          throw StoreFailure(
+            .notAStore, "the copy of the server's objects at \(path) is of an earlier version of this program",
+            advice: "It is loaded again when the server can be reached.")
+        }
         let id = try invariant(try database.storeID(), "a mirror has the id of its store")
         return (id, StoreLayout(model: model), try database.tableExists(Self.partialTable))
       }
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
+    }
+  }
+
+  /// Puts a file into WAL mode, in which it stays.
+  ///
+  /// GRDB's own setting writes to the log each time a file is opened, so that a command which only reads would sync it
+  /// at its end.
+  package static func useWriteAheadLog(_ database: Database) throws {
+    let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
+    guard mode == "wal" else {
+      throw StoreFailure(
+        .notDurable, "a file of the replica can't be written durably",
+        advice: "Use a data directory on a local file system that SQLite's WAL works on.")
     }
   }
 
@@ -90,7 +110,7 @@ package final class MirrorStore: @unchecked Sendable {
   package var head: Token {
     get throws {
       try inQueue { database in
-        let head = try HistoryReader(objects: ObjectReader(Connection(database), layout: layout)).head()
+        let head = try HistoryReader(objects: reader(database)).head()
         return Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint)
       }
     }
@@ -98,7 +118,11 @@ package final class MirrorStore: @unchecked Sendable {
 
   /// An object as the server has it; nil if there is none.
   package func image(of id: ObjectID) throws -> ObjectImage? {
-    try inQueue { try ObjectReader(Connection($0), layout: layout).readImage(of: id) }
+    try inQueue { try reader($0).readImage(of: id) }
+  }
+
+  private func reader(_ database: Database) -> ObjectReader {
+    ObjectReader(Connection(database, statements: statements), layout: layout)
   }
 
   /// Writes commits in one SQLite transaction; commits that the mirror already has, from another process, are skipped.
@@ -168,7 +192,18 @@ package final class MirrorStore: @unchecked Sendable {
   }
 
   /// A reader of the mirror with unsent edits over it.
-  package func makeOverlay() throws -> MirrorOverlay { try MirrorOverlay(path: path, layout: layout, storeID: storeID) }
+  /// - Parameters:
+  ///   - source: the queue; nil for no edits.
+  ///   - file: where the plans are kept; nil for memory.
+  package func makeOverlay(of source: (any UnsentEditSource)? = nil, file: String? = nil) throws -> MirrorOverlay {
+    let source = if let source { source } else { ListedEdits() }
+    return try MirrorOverlay(path: path, layout: layout, source: source, file: file)
+  }
+
+  /// The random number of the load that has made the mirror.
+  static func load(of database: Database) throws -> Int64 {
+    try invariant(Int64.fetchOne(database, sql: "SELECT load FROM _mirror"), "a mirror has the number of its load")
+  }
 
   private func inQueue<Result>(_ body: (Database) throws -> Result) throws -> Result {
     do {
@@ -180,11 +215,17 @@ package final class MirrorStore: @unchecked Sendable {
 
   /// Closes the file. Call it when no read is running.
   package func close() {
-    queue.inDatabase { _ in writer = nil }
+    queue.inDatabase { _ in
+      writer = nil
+      statements = StatementCache()
+    }
     try? queue.close()
   }
 
   // MARK: - Files
+
+  /// The file with the plans of unsent edits beside a mirror.
+  package static func plans(beside path: String) -> String { path + "-plans" }
 
   /// The size in bytes, with SQLite's write-ahead log.
   package static func size(of path: String) -> Int { StoreFiles.size(of: path) }
@@ -202,6 +243,8 @@ package final class MirrorStore: @unchecked Sendable {
     let code = errno
     closeDescriptor(descriptor)
     guard isSynced else { throw StoreFiles.failure("\(draft) can't be written", code) }
+    // Plans over an earlier mirror may have objects that the user no longer sees.
+    remove(plans(beside: path))
     // A WAL without its database belongs to another one; SQLite would apply it to the new one.
     for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
     guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }

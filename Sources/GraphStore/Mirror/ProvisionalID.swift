@@ -33,3 +33,11 @@ package enum ProvisionalID {
     return number > 0 && place > 0 ? (number, place) : nil
   }
 }
+
+/// The revisions of a replica's own states and of objects with unsent edits.
+///
+/// They are above all of a server, so they stay higher than those of the mirror as it receives more.
+package enum ProvisionalRevision {
+  /// The revision without unsent edits. A program that counts in doubles has it and all later ones exactly.
+  package static let base: Revision = 1 << 52
+}

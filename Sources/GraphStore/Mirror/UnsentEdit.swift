@@ -14,6 +14,16 @@ package struct UnsentEdit: Sendable {
   package var usedNumbers: Int64
   /// The texts to which splices refer that an earlier unsent edit has changed, too.
   package var texts: [ObjectID: [PropertyNumber: String]]
+  /// The committed step that the edit undoes or redoes, in place of a save.
+  package var step: CommittedStep?
+
+  package struct CommittedStep: Sendable {
+    /// The server's revision.
+    package var revision: Revision
+    package var redo: Bool
+
+    package init(revision: Revision, redo: Bool) { (self.revision, self.redo) = (revision, redo) }
+  }
 
   package init(
     number: Int64, transaction: Transaction, author: String, time: Timestamp, usedNumbers: Int64 = 0,
@@ -66,6 +76,23 @@ package struct UnsentEdit: Sendable {
   }
 }
 
+extension Change {
+  /// The object, and the objects that its edits name.
+  package var namedObjects: [ObjectID] { [id] + edits.flatMap(\.namedObjects) }
+}
+
+extension Edit {
+  /// The objects that the edit names.
+  package var namedObjects: [ObjectID] {
+    switch action {
+    case .set(let value): value.objectIDs
+    case .splice: []
+    case .members(let added, let removed): added + removed
+    case .place(let objects, let anchor): if let anchor { objects + [anchor] } else { objects }
+    }
+  }
+}
+
 /// The effect of an unsent edit on the graph that its author sees.
 package struct PlannedEdit: Sendable {
   package var number: Int64
@@ -74,6 +101,4 @@ package struct PlannedEdit: Sendable {
   /// The plan, or the reason why the rules do not allow the edit on the mirror's present state. The server decides in
   /// any case.
   package var result: Result<TransactionPlan, Refusal>
-  /// The objects whose change by others could change the plan.
-  package var dependencies: Set<ObjectID>
 }

@@ -18,9 +18,15 @@ import GraphModel
 struct PastTables {
   let connection: Connection
   let layout: StoreLayout
+  /// The schema of the tables. The views are always in TEMP.
+  var schema = "temp"
 
-  static func gone(_ table: EntityTable) -> String { "temp.\(quoted("_gone.\(table.name)"))" }
-  static func past(_ name: String) -> String { "temp.\(quoted("_past.\(name)"))" }
+  static func gone(_ table: EntityTable, in schema: String) -> String {
+    "\(schema).\(quoted("_gone.\(table.name)"))"
+  }
+
+  func gone(_ table: EntityTable) -> String { Self.gone(table, in: schema) }
+  func past(_ name: String) -> String { "\(schema).\(quoted("_past.\(name)"))" }
 
   // MARK: - Views
 
@@ -54,7 +60,8 @@ struct PastTables {
     for table in layout.orderedTables {
       guard let ids = touched[table.root.number] else { continue }
       scope.tables.insert(table.name)
-      try prepare(table)
+      try create(table)
+      try empty(table)
       var newRow: Int64 = 0
       for id in ids {
         let present = try objects.find(id)
@@ -98,15 +105,15 @@ struct PastTables {
     try connection.run(
       """
       CREATE TEMP VIEW \(view(table.name)) AS SELECT \(columns) FROM main.\(quoted(table.name)) \
-      WHERE _row NOT IN (SELECT _row FROM \(Self.gone(table))) \
-      UNION ALL SELECT \(columns) FROM \(Self.past(table.name))
+      WHERE _row NOT IN (SELECT _row FROM \(gone(table))) \
+      UNION ALL SELECT \(columns) FROM \(past(table.name))
       """)
     for edge in table.edges {
       try connection.run(
         """
         CREATE TEMP VIEW \(view(edge.name)) AS SELECT member, owner FROM main.\(quoted(edge.name)) \
-        WHERE owner NOT IN (SELECT _row FROM \(Self.gone(table))) UNION ALL \
-        SELECT member, owner FROM \(Self.past(edge.name))
+        WHERE owner NOT IN (SELECT _row FROM \(gone(table))) UNION ALL \
+        SELECT member, owner FROM \(past(edge.name))
         """)
     }
   }
@@ -117,44 +124,50 @@ struct PastTables {
     (["_row", "_id", "_entity", "_revision"] + table.columns.map(\.name)).map(quoted).joined(separator: ", ")
   }
 
-  /// Creates the tables on first use, and empties them later.
+  /// Creates the tables on first use.
   ///
   /// Recreating them would invalidate all prepared statements of the connection.
-  func prepare(_ table: EntityTable) throws {
+  func create(_ table: EntityTable) throws {
     let name = table.name
-    try connection.run("CREATE TABLE IF NOT EXISTS \(Self.gone(table)) (_row INTEGER PRIMARY KEY)")
+    try connection.run("CREATE TABLE IF NOT EXISTS \(gone(table)) (_row INTEGER PRIMARY KEY)")
     let columns = table.columns.map { "\(quoted($0.name)) \($0.type)" }
     // The checksum stays null. A constant in the view would keep SQLite from merging its halves.
     let fixed = [
       "_row INTEGER PRIMARY KEY", "_id BLOB NOT NULL UNIQUE", "_entity INTEGER", "_revision INTEGER", "_sum INTEGER",
     ]
     try connection.run(
-      "CREATE TABLE IF NOT EXISTS \(Self.past(name)) (\((fixed + columns).joined(separator: ", ")))")
+      "CREATE TABLE IF NOT EXISTS \(past(name)) (\((fixed + columns).joined(separator: ", ")))")
     for column in table.columns where column.destination != nil || column.property.attribute?.isIndexed == true {
       let keys = table.indexKeys(of: column)
       try connection.run(
-        "CREATE INDEX IF NOT EXISTS temp.\(quoted("_past.\(name).\(column.name)")) ON \(quoted("_past.\(name)")) (\(keys))"
-      )
+        """
+        CREATE INDEX IF NOT EXISTS \(schema).\(quoted("_past.\(name).\(column.name)")) \
+        ON \(quoted("_past.\(name)")) (\(keys))
+        """)
     }
     for edge in table.edges {
       try connection.run(
         """
-        CREATE TABLE IF NOT EXISTS \(Self.past(edge.name)) \
+        CREATE TABLE IF NOT EXISTS \(past(edge.name)) \
         (member INTEGER NOT NULL, owner INTEGER NOT NULL, PRIMARY KEY (member, owner)) WITHOUT ROWID
         """)
       try connection.run(
         """
-        CREATE INDEX IF NOT EXISTS temp.\(quoted("_past.\(edge.name).owner")) \
+        CREATE INDEX IF NOT EXISTS \(schema).\(quoted("_past.\(edge.name).owner")) \
         ON \(quoted("_past.\(edge.name)")) (owner)
         """)
-      try connection.run("DELETE FROM \(Self.past(edge.name))")
     }
-    try connection.run("DELETE FROM \(Self.past(name))")
-    try connection.run("DELETE FROM \(Self.gone(table))")
+  }
+
+  /// Empties the tables.
+  func empty(_ table: EntityTable) throws {
+    for edge in table.edges { try connection.run("DELETE FROM \(past(edge.name))") }
+    try connection.run("DELETE FROM \(past(table.name))")
+    try connection.run("DELETE FROM \(gone(table))")
   }
 
   func insertGone(_ row: Int64, _ table: EntityTable) throws {
-    let insert = try connection.statement("INSERT INTO \(Self.gone(table)) (_row) VALUES (?)")
+    let insert = try connection.statement("INSERT INTO \(gone(table)) (_row) VALUES (?)")
     insert.bind(1, row)
     try connection.run(insert)
   }
@@ -166,7 +179,7 @@ struct PastTables {
     let placeholders = Array(repeating: "?", count: EntityTable.fixedColumns + table.columns.count).joined(
       separator: ", ")
     let insert = try connection.statement(
-      "INSERT INTO \(Self.past(table.name)) (\(Self.columns(of: table))) VALUES (\(placeholders))")
+      "INSERT INTO \(past(table.name)) (\(Self.columns(of: table))) VALUES (\(placeholders))")
     insert.bind(1, row)
     insert.bind(2, image.id.key)
     insert.bind(3, Int64(layout.numbers.stored(entity: image.id.entity)))
@@ -181,7 +194,7 @@ struct PastTables {
     }
     try connection.run(insert)
     for edge in shape.edges {
-      let sql = "INSERT INTO \(Self.past(edge.name)) (member, owner) VALUES (?, ?)"
+      let sql = "INSERT INTO \(past(edge.name)) (member, owner) VALUES (?, ?)"
       for member in image[edge.property].objectIDs {
         guard let found = try rowOf(member) else { continue }
         let insert = try connection.statement(sql)
@@ -197,6 +210,8 @@ struct PastTables {
 struct ShadowedTables {
   /// The tables that a view shadows.
   var tables = Set<String>()
+  /// The schema of their rows.
+  var schema = "temp"
   /// The objects that existed then and have been touched since, in ascending order within their tables.
   var objects = [ObjectID]()
   /// The objects whose state is unknown. They have rows, so that references to them stay valid.

@@ -45,7 +45,7 @@ final class FetchExecution {
       try Self.searchesText(request) ? UnindexedRows(history, past: past, omitsDamage: request.omitsDamage) : nil
   }
 
-  private static func searchesText(_ request: FetchRequest) -> Bool {
+  static func searchesText(_ request: FetchRequest) -> Bool {
     guard case .rows(let rows) = request.result else { return request.predicate.searchesText }
     let expressions = rows.groups + rows.columns.compactMap(\.value.expression)
     return request.predicate.searchesText || expressions.contains(where: \.searchesText)

@@ -210,7 +210,7 @@ extension PredicateSQL {
     }
     if let past, let owners = layout.table(of: property.owner), past.tables.contains(owners.name) {
       // The row has the same number now, and the index has its present words.
-      known += " AND \(alias)._row NOT IN (SELECT _row FROM \(PastTables.gone(owners)))"
+      known += " AND \(alias)._row NOT IN (SELECT _row FROM \(PastTables.gone(owners, in: past.schema)))"
     }
     var recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
     // With an empty list, SQLite would scan the whole table.

@@ -44,8 +44,9 @@ struct UndoStacks {
   ///   - scope: nil to treat all scopes as one.
   ///   - undo: whether the undo step is requested.
   ///   - redo: whether the redo step is requested.
+  ///   - excluded: steps that will be undone, and are passed over.
   func next(
-    of author: String, scope: UniqueID?, undo: Bool = true, redo: Bool = true
+    of author: String, scope: UniqueID?, undo: Bool = true, redo: Bool = true, excluding excluded: Set<Revision> = []
   ) throws -> (undo: Step?, redo: Step?) {
     guard let number = try CommitAuthors(connection).number(of: author) else { return (nil, nil) }
     let (head, oldest) = (try history.head().revision, try history.oldest())
@@ -63,7 +64,7 @@ struct UndoStacks {
         if step > oldest, seen.insert(step).inserted {
           let step = Step(revision: step, group: commit.group, isUndone: isUndo, latest: commit.revision)
           if !isUndo {
-            found.undo = found.undo ?? step
+            if !excluded.contains(step.revision) { found.undo = found.undo ?? step }
           } else if mayRedo {
             found.redo = found.redo ?? step
           }
@@ -74,7 +75,7 @@ struct UndoStacks {
         runs[commit.scope] = run
         if seen.insert(run.newest).inserted {
           let step = Step(revision: run.newest, group: commit.group, isUndone: false, latest: run.newest)
-          found.undo = found.undo ?? step
+          if !excluded.contains(step.revision) { found.undo = found.undo ?? step }
         }
       }
       return undo && found.undo == nil || mayRedo && found.redo == nil

@@ -19,7 +19,7 @@ extension SyncCommand {
       let replica = try OfflineConnection.replica(of: options.address)
       let unsent = try replica.openUnsent()
       defer { unsent.close() }
-      let entries = try unsent.entries(IntentForm(StickiesModel.model)).filter(\.isParked)
+      let entries = try unsent.entries(IntentForm(StickiesModel.model), .parked)
       let output = SyncOutput(options, replica).output
       if output.json {
         return output.print(JSON.array(try entries.map { try JSON(parsing: $0.form) }))
@@ -119,16 +119,26 @@ extension SyncCommand {
     @OptionGroup var options: CommonOptions
     @Argument(help: "The edit's number; default: all.") var number: Int64?
 
+    /// The edits that are in memory at a time.
+    private static let page = 500
+
     @MainActor
     func run() async throws {
       let replica = try OfflineConnection.replica(of: options.address)
       let unsent = try replica.openUnsent()
       defer { unsent.close() }
-      let entries = try unsent.entries(IntentForm(StickiesModel.model))
-      let wanted = if let number { entries.filter { $0.number == number } } else { entries }
-      if wanted.isEmpty, let number { throw Refusal(.notFound, "there is no unsent edit \(number)") }
       let output = SyncOutput(options, replica).output
-      for entry in wanted { output.print(entry.form) }
+      if let number {
+        guard let entry = try unsent.entry(number, form: IntentForm(StickiesModel.model)) else {
+          throw Refusal(.notFound, "there is no unsent edit \(number)")
+        }
+        return output.print(entry.form)
+      }
+      var page = try unsent.forms(after: 0, limit: Self.page)
+      while let last = page.last {
+        for entry in page { output.print(entry.form) }
+        page = try unsent.forms(after: last.number, limit: Self.page)
+      }
     }
   }
 

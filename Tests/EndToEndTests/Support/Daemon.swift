@@ -107,13 +107,16 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
       arguments, server: server ?? socket.description, author: author, input: input, environment: environment)
   }
 
-  /// - Parameter environment: variables besides, or instead of, those that tests have.
+  /// - Parameters:
+  ///   - environment: variables besides, or instead of, those that tests have.
+  ///   - wrapper: a command that runs the program.
   static func run(
-    _ arguments: [String], server: String, author: String, input: String?, environment: [String: String] = [:]
+    _ arguments: [String], server: String, author: String, input: String?, environment: [String: String] = [:],
+    through wrapper: [String] = []
   ) throws -> Result {
     let process = Process()
-    process.executableURL = binary("stickies")
-    process.arguments = arguments
+    process.executableURL = wrapper.isEmpty ? binary("stickies") : URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = wrapper.isEmpty ? arguments : wrapper + [binary("stickies").path] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(
       [
         "STICKIES_SERVER": server, "STICKIES_AUTHOR": author, "NO_COLOR": "1", "VISUAL": "sed -i s/stdin/an-editor/",

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The system calls of a daemon: only tracing shows what was on the disk when a commit was answered.
+/// The system calls of a program: only tracing shows what was on the disk when a commit was answered.
 struct SystemTrace {
   struct Unavailable: Error, CustomStringConvertible {
     let cause: String
     var description: String {
-      "stickiesd can't be traced here: this test needs the package strace and the right to ptrace. \(cause)"
+      "the program can't be traced here: this test needs the package strace and the right to ptrace. \(cause)"
     }
   }
 
@@ -14,6 +14,8 @@ struct SystemTrace {
     let name: String
     /// The file or the socket of the first argument, such as `socket:[94966]`; empty if it has none.
     let file: String
+    /// The number of that file; nil if there is none.
+    let descriptor: Int?
     /// The lines of the trace in which it began and returned.
     let begin: Int
     fileprivate(set) var end = 0
@@ -35,6 +37,17 @@ struct SystemTrace {
     "read,write,writev,sendto,sendmsg,pwrite64,pwritev,pwritev2,ftruncate,fallocate,fdatasync,fsync"
 
   static func command(_ arguments: String...) -> [String] { ["strace", "-D", "-f", "-qq"] + arguments }
+
+  /// The wrapper of a command that is traced to its end.
+  static func wrapper(writing file: String) -> [String] {
+    ["strace", "-f", "-qq", "-y", "-s", "0", "-e", "trace=\(inputAndOutput)", "-o", file]
+  }
+
+  /// The trace of a command that has ended.
+  init(of file: String) throws {
+    self.file = file
+    guard FileManager.default.fileExists(atPath: file) else { throw Unavailable(cause: "strace wrote no file.") }
+  }
 
   /// Starts a daemon and traces some calls.
   /// - Parameter options: further options of strace.
@@ -69,8 +82,10 @@ struct SystemTrace {
         guard let begun = unfinished.removeValue(forKey: thread) else { continue }
         call = begun
       } else {
-        guard let match = line.firstMatch(of: /^\d+ +(\w+)\((?:\d+<([^>]*)>)?/) else { continue }
-        call = Call(name: String(match.1), file: match.2.map(String.init) ?? "", begin: place)
+        guard let match = line.firstMatch(of: /^\d+ +(\w+)\((?:(\d+)<([^>]*)>)?/) else { continue }
+        call = Call(
+          name: String(match.1), file: match.3.map(String.init) ?? "", descriptor: match.2.flatMap { Int($0) },
+          begin: place)
       }
       if line.hasSuffix("<unfinished ...>") {
         unfinished[thread] = call
