@@ -31,7 +31,7 @@ def test_stale_cookie_asks_for_a_login_and_keeps_unsent_edits(room, daemon):
     daemon.revoke_browsers()
     daemon.start()
     expect(page.status).to_have_text(re.compile(r"^Signed out · \d+ unsent$"), timeout=20_000)
-    expect(page.status).to_have_attribute("title", re.compile("stickies login --browser.*kept in this browser"))
+    expect(page.status).to_have_attribute("title", re.compile("edits? stays? here.*stickies login --browser"))
     assert room.texts() == ["sent"]
     # Nothing of ann is shown without a login, and the page says how to get one.
     page.page.reload()
