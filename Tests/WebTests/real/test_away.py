@@ -26,6 +26,10 @@ def test_reload_without_the_server_shows_notes_and_unsent_edits(room, daemon):
     for text in ("before", "first without"):
         expect(page.note(text)).to_be_visible()
     expect(page.status).to_have_text(UNSENT)
+    # A part of the page that is loaded when it is needed.
+    page.key("b")
+    expect(page.page.get_by_role("dialog", name="Boards")).to_contain_text(room.name)
+    page.key("Escape")
     page.write("second without")
     page.reload()
     for text in ("before", "first without", "second without"):
