@@ -73,7 +73,7 @@ def test_two_users_in_one_browser_stay_apart(room, daemon):
     assert room.texts() == ["by ann", "by ben"]
     assert "unsent by ann" not in ben.texts()
     # The server knows the replica of this page only by its first edit.
-    fresh = room.open(link=f"{daemon.url}/", context=ann.context, outage=True)
+    fresh = room.open(context=ann.context, outage=True)
     # Both at the same time: a page goes on as its user until it connects again, and then as the cookie's.
     other = room.open("ann", context=ann.context, outage=True)
     expect(other.note("unsent by ann")).to_be_visible()
