@@ -62,6 +62,12 @@ import Testing
         "frame-ancestors 'none'", "base-uri 'none'",
       ] { #expect(policy.components(separatedBy: "; ").contains(part), "\(part)") }
       #expect(!policy.contains("unsafe"))
+      // The worker runs by itself, too; a script obeys the policy of its page.
+      #expect(try await served.get("/app/b1/sw.js").fields["content-security-policy"] == policy)
+      let script = try await served.get("/app/b1/wire/codec.js")
+      #expect(script.fields["content-security-policy"] == nil)
+      #expect(script.fields["cross-origin-resource-policy"] == "same-origin")
+      #expect(script.fields["x-content-type-options"] == "nosniff")
     }
   }
 

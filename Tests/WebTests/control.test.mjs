@@ -130,7 +130,7 @@ test('the status says what is true', () => {
   assert.equal(kind({ connection: 'closed', isSignedOut: true }), 'signedOut');
   assert.match(statusOf({ ...facts, connection: 'reconnecting', unsent: 2, keeps: 'none' }).message, /2 edits kept in this page only/);
   assert.match(statusOf({ ...facts, unsent: 1, keeps: 'none' }).message, /leave the page open/);
-  assert.match(statusOf({ ...facts, isSignedOut: true, unsent: 1 }).message, /stickies login --browser.*1 edit kept in this browser/);
+  assert.match(statusOf({ ...facts, isSignedOut: true, unsent: 1 }).message, /1 edit stays here.*stickies login --browser/);
 });
 
 test('an address names a login or a board', () => {

@@ -108,6 +108,8 @@ package struct WebApp: Sendable {
     reply.fields[.vary] = "Accept-Encoding"
     reply.fields[.cacheControl] = path == Self.worker ? "no-cache" : "public, max-age=31536000, immutable"
     for (name, value) in Self.safety { reply.fields[name] = value }
+    let isDocument = path == Self.worker || ["text/html", "image/svg+xml"].contains { file.type.hasPrefix($0) }
+    if isDocument { for (name, value) in Self.documentSafety { reply.fields[name] = value } }
     // The scope of the service worker is the root of the interface, also under the prefix of a proxy.
     if path == Self.worker, let name = HTTPField.Name("Service-Worker-Allowed") { reply.fields[name] = "../../" }
     return reply
@@ -121,11 +123,20 @@ package struct WebApp: Sendable {
     "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
   ].joined(separator: "; ")
 
-  private static let safety: [(HTTPField.Name, String)] = [
+  /// The fields of every file.
+  private static let safety = fields([("Cross-Origin-Resource-Policy", "same-origin")])
+
+  /// The fields of what runs by itself: pages and the worker. Other files obey those of their page, and a visit loads
+  /// sixty of them.
+  private static let documentSafety = fields([
     ("Content-Security-Policy", policy), ("Referrer-Policy", "no-referrer"),
-    ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"),
-  ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+  ])
+
+  private static func fields(_ named: [(String, String)]) -> [(HTTPField.Name, String)] {
+    named.compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+  }
 }
 
 extension HTTPFields {

@@ -127,8 +127,8 @@ class Room:
         self.pages = []
 
     def open(self, user=None, link=None, **options):
-        """A page of the board, in a browser context of its own unless `context` is given."""
-        link = link or self.daemon.link(user)
+        """A page of the board, in a browser context of its own unless `context` is given; with a user it logs in."""
+        link = link or (self.daemon.link(user) if user else f"{self.daemon.url}/")
         page = Page(self.browser, link, f"{'&' if '#' in link else '#'}board={self.id}", **options)
         self.pages.append(page)
         return page

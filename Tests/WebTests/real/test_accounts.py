@@ -31,7 +31,7 @@ def test_stale_cookie_asks_for_a_login_and_keeps_unsent_edits(room, daemon):
     daemon.revoke_browsers()
     daemon.start()
     expect(page.status).to_have_text(re.compile(r"^Signed out · \d+ unsent$"), timeout=20_000)
-    expect(page.status).to_have_attribute("title", re.compile("stickies login --browser.*kept in this browser"))
+    expect(page.status).to_have_attribute("title", re.compile("edits? stays? here.*stickies login --browser"))
     assert room.texts() == ["sent"]
     # Nothing of ann is shown without a login, and the page says how to get one.
     page.page.reload()
@@ -73,7 +73,7 @@ def test_two_users_in_one_browser_stay_apart(room, daemon):
     assert room.texts() == ["by ann", "by ben"]
     assert "unsent by ann" not in ben.texts()
     # The server knows the replica of this page only by its first edit.
-    fresh = room.open(link=f"{daemon.url}/", context=ann.context, outage=True)
+    fresh = room.open(context=ann.context, outage=True)
     # Both at the same time: a page goes on as its user until it connects again, and then as the cookie's.
     other = room.open("ann", context=ann.context, outage=True)
     expect(other.note("unsent by ann")).to_be_visible()

@@ -26,6 +26,12 @@ def test_reload_without_the_server_shows_notes_and_unsent_edits(room, daemon):
     for text in ("before", "first without"):
         expect(page.note(text)).to_be_visible()
     expect(page.status).to_have_text(UNSENT)
+    # A part of the page that is loaded when it is needed.
+    page.key("b")
+    boards = page.page.get_by_role("dialog", name="Boards")
+    expect(boards).to_contain_text(room.name)
+    page.key("Escape")
+    expect(boards).to_have_count(0)
     page.write("second without")
     page.reload()
     for text in ("before", "first without", "second without"):
@@ -50,7 +56,7 @@ def test_closed_page_leaves_its_edits_to_the_next_one(room, daemon):
     page.write("left behind")
     expect(page.status).to_have_text(UNSENT)
     # Another tab of the same browser, with the worker's page.
-    next = room.open(link=f"{daemon.url}/", context=page.context, outage=True)
+    next = room.open(context=page.context, outage=True)
     expect(next.note("kept")).to_be_visible()
     page.page.close()
     daemon.start()
@@ -209,7 +215,7 @@ def test_frozen_tabs_hold_up_nothing_and_miss_nothing(room, daemon):
     """Twenty tabs of one browser are frozen, as browsers do with tabs in the background."""
     room.add("shared")
     first = room.open(outage=True)
-    tabs = [first] + [room.open(context=first.context, link=f"{daemon.url}/", outage=True) for _ in range(19)]
+    tabs = [first] + [room.open(context=first.context, outage=True) for _ in range(19)]
     watching = room.open()
     for page in [watching, *tabs]:
         page.key("v")

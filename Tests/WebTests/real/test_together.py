@@ -40,8 +40,8 @@ def expect_both(pair, room, written):
     assert room.texts() == [text]
 
 
-def test_written_note_is_in_the_shell_and_on_the_other_page(room, pair):
-    one, two = pair
+def test_written_note_is_in_the_shell_and_on_the_other_page(room, daemon):
+    one, two = pair = [room.open(link=daemon.link()), room.open()]
     one.write("Buy milk\nand bread")
     one.settle()
     assert room.texts() == ["Buy milk\nand bread"]
