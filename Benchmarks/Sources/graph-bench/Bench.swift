@@ -78,6 +78,7 @@ struct Bench {
       case .contexts: try measureContexts()
       case .terminal: try measureTerminal()
       case .http: try measureHTTP()
+      case .access: try measureAccess()
       }
     }
   }

@@ -2,7 +2,7 @@ extension Bench {
   enum Section: String, CaseIterable {
     case commits, mixed, latency, fanout, idle, snapshot, start, apply, notes, queries
     case fetch, predicates, transactions, cascades, relations, paths, past
-    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal, http
+    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal, http, access
 
     /// Whether the section prints tables of its own instead of figures.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
@@ -26,6 +26,7 @@ extension Bench {
       case .apply: ["1", "100", "move"]
       case .queries: ["equality", "range"]
       case .http: ["1", "16", "lines", "streams", "sockets"]
+      case .access: ["users", "classes", "fetch", "revocation", "grants", "flood", "batch", "tls"]
       default: []
       }
     }
@@ -59,6 +60,7 @@ extension Bench {
       case .contexts: "a commit of a background context beside one of the main actor's client"
       case .terminal: "cells to bytes and bytes to keys"
       case .http: "HTTP: one object, 100,000 objects as lines of JSON, event streams, and WebSockets"
+      case .access: "accounts: 1,000 users, visibility classes, revocation, a flood beside others, TLS"
       }
     }
   }
