@@ -52,6 +52,7 @@ let package = Package(
     .library(name: "GraphHub", targets: ["GraphModel", "GraphWire", "GraphHub"]),
     // For the benchmarks, which are a package of their own.
     .library(name: "GraphTesting", targets: ["GraphTesting"]),
+    .library(name: "GraphAccess", targets: ["GraphModel", "GraphAccess"]),
     .library(name: "TerminalCells", targets: ["TerminalCells"]),
     .library(name: "TerminalApplication", targets: ["TerminalCells", "TerminalApplication"]),
     .plugin(name: "GraphModelPlugin", targets: ["GraphModelPlugin"]),

@@ -237,12 +237,14 @@ extension Hub {
     }
     session.user?.follow(renewed, of: session.id, steps: entry.query.predicate.evaluationSteps)
     sendWatches(&actions)
-    // The client of a query whose token is being checked does not know a number yet.
-    if case .recognizing = reader.state {
-    } else {
-      sender.send(
-        ToClient(0, .reset(query: number, reason: "your rights were changed")), to: session, &actions)
+    if case .recognizing(let ticket, _) = reader.state {
+      // Its client does not know a number yet, and learns from the first answer whether the store knows its state.
+      requests.moveRecognition(ticket, to: renewed, of: session)
+      session.readers[number] = nil
+      session.readers[renewed] = reader
+      return unregister(number, session, &actions)
     }
+    sender.send(ToClient(0, .reset(query: number, reason: "your rights were changed")), to: session, &actions)
     drop(number, session, &actions)
     session.access.renumber(number, as: renewed)
     load(renewed, session, reader.request, &actions)

@@ -82,6 +82,12 @@ struct StoreRequestTable {
     }
   }
 
+  /// Records that another query waits for the check of a token.
+  mutating func moveRecognition(_ ticket: StoreRequestID, to query: UInt64, of session: Session) {
+    let former = receivers.updateValue(.recognize(session, query: query), forKey: ticket)
+    assert(former != nil, "a query waits for the check of its token")
+  }
+
   /// Removes the request that waits for the statistics; nil when its session has ended.
   mutating func removeStatistics(_ ticket: StoreRequestID) -> (session: Session, request: UInt64)? {
     switch remove(ticket) {

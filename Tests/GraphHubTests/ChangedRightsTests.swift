@@ -105,6 +105,31 @@ import Testing
     #expect(try script.finishRead(2, at: 5) == ["1 < last chunk at 5", "1 < advance 5"])
   }
 
+  /// Its client learns from the first answer whether the store knows its state, so that answer waits for the check.
+  @Test func queryWhoseTokenIsCheckedIsAnsweredAfterTheCheck() throws {
+    for isKnown in [true, false] {
+      var script = try script()
+      try open(&script, 1, ann, all(.editor, 1, since: 0))
+      let old = Subscribe(entity: script.note.number, predicate: "", since: script.token(4))
+      #expect(try script.send(.subscribe(old), 1) == ["recognize #1: 4"])
+      let lines = try change(&script, part(2))
+      #expect(lines == ["1 < rights editor", "record references", "record access 2 of user:a at 5"])
+      #expect(script.hub.counts.registrations == 1)
+      var known = [Bool]()
+      for action in script.hub.handle(.recognized(StoreRequestID(1), isKnown)) {
+        guard case .send(let bytes, _) = action else { continue }
+        var decoder = FrameDecoder()
+        decoder.append(bytes)
+        while let frame = try decoder.next() {
+          guard case .subscribed(_, resumed: false, let value) = try ToClient(binary: frame).body else { continue }
+          known.append(value)
+        }
+      }
+      #expect(known == [isKnown])
+      #expect(try script.finishRead(2, at: 5) == ["1 < last chunk at 5", "1 < advance 5"])
+    }
+  }
+
   @Test func windowIsReadAgain() throws {
     var script = try script()
     try open(&script, 1, ann, all(.editor, 1, since: 0))

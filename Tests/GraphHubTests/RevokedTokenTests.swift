@@ -34,7 +34,7 @@ import Testing
     #expect(try script.save(1, sequence: 1) == ["commit #2"])
     #expect(try revoke(&script) == ["1 < goodbye: notAllowed", "close 1"])
     #expect(try script.committed(2, script.record(6)) == ["2 < delta 1 of 6"])
-    // What the client has sent behind it comes too late.
+    // A request that the client has sent behind it comes too late.
     #expect(try script.save(1, sequence: 2) == [])
   }
 

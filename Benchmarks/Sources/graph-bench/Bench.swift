@@ -79,6 +79,7 @@ struct Bench {
       case .terminal: try measureTerminal()
       case .http: try measureHTTP()
       case .offline: try measureOffline()
+      case .access: try measureAccess()
       }
     }
   }

@@ -2,7 +2,7 @@ extension Bench {
   enum Section: String, CaseIterable {
     case commits, mixed, latency, fanout, idle, snapshot, start, apply, notes, queries
     case fetch, predicates, transactions, cascades, relations, paths, past
-    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal, http, offline
+    case migration, history, backup, pruning, windows, controllers, following, contexts, terminal, http, offline, access
 
     /// Whether the section prints tables of its own instead of figures.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
@@ -27,6 +27,7 @@ extension Bench {
       case .queries: ["equality", "range"]
       case .http: ["1", "16", "lines", "streams", "sockets"]
       case .offline: ["add", "list", "replay", "current"]
+      case .access: ["users", "classes", "fetch", "revocation", "grants", "flood", "batch", "tls"]
       default: []
       }
     }
@@ -61,6 +62,7 @@ extension Bench {
       case .terminal: "cells to bytes and bytes to keys"
       case .offline: "edits and lists without the daemon, 10,000 unsent edits, a copy of 100,000 notes"
       case .http: "HTTP: one object, 100,000 objects as lines of JSON, event streams, and WebSockets"
+      case .access: "accounts: 1,000 users, visibility classes, revocation, a flood beside others, TLS"
       }
     }
   }

@@ -16,6 +16,10 @@ do {
     try await LiveFollower.run(address: arguments[1], way, commits: commits)
   case "context-client" where arguments.count == 3:
     try await ContextClient.run(address: arguments[1], seconds: Double(arguments[2]) ?? 1)
+  case "commit-clients" where arguments.count == 6:
+    try await CommitClients.run(
+      address: arguments[1], unix: arguments[2], credential: arguments[3], pin: arguments[4],
+      seconds: Double(arguments[5]) ?? 1)
   case "transaction" where arguments.count == 4: try OneTransaction.run(Array(arguments.dropFirst()))
   default: try Bench(Bench.Options(arguments)).run()
   }

@@ -16,7 +16,8 @@ extension PathQueryMatcher {
   func addClasses(
     to effects: inout PathQueryEffects, of changes: [ObjectChange], in source: any ImageSource, total: Int
   ) {
-    var touched = classes.filter { $0.value.isTouched(by: changes) }.map { (visibility: $0.key, matcher: $0.value) }
+    var touched = classes.map { (visibility: $0.key, matcher: $0.value) }
+    touched.removeAll { !$0.matcher.isTouched(by: changes, seenBy: $0.visibility) }
     if touched.count > Self.maximumClasses {
       // The oldest ones, so that equal commits have equal effects.
       touched.sort { $0.matcher.lastNumber < $1.matcher.lastNumber }
@@ -32,14 +33,16 @@ extension PathQueryMatcher {
     effects.unknown.sort()
   }
 
-  /// Whether one of the changes is of an object that could be in a result, or of a property on a path.
-  private func isTouched(by changes: [ObjectChange]) -> Bool {
+  /// Whether one of the changes is of an object that could be in a result, or of a property on a path. All properties of
+  /// an object change that becomes visible or invisible.
+  private func isTouched(by changes: [ObjectChange], seenBy visibility: Visibility) -> Bool {
     changes.contains { change in
       if changedObjectIndexes[change.id.entity] != nil { return true }
       guard let entity = model.entity(change.id.entity) else { return false }
-      return entity.storedProperties.contains { property in
-        triggers[property.number] != nil && change.before?[property] != change.after?[property]
-      }
+      let read = entity.storedProperties.filter { triggers[$0.number] != nil }
+      if read.isEmpty { return false }
+      return read.contains { change.before?[$0] != change.after?[$0] }
+        || change.before.map { visibility.sees($0) } != change.after.map { visibility.sees($0) }
     }
   }
 

@@ -144,6 +144,7 @@ final class LoadScheduler {
 
   /// The next event of the loads for the replica; nil if there is none, or all have to wait.
   func nextEvent() -> ReplicaEvent? {
+    startWaitingCheck()
     prefetchNewcomers()
     while !ready.isEmpty {
       let loads = ready

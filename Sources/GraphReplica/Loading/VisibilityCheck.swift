@@ -17,7 +17,10 @@ struct VisibilityCheck {
   /// The loads that read held objects with the present roles.
   private var loads = Set<LoadID>()
   /// Whether not all held objects have been read with the present roles.
-  private(set) var isDue = false
+  private var isDue = false
+  /// Whether the held objects will be read when the client has caught up: the store has then confirmed the state that
+  /// the client holds.
+  private(set) var isWaiting = false
 
   /// Records the roles of a connection.
   /// - Parameters:
@@ -30,13 +33,15 @@ struct VisibilityCheck {
     }
     // An object that was loaded before the first connection is one of a copy, which the owner keeps current.
     if let former = self.grants, former != grants || principal.map({ $0 != self.principal }) == true {
-      (isDue, loads) = (true, [])
+      isDue = true
       reloading.formUnion(queries)
     }
+    // Also without a change, if the last check was not answered.
+    if isDue { (isWaiting, loads) = (true, []) }
   }
 
-  /// Begins to read all held objects again.
-  mutating func restart() { loads = [] }
+  /// Records that all held objects are read now.
+  mutating func start() { isWaiting = false }
 
   mutating func begin(_ load: LoadID) {
     let isNew = loads.insert(load).inserted
@@ -61,12 +66,17 @@ struct VisibilityCheck {
 }
 
 extension LoadScheduler {
-  /// Records the roles of a connection, and checks the held objects if they have not been read with these roles.
+  /// Records the roles of a connection. The held objects are checked if they have not been read with these roles.
   func recordRoles(_ grants: [Welcome.GrantEntry], of principal: String? = nil) {
     visibility.record(grants, of: principal, queries: context.results.keys)
-    if !visibility.isDue { return }
-    visibility.restart()
-    check(context.heldStates.filter { !context.isFollowed($0.id) })
+  }
+
+  /// Begins the check of all held objects, if one is waiting and the client has caught up.
+  func startWaitingCheck() {
+    if visibility.isWaiting, case .live = context.replica.state {
+      visibility.start()
+      check(context.heldStates.filter { !context.isFollowed($0.id) })
+    }
   }
 
   /// The objects of a query that have to be checked if it ends now. Ids only, so that nothing keeps them.
@@ -76,7 +86,8 @@ extension LoadScheduler {
 
   /// Checks the objects that the program still holds of those that have left a query, with its new result or its end.
   func checkDeparted(_ ids: [ObjectID], from query: QueryID) {
-    if visibility.finishReloading(query) {
+    // A check that is waiting finds them.
+    if visibility.finishReloading(query), !visibility.isWaiting {
       check(ids.compactMap { context.isFollowed($0) ? nil : context.state($0) })
     }
   }

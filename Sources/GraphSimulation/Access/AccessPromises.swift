@@ -168,10 +168,13 @@ struct AccessPromises {
     for case .committed(let result, _, _) in messages.map(\.body) {
       assigned.formUnion(result.identities.map(\.permanent))
     }
-    // A refusal repeats the ids of the request.
+    // A refusal repeats the ids of the request, and a presence those that another client of the user has sent.
+    let isRepeated =
+      !refusals.isEmpty
+      || messages.contains { if case .presence(_, principal.name, _, _) = $0.body { true } else { false } }
     let isKnown = { (id: ObjectID) in
       seen.ids.contains(id) || mine.created.contains(id) || assigned.contains(id)
-        || !refusals.isEmpty && mine.sent.ids.contains(id)
+        || isRepeated && mine.sent.ids.contains(id)
     }
     let name = "\(principal.name) with \(access.grants)"
     if let id = found.ids.filter({ !isKnown($0) }).min() {

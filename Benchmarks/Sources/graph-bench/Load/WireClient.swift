@@ -22,9 +22,10 @@ final class WireClient: @unchecked Sendable {
     case windowMoved = 25
   }
 
-  init(_ address: ServerAddress) throws {
+  /// - Parameter credential: the secret of a user; empty for none.
+  init(_ address: ServerAddress, credential: String = "") throws {
     socket = try Socket(address)
-    try open()
+    try open(credential)
   }
 
   /// A client over a WebSocket.
@@ -43,8 +44,8 @@ final class WireClient: @unchecked Sendable {
     try open()
   }
 
-  private func open() throws {
-    try send(.hello(Hello(model: nil, replica: replica, author: "bench")))
+  private func open(_ credential: String = "") throws {
+    try send(.hello(Hello(model: nil, replica: replica, author: "bench", credential: credential)))
     guard case .welcome(let welcome) = try next().body else {
       throw BenchmarkError(description: "the daemon does not welcome this client")
     }
@@ -127,6 +128,15 @@ final class WireClient: @unchecked Sendable {
       }
     }
     return (objects, false)
+  }
+
+  /// Reads until the server has closed the connection.
+  func waitForEnd() {
+    do {
+      while true { _ = try socket.nextFrame() }
+    } catch {
+      // The end of the connection.
+    }
   }
 
   // MARK: - Requests

@@ -1,7 +1,7 @@
 import Foundation
 import GraphWire
 
-/// A running stickiesd with its own store, listening on a Unix-domain socket and on TCP.
+/// A running stickiesd with its own store, listening on a Unix-domain socket and on TCP, encrypted or not.
 final class Daemon {
   let process: ServerProcess
   private(set) var unix: ServerAddress
@@ -14,7 +14,11 @@ final class Daemon {
   /// - Parameters:
   ///   - schema: a folder with another model than that of the notes.
   ///   - servesHTTP: whether it serves HTTP, on a free port.
-  init(_ bench: Bench, data: String, schema: String? = nil, servesHTTP: Bool = false) throws {
+  ///   - encrypts: whether TCP is encrypted; the certificate is in the data directory.
+  init(
+    _ bench: Bench, data: String, schema: String? = nil, servesHTTP: Bool = false, encrypts: Bool = false
+  ) throws {
+    if encrypts { tcp = .tls(host: "127.0.0.1", port: 0) }
     unix = .unix(path: data + ".socket")
     process = try ServerProcess(
       bench.daemon,
@@ -25,7 +29,7 @@ final class Daemon {
       if number == 0 { startSeconds = now() - process.startedAt }
       guard line.hasPrefix("listening ") else { throw BenchmarkError(description: "the daemon says: \(line)") }
       let address = try ServerAddress(parsing: String(line.dropFirst("listening ".count)))
-      if case .tcp = address { tcp = address } else { unix = address }
+      if case .unix = address { unix = address } else { tcp = address }
     }
     if servesHTTP {
       let line = try process.line()
