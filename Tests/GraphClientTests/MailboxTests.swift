@@ -29,9 +29,11 @@ import Testing
 
   @Test func actorRunsOtherTasksBetweenCalls() async throws {
     let (mailbox, owner) = (Mailbox<Owner>(), Owner())
-    mailbox.post { owner in
-      let calls = { owner.calls.append(-1) }
-      Task { @MainActor in calls() }
+    mailbox.postStart { owner, actor in
+      Task {
+        _ = actor
+        owner.calls.append(-1)
+      }
     }
     for number in 0..<100 { mailbox.post { $0.calls.append(number) } }
     mailbox.post { $0.done.give() }
