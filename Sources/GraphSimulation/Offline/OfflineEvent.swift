@@ -14,6 +14,8 @@ public enum OfflineEvent: String, Sendable, CaseIterable {
   case committed, parked, parkedBehind, parkedInPart, parkedForModel
   /// A user tried a parked edit again, discarded an edit, or undid one.
   case retried, discarded, undone
+  /// The undo of an edit that had left was queued, or sent.
+  case queuedUndo, sentUndo
   /// Sync was turned off and on; the copy was reset.
   case turnedOff, reset
   /// A replica was copied, the copy took an id of its own, and a file was restored from an old copy.

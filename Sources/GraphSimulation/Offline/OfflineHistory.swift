@@ -9,7 +9,7 @@ struct OfflineHistory {
   /// A save that a replica has acknowledged.
   struct Edit {
     /// Several changes in one save are only counted.
-    enum Kind { case insert, update, delete, several }
+    enum Kind { case insert, update, delete, several, undo }
 
     let device: Int
     /// The device of which its replica is a copy, or its own.
@@ -27,6 +27,8 @@ struct OfflineHistory {
     let generation: Int
     /// Whether the user has tried it again, after seeing the other value.
     var isRetried = false
+    /// The edit that an undo reverses.
+    var undone: UInt64?
   }
 
   /// A property of an object.
@@ -40,6 +42,8 @@ struct OfflineHistory {
     var revision: Revision = 0
     /// How often each edit was committed.
     var applied = [UInt64: Int]()
+    /// How often each edit was undone.
+    var undone = [UInt64: Int]()
     var deleted = Set<ObjectID>()
     /// The device that set a property last; nil for the other users.
     fileprivate var writers = [Place: Int]()
@@ -51,6 +55,8 @@ struct OfflineHistory {
   private var allowed = [UInt64: Int]()
   /// The edits that were committed, even if a restore has removed the commit.
   private(set) var committed = Set<UInt64>()
+  /// The edits that were undone, even if a restore has removed the undo.
+  private var undone = Set<UInt64>()
   /// The conflicts of the newest commit of each edit.
   private var conflicts = [UInt64: [Conflict]]()
   private(set) var present = Present()
@@ -76,6 +82,9 @@ struct OfflineHistory {
 
   /// Why an edit may not leave the file of its replica; nil if the server has committed all of it.
   func failure(ofRemoving edit: UInt64) -> String? {
+    if let target = edits[edit]?.undone {
+      return undone.contains(target) ? nil : "it was neither committed nor parked, and edit \(target) is not undone"
+    }
     guard committed.contains(edit) else { return "it was neither committed nor parked" }
     guard let kind = edits[edit]?.kind, kind != .several else { return nil }
     let lost = conflicts[edit, default: []].filter { !$0.mineWon }
@@ -94,7 +103,13 @@ struct OfflineHistory {
     var number: UInt64?
     if let group = record.undo, group.scope == Self.scope { number = group.group }
     let edit = number.flatMap { edits[$0] }
-    if let number {
+    if let number, record.undoes != nil {
+      // A commit that undoes a step has the group of the step.
+      undone.insert(number)
+      let count = present.undone[number, default: 0] + 1
+      present.undone[number] = count
+      if count > present.applied[number, default: 0] { return "edit \(number) was undone \(count) times" }
+    } else if let number {
       guard let edit else { return "the server has committed edit \(number), which no user has made" }
       committed.insert(number)
       let count = present.applied[number, default: 0] + 1
@@ -105,14 +120,17 @@ struct OfflineHistory {
       if let failure = failure(of: edit, record, model) { return "edit \(number): \(failure)" }
     }
     for change in record.changes {
-      if let failure = note(change, by: edit?.device, model) { return failure }
+      if let failure = note(change, by: edit?.device, isUndo: record.undoes != nil, model) { return failure }
     }
     return nil
   }
 
-  private mutating func note(_ change: ObjectChange, by device: Int?, _ model: Model) -> String? {
+  private mutating func note(_ change: ObjectChange, by device: Int?, isUndo: Bool, _ model: Model) -> String? {
     switch change.kind {
     case .deleted: present.deleted.insert(change.id)
+    case .inserted where isUndo:
+      // The undo of a delete.
+      present.deleted.remove(change.id)
     case .inserted:
       if present.deleted.contains(change.id) { return "\(change.id) was deleted and is back" }
       if model.isA(change.id, "Folder") { present.folders.insert(change.id.key) }

@@ -236,7 +236,7 @@ extension OfflineSimulation {
     }
   }
 
-  /// The user undoes the newest edit, which is removed if it has not left.
+  /// The user undoes the newest edit, which is removed if it has not left. If it has, its undo is queued.
   func undo(_ device: OfflineDevice) throws {
     let process = random.element(of: device.processes)
     guard let store = try openStore(device, process), let file = device.file else { return }
@@ -245,12 +245,27 @@ extension OfflineSimulation {
     let author = accounts.users[device.user].principal
     let before = try numbers(in: file, device)
     let outcome = try store.commit([.undo(request, author: author)], now: now)[0].outcome
-    let gone = before.subtracting(try numbers(in: file, device))
+    let after = try numbers(in: file, device)
+    let (gone, new) = (before.subtracting(after), after.subtracting(before))
     guard case .committed = outcome else {
-      return try check(gone.isEmpty ? nil : "an undo that was refused has removed \(gone.sorted())")
+      return try check(gone.isEmpty && new.isEmpty ? nil : "an undo that was refused has changed the queue")
     }
-    trace("device \(device.number): numbers \(gone.sorted()) are undone")
+    trace("device \(device.number): numbers \(gone.sorted()) are undone, \(new.sorted()) are queued")
     for number in gone { device.open[number] = nil }
+    for number in new {
+      let form = IntentForm(model.versions[device.version])
+      guard let group = try file.entry(number, form: form)?.intent?.undo else {
+        try check("the undo \(number) is not that of an edit of a user")
+        continue
+      }
+      var edit = OfflineHistory.Edit(
+        device: device.number, lineage: device.lineage, kind: .undo, target: nil, policy: .overwrite,
+        generation: process.generation)
+      edit.undone = group.group
+      device.open[number] = history.nextEdit
+      history.add(edit)
+      count(.queuedUndo)
+    }
     process.view = try Self.objects(of: store)
     count(.undone)
   }
