@@ -22,6 +22,8 @@ public enum OfflineEvent: String, Sendable, CaseIterable {
   case cloned, renewed, restoredOldCopy
   /// The mirror was loaded as a whole, or brought up to date by commits.
   case loaded, received
+  /// A commit hid an object that others refer to, so the mirror was loaded again.
+  case hiddenReferrer
   /// A role was taken or given; a run ended because of it.
   case roleTaken, roleGiven, rightsChanged
   /// The server's model and a program's model were replaced by a newer version.

@@ -194,7 +194,12 @@ extension OfflineSimulation {
       commits = [MirroredCommit(unchangedUpTo: newest.token, time: now)]
     }
     if !commits.isEmpty {
-      _ = try mirror.apply(commits)
+      do {
+        _ = try mirror.apply(commits)
+      } catch is MirrorStore.Outdated {
+        count(.hiddenReferrer)
+        return go(run, .outdated)
+      }
       count(.received)
     }
     go(run, .received(try mirror.head.revision, commits: commits.count))
