@@ -23,12 +23,21 @@ struct OfflineHistory {
     /// The value that the user has replaced, and the new one.
     var saw = Value.null
     var mine = Value.null
+    /// The values that its user saw of all properties that it changes.
+    var seen = [SeenValue]()
     /// The number of restores of the server before the mirror that its user has seen.
     let generation: Int
     /// Whether the user has tried it again, after seeing the other value.
     var isRetried = false
     /// The edit that an undo reverses.
     var undone: UInt64?
+  }
+
+  /// A value that a user has seen; the property by its name in the older version.
+  struct SeenValue: Equatable {
+    let object: ObjectID
+    let property: String
+    let value: Value
   }
 
   /// A property of an object.
@@ -182,9 +191,11 @@ struct OfflineHistory {
 
   /// Whether a user of the replica has replaced a value before, or set it: the earlier edit may be parked now.
   private func wasSeen(_ value: Value, by edit: Edit, at property: String) -> Bool {
-    edits.values.contains { other in
-      other.lineage == edit.lineage && other.target == edit.target && other.property?.name == property
-        && (other.saw == value || other.mine == value)
+    let seen = edit.target.map { SeenValue(object: $0, property: property, value: value) }
+    return edits.values.contains { other in
+      if other.lineage != edit.lineage { return false }
+      if let seen, other.seen.contains(seen) { return true }
+      return other.target == edit.target && other.property?.name == property && other.mine == value
     }
   }
 

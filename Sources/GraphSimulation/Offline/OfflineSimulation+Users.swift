@@ -20,7 +20,8 @@ extension OfflineSimulation {
       all.append(second)
     }
     let policy = random.chance(50) ? MergePolicy.error : random.element(of: MergePolicy.allCases)
-    let edit = makeEdit(device, process, change, property, policy, model, isAlone: all.count == 1)
+    var edit = makeEdit(device, process, change, property, policy, model, isAlone: all.count == 1)
+    edit.seen = all.flatMap { seen($0, process.view, model) }
     let group = UndoGroup(scope: OfflineHistory.scope, group: history.nextEdit, name: "edit")
     lastTransaction += 1
     let transaction = Transaction(
@@ -55,6 +56,18 @@ extension OfflineSimulation {
       (edit.saw, edit.mine) = (image[known], value)
     }
     return edit
+  }
+
+  /// The values that a user sees of the properties that a change edits.
+  private func seen(
+    _ change: Change, _ view: [ObjectID: ObjectImage], _ model: Model
+  ) -> [OfflineHistory.SeenValue] {
+    guard let image = view[change.id] else { return [] }
+    return change.edits.compactMap { edit in
+      guard let property = model.property(edit.property) else { return nil }
+      let name = if let renamed = property.renamed { renamed } else { property.name }
+      return OfflineHistory.SeenValue(object: change.id, property: name, value: image[property])
+    }
   }
 
   /// The replica as a store in a process; nil while there is no mirror of the program's version.
