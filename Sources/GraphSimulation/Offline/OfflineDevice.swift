@@ -46,7 +46,9 @@ final class OfflineDevice {
   }
 
   /// The files of a replica, without SQLite's shared memory.
-  private static let files = [UnsentFile.name, ReplicaStore.mirrorName].flatMap { [$0, $0 + "-wal"] }
+  private static let files = [
+    UnsentFile.name, ReplicaStore.mirrorName, MirrorStore.plans(beside: ReplicaStore.mirrorName),
+  ].flatMap { [$0, $0 + "-wal"] }
 
   /// Copies the files of a folder into another one.
   /// - Parameter inPlace: whether an existing file keeps its inode, as on a disk that is restored as a whole.

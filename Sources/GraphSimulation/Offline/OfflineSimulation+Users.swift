@@ -253,6 +253,9 @@ extension OfflineSimulation {
   func undo(_ device: OfflineDevice) throws {
     let process = random.element(of: device.processes)
     guard let store = try openStore(device, process), let file = device.file else { return }
+    // The undo of an edit that is on its way, or was committed, waits as a step of its own.
+    let form = IntentForm(model.versions[device.version])
+    guard let newest = try file.newest(form, limit: 1).first, !newest.hasLeft else { return }
     lastTransaction += 1
     let request = UndoRequest(TransactionID(replica: UniqueID(high: 2, low: 2), sequence: lastTransaction))
     let author = accounts.users[device.user].principal
