@@ -68,6 +68,8 @@ struct OfflineHistory {
   private var undone = Set<UInt64>()
   /// The conflicts of the newest commit of each edit.
   private var conflicts = [UInt64: [Conflict]]()
+  /// Whether a user has removed an unsent edit of a text. Splices behind it have no exact place any longer.
+  private(set) var hasRemovedText = false
   private(set) var present = Present()
   private(set) var generation = 0
 
@@ -87,6 +89,11 @@ struct OfflineHistory {
   mutating func recordRetry(_ edit: UInt64) {
     allowAnother(edit)
     edits.modifyIfPresent(edit) { $0.isRetried = true }
+  }
+
+  /// Records that the user has discarded an edit, or undone it before it left.
+  mutating func recordRemoval(of edit: UInt64) {
+    if edits[edit]?.seen.contains(where: { $0.property == "text" }) == true { hasRemovedText = true }
   }
 
   /// Why an edit may not leave the file of its replica; nil if the server has committed all of it.

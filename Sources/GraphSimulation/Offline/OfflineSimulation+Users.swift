@@ -232,11 +232,16 @@ extension OfflineSimulation {
       let numbers = try file.dependents(of: entry.number, form: form)
       _ = try file.discard(entry.number, form: form)
       trace("device \(device.number): numbers \(numbers) are discarded")
-      for number in numbers { device.open[number] = nil }
+      for number in numbers { remove(number, from: device) }
       count(.discarded)
     } catch is Refusal {
       // One that depends on it is on its way.
     }
+  }
+
+  /// Records that the user has removed an edit from the queue.
+  private func remove(_ number: Int64, from device: OfflineDevice) {
+    if let edit = device.open.removeValue(forKey: number) { history.recordRemoval(of: edit) }
   }
 
   private func mirrorRevision(of device: OfflineDevice) throws -> Revision? {
@@ -253,9 +258,7 @@ extension OfflineSimulation {
   func undo(_ device: OfflineDevice) throws {
     let process = random.element(of: device.processes)
     guard let store = try openStore(device, process), let file = device.file else { return }
-    // The undo of an edit that is on its way, or was committed, waits as a step of its own.
     let form = IntentForm(model.versions[device.version])
-    guard let newest = try file.newest(form, limit: 1).first, !newest.hasLeft else { return }
     lastTransaction += 1
     let request = UndoRequest(TransactionID(replica: UniqueID(high: 2, low: 2), sequence: lastTransaction))
     let author = accounts.users[device.user].principal
@@ -267,9 +270,8 @@ extension OfflineSimulation {
       return try check(gone.isEmpty && new.isEmpty ? nil : "an undo that was refused has changed the queue")
     }
     trace("device \(device.number): numbers \(gone.sorted()) are undone, \(new.sorted()) are queued")
-    for number in gone { device.open[number] = nil }
+    for number in gone { remove(number, from: device) }
     for number in new {
-      let form = IntentForm(model.versions[device.version])
       guard let group = try file.entry(number, form: form)?.intent?.undo else {
         try check("the undo \(number) is not that of an edit of a user")
         continue
