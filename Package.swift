@@ -267,8 +267,8 @@ let package = Package(
     .testTarget(
       name: "GraphClientTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphClient", "GraphClientService", "GraphStore",
-        "GraphServer", "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle, tls, tlsEvents,
+        "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphControllers", "GraphClient", "GraphClientService",
+        "GraphStore", "GraphServer", "GraphTesting", "FreedMemory", log, metrics, tracing, lifecycle, tls, tlsEvents,
         crypto,
       ] + nio),
     .testTarget(

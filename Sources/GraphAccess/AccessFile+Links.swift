@@ -50,7 +50,7 @@ extension AccessFile {
 
   private static func requireOwner(_ sharer: AccessUser, of scope: UniqueID) throws {
     let role = sharer.rights.role(in: scope)
-    guard role != .owner else { return }
+    if role == .owner { return }
     let own = if let role { "your role here is \(role.rawValue)" } else { "you have no role here" }
     throw Refusal(.notAllowed, "\(own), and sharing needs the role owner: ask an owner")
   }

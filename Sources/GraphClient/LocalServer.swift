@@ -86,35 +86,3 @@ extension GraphClient.Options {
     if let localServer { try await localServer.choose(held) } else { .address(address) }
   }
 }
-
-extension GraphClient {
-  /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
-  package var unsentAfter: Revision? { offlineState.unsentAfter }
-
-  /// An object that ends with the client.
-  package var companion: (any ClientCompanion)? {
-    get { offlineState.companion }
-    set { offlineState.companion = newValue }
-  }
-
-  /// Lets a server of this process choose where the client's later connections go.
-  package func use(_ server: LocalServer) {
-    precondition(options.localServer == nil, "a client has one server of its process")
-    options.localServer = server
-  }
-
-  /// Connects again, to where the local server chooses now, when every commit that was sent is answered. Edits that are
-  /// not saved stay. A connection that is being made may be the choice of before, so it is changed after its welcome.
-  package func changeServer() {
-    if state == .closed { return }
-    guard state == .connected, commits.isEmpty else {
-      offlineState.changesServer = true
-      return
-    }
-    offlineState.changesServer = false
-    connectionLost(Refusal(.unavailable, "the client changes its server"))
-  }
-
-  /// Changes the server if that waited for the last answer, or for the welcome.
-  func changeServerIfAnswered() { if offlineState.changesServer { changeServer() } }
-}

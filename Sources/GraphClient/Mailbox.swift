@@ -61,7 +61,7 @@ final class Mailbox<Owner: AnyObject>: Sendable {
       case turn
     }
 
-    private static var maximumCallsInRow: Int { 16 }
+    private static var turnLength: Int { 16 }
 
     private let state = Mutex(State())
 
@@ -119,7 +119,7 @@ final class Mailbox<Owner: AnyObject>: Sendable {
           return .sleep
         }
         state.callsInRow += 1
-        if state.callsInRow < Self.maximumCallsInRow { return .none }
+        if state.callsInRow < Self.turnLength { return .none }
         state.callsInRow = 0
         return .turn
       }

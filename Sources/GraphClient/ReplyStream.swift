@@ -14,8 +14,8 @@ public final class ReplyStream: AsyncSequence {
   /// The objects of one chunk.
   public typealias Element = [ObjectImage]
 
-  /// A reader that waits for a part. Its sign ends with the part, or when its task is cancelled: the reader notices both
-  /// on its own actor.
+  /// A reader that waits for a part. Its sign ends with the part, or when its task is cancelled: the reader notices
+  /// both on its own actor.
   private final class Reader {
     let arrival = WakeSign()
     /// The part, or the error; nil while the reader waits.

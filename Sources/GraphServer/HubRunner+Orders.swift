@@ -54,7 +54,7 @@ extension HubRunner {
     let last = FreeableValue(rows)
     inNextTurn { runner in
       runner.internalReaders.enqueue {
-        guard var rows = last.take() else { return }
+        guard var rows = last.take() else { preconditionFailure("the rows of an order are freed once") }
         while rows.freeSome() { releaseFreedMemory() }
         releaseFreedMemory()
       }

@@ -11,6 +11,7 @@ public struct RightsMatrix {
   public struct Row: Sendable {
     /// The role on the board; nil for none.
     public let role: Role?
+    /// One of `operations`.
     public let operation: String
     /// The results for the user's own object, another user's, one that was moved away, a deleted one, and an own one
     /// that was moved away.
@@ -18,26 +19,33 @@ public struct RightsMatrix {
     /// The statuses of the same requests over HTTP; empty if HTTP lacks the operation.
     public let statuses: [Int]
 
+    /// The name of the role in the table.
     public var name: String { if let role { role.rawValue } else { "none" } }
   }
 
   /// The objects of the columns.
   public struct Objects: Sendable {
+    /// The ids, in the order of `columns`.
     public fileprivate(set) var ids = [ObjectID]()
     /// The revision at which all of them were on the user's board.
     public fileprivate(set) var before: Revision = 0
   }
 
+  /// The table can't be read.
   public struct Malformed: Error {
     let reason: String
   }
 
+  /// The names of the columns.
   public static let columns = ["own", "others'", "moved", "deleted", "once own"]
+  /// The operations that a row may have.
   public static let operations: Set = ["read", "read the past", "change", "delete", "restore"]
   /// The id of the user.
   public static let user = "user:ann"
 
+  /// The rows, in the order of the table.
   public let rows: [Row]
+  /// The store with the objects.
   public let store: TestStore
   private let here: ObjectID
   private let there: ObjectID

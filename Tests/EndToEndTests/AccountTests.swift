@@ -119,7 +119,7 @@ import Testing
     let mistyped = String(secret.dropLast()) + (secret.hasSuffix("a") ? "b" : "a")
     let texts: [(String, String)] = [
       (foreign, "the token is not valid here"), (String(secret.dropLast()), "was it cut?"),
-      (mistyped, "the token can't be read"), ("", "no token"), ("stk_ abc", "no token"),
+      (mistyped, "the token can't be read"), ("", "is not a token"), ("stk_ abc", "is not a token"),
     ]
     for (text, reason) in texts {
       let login = try remote("login", input: text)

@@ -69,9 +69,10 @@ import Testing
   @Test func otherResourcesShowTheReducedGraph() async throws {
     let matrix = try RightsMatrix()
     let objects = try matrix.makeObjects()
-    let rights = Dictionary(uniqueKeysWithValues: [Role.reader, nil].map { (role: Role?) in
-      (role.map(\.rawValue) ?? "none", matrix.rights(role))
-    })
+    let rights = Dictionary(
+      uniqueKeysWithValues: [Role.reader, nil].map { (role: Role?) in
+        (role.map(\.rawValue) ?? "none", matrix.rights(role))
+      })
     try await ServedHTTP.serve(matrix.store, authenticator: Accounts(rights: rights)) { (served) async throws in
       for (token, isSeen) in [("reader", true), ("none", false)] {
         let fields = ["Authorization: Bearer \(token)"]

@@ -74,6 +74,7 @@ import Testing
 
   private static let theirs: [String: Set<String>] = [
     "GraphHub": ["DequeModule"],
+    "GraphControllers": ["Synchronization"],
     "GraphStore": ["GRDB", "GRDBSQLite", "HeapModule", "Logging"],
     "GraphStoreTools": ["GRDB", "GRDBSQLite"],
     "GraphReplicaStore": ["GRDB"],
@@ -85,7 +86,7 @@ import Testing
       "Crypto", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
       "NIOPosix",
     ],
-    "GraphClient": ["NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
+    "GraphClient": ["DequeModule", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS", "Logging", "Metrics", "Tracing"],
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],
     "GraphOffline": ["Logging"],

@@ -33,8 +33,8 @@ extension PathQueryMatcher {
     effects.unknown.sort()
   }
 
-  /// Whether one of the changes is of an object that could be in a result, or of a property on a path. All properties of
-  /// an object change that becomes visible or invisible.
+  /// Whether one of the changes is of an object that could be in a result, or of a property on a path. All properties
+  /// of an object change that becomes visible or invisible.
   private func isTouched(by changes: [ObjectChange], seenBy visibility: Visibility) -> Bool {
     changes.contains { change in
       if changedObjectIndexes[change.id.entity] != nil { return true }

@@ -6,8 +6,8 @@ extension Intent {
   /// The edits of a committed intent that a merge policy has dropped, as a parked intent; nil for none.
   ///
   /// The server has committed the rest, so only the edits that lost are kept: those of a property with a conflict,
-  /// those that name an object which was deleted, and all of an object that was deleted. What an insert has lost
-  /// becomes an update of the object that the server has.
+  /// those that name an object which was deleted, and all of an object that was deleted. The lost values of an insert
+  /// become an update of the object that the server has.
   /// - Parameters:
   ///   - made: the permanent ids of the inserted objects, by their temporary ones.
   ///   - revision: the revision of the commit.

@@ -15,7 +15,7 @@ import GraphStore
 /// one durable step or one message, so a run may end between any two of them: the next run asks for the outcomes of
 /// what has left, under the same ids.
 package struct SyncRun: Sendable {
-  /// What the server has said in its welcome.
+  /// The facts in the server's welcome.
   package struct Server: Sendable {
     package var store: UniqueID
     package var principal: String
@@ -84,7 +84,7 @@ package struct SyncRun: Sendable {
     case renew
     /// The run is complete.
     case end(SyncReport)
-    /// The run ends here. What was not answered is sent by the next one.
+    /// The run ends here. The next one sends the intents without an answer again.
     case fail(Refusal)
   }
 

@@ -25,7 +25,7 @@ extension OfflineSimulation {
 
   /// Copies the folder of a device to another one of the same user.
   func cloneDevice() throws {
-    guard devices.count < Self.maximumDevices else { return }
+    guard devices.count < Self.deviceCount else { return }
     let original = random.element(of: devices)
     let clone = OfflineDevice(
       number: devices.count, lineage: original.lineage, user: original.user,

@@ -64,7 +64,7 @@ public final class OfflineSimulation {
   private let didTrace: ((String) -> Void)?
 
   /// The most devices.
-  static let maximumDevices = 4
+  static let deviceCount = 4
 
   var served: Model { model.versions[version] }
 

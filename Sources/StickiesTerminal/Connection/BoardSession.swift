@@ -257,7 +257,7 @@ public final class BoardSession {
       case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "no reason given")")
       }
     screen?.connection.receive(.state(now, message: screen?.services.status.timer))
-    screen?.connection.isUnprotected = !client.isOffline && client.address.isUnprotected
+    if let screen { screen.connection.isUnprotected = !client.isOffline && client.address.isUnprotected }
     followSync()
   }
 
