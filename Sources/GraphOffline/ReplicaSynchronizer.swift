@@ -164,6 +164,8 @@ final class ReplicaSynchronizer {
     } catch let refusal as Refusal where refusal.code == .notFound || refusal.code == .pruned {
       // The server was restored from a backup, or no longer has what the mirror lacks.
       return .outdated
+    } catch is MirrorStore.Outdated {
+      return .outdated
     }
     return .received(try mirror.head.revision, commits: count)
   }

@@ -65,6 +65,20 @@ import Testing
     #expect(try fixture.mirror.head == later)
   }
 
+  /// The server says of an object that it hides only that it is gone.
+  @Test func commitThatHidesAReferredObjectNeedsANewMirror() throws {
+    let fixture = try MirrorFixture(try filled())
+    let (head, board) = (try fixture.mirror.head, try #require(try fixture.server.all("Board").first))
+    let commit = MirroredCommit(
+      token: Token(store: head.store, revision: head.revision + 1, fingerprint: 77), time: 1, author: "ann",
+      transaction: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: 1), changes: [.deleted(board.id)])
+    #expect(throws: MirrorStore.Outdated.self) { _ = try fixture.mirror.apply([commit]) }
+    #expect(try fixture.mirror.head == head)
+    #expect(try fixture.visible(try fixture.mirror.makeOverlay()) == fixture.served())
+    _ = try fixture.server.insert("Tag", ["name": .string("drink")])
+    #expect(try fixture.receive().count == 1)
+  }
+
   @Test func mirrorOfAnotherModelIsNotOpened() throws {
     let fixture = try MirrorFixture(try filled())
     let other = try Fixtures.company()

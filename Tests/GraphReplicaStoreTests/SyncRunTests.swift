@@ -98,6 +98,38 @@ import Testing
     #expect(name(run.handle(.finished(parked: 0))) == "end 1 1")
   }
 
+  @Test func undoOfAnEditBecomesThatOfItsRevision() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    let first = try intent(1, .left(1))
+    var undo = try intent(2, .left(1))
+    undo.content = .undoEdit(1)
+    _ = run.begin()
+    _ = run.handle(.opened(isPartial: false))
+    #expect(name(run.handle(.queue([first, undo].map(entry)))) == "send 1")
+    #expect(name(run.handle(.done)) == "wait")
+    guard case .send(let sent) = run.handle(.answered(first.transaction, result(at: 3))) else {
+      Issue.record("the undo is not sent")
+      return
+    }
+    #expect(sent.content == .undo(revision: 3, redo: false))
+  }
+
+  /// The user may have queued it again while the edit is still parked.
+  @Test func undoOfAnEditThatWasNotCommittedIsParked() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    var undo = try intent(2, .left(1))
+    undo.content = .undoEdit(1)
+    let last = try intent(3, .left(1))
+    _ = run.begin()
+    _ = run.handle(.opened(isPartial: false))
+    #expect(name(run.handle(.queue([undo, last].map(entry)))) == "park 2 conflict")
+    #expect(name(run.handle(.done)) == "send 3")
+    #expect(name(run.handle(.done)) == "wait")
+    #expect(name(run.handle(.answered(last.transaction, result(at: 3)))) == "receive")
+    #expect(name(run.handle(.received(3, commits: 1))) == "finish 3")
+    #expect(name(run.handle(.finished(parked: 0))) == "end 1 1")
+  }
+
   @Test func copyAsksForWhatHasLeftBeforeItTakesAnotherID() throws {
     var run = SyncRun(replica(left: 1), isCopy: false, server: server(lastSequence: 2), folder: "here")
     let left = try intent(1, .left(1))

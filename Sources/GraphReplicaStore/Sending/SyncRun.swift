@@ -259,18 +259,24 @@ package struct SyncRun: Sendable {
   }
 
   private mutating func send(_ intent: Intent) {
-    // Its splices refer to a text that is complete when the mirror has what was sent before.
-    if !intent.texts.isEmpty { steps.append(.receive) }
-    numbers[intent.transaction] = intent.number
     var sent = intent.renamed(names, madeAt: revisions)
     if case .undoEdit(let number) = intent.content {
-      // It has waited for the answer of that one.
+      // It has waited for the answer of that one, unless the user has queued it alone, or has made it too late.
       guard let revision = revisionsOfIntents[number] else {
-        preconditionFailure("an edit whose undo is sent was committed: \(number)")
+        return perform(queue.handle(.refused(intent.number, Self.notCommitted(number))))
       }
       sent.content = .undo(revision: revision, redo: false)
     }
+    // Its splices refer to a text that is complete when the mirror has what was sent before.
+    if !intent.texts.isEmpty { steps.append(.receive) }
+    numbers[intent.transaction] = intent.number
     steps.append(.send(sent))
+  }
+
+  private static func notCommitted(_ number: Int64) -> Refusal {
+    Refusal(
+      .conflict,
+      "edit \(number), which it undoes, was not committed by this run: discard the undo, or retry edit \(number) first")
   }
 
   private mutating func record(_ outcome: Result<CommitResult, Refusal>, of id: TransactionID) {

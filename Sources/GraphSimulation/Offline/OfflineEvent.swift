@@ -14,12 +14,16 @@ public enum OfflineEvent: String, Sendable, CaseIterable {
   case committed, parked, parkedBehind, parkedInPart, parkedForModel
   /// A user tried a parked edit again, discarded an edit, or undid one.
   case retried, discarded, undone
+  /// The undo of an edit that had left was queued, or sent.
+  case queuedUndo, sentUndo
   /// Sync was turned off and on; the copy was reset.
   case turnedOff, reset
   /// A replica was copied, the copy took an id of its own, and a file was restored from an old copy.
   case cloned, renewed, restoredOldCopy
   /// The mirror was loaded as a whole, or brought up to date by commits.
   case loaded, received
+  /// A commit hid an object that others refer to, so the mirror was loaded again.
+  case hiddenReferrer
   /// A role was taken or given; a run ended because of it.
   case roleTaken, roleGiven, rightsChanged
   /// The server's model and a program's model were replaced by a newer version.

@@ -9,7 +9,7 @@ struct OfflineHistory {
   /// A save that a replica has acknowledged.
   struct Edit {
     /// Several changes in one save are only counted.
-    enum Kind { case insert, update, delete, several }
+    enum Kind { case insert, update, delete, several, undo }
 
     let device: Int
     /// The device of which its replica is a copy, or its own.
@@ -23,10 +23,21 @@ struct OfflineHistory {
     /// The value that the user has replaced, and the new one.
     var saw = Value.null
     var mine = Value.null
+    /// The values that its user saw of all properties that it changes.
+    var seen = [SeenValue]()
     /// The number of restores of the server before the mirror that its user has seen.
     let generation: Int
     /// Whether the user has tried it again, after seeing the other value.
     var isRetried = false
+    /// The edit that an undo reverses.
+    var undone: UInt64?
+  }
+
+  /// A value that a user has seen; the property by its name in the older version.
+  struct SeenValue: Equatable {
+    let object: ObjectID
+    let property: String
+    let value: Value
   }
 
   /// A property of an object.
@@ -40,6 +51,8 @@ struct OfflineHistory {
     var revision: Revision = 0
     /// How often each edit was committed.
     var applied = [UInt64: Int]()
+    /// How often each edit was undone.
+    var undone = [UInt64: Int]()
     var deleted = Set<ObjectID>()
     /// The device that set a property last; nil for the other users.
     fileprivate var writers = [Place: Int]()
@@ -51,8 +64,12 @@ struct OfflineHistory {
   private var allowed = [UInt64: Int]()
   /// The edits that were committed, even if a restore has removed the commit.
   private(set) var committed = Set<UInt64>()
+  /// The edits that were undone, even if a restore has removed the undo.
+  private var undone = Set<UInt64>()
   /// The conflicts of the newest commit of each edit.
   private var conflicts = [UInt64: [Conflict]]()
+  /// Whether a user has removed an unsent edit of a text. Splices behind it have no exact place any longer.
+  private(set) var hasRemovedText = false
   private(set) var present = Present()
   private(set) var generation = 0
 
@@ -74,8 +91,16 @@ struct OfflineHistory {
     edits.modifyIfPresent(edit) { $0.isRetried = true }
   }
 
+  /// Records that the user has discarded an edit, or undone it before it left.
+  mutating func recordRemoval(of edit: UInt64) {
+    if edits[edit]?.seen.contains(where: { $0.property == "text" }) == true { hasRemovedText = true }
+  }
+
   /// Why an edit may not leave the file of its replica; nil if the server has committed all of it.
   func failure(ofRemoving edit: UInt64) -> String? {
+    if let target = edits[edit]?.undone {
+      return undone.contains(target) ? nil : "it was neither committed nor parked, and edit \(target) is not undone"
+    }
     guard committed.contains(edit) else { return "it was neither committed nor parked" }
     guard let kind = edits[edit]?.kind, kind != .several else { return nil }
     let lost = conflicts[edit, default: []].filter { !$0.mineWon }
@@ -94,7 +119,13 @@ struct OfflineHistory {
     var number: UInt64?
     if let group = record.undo, group.scope == Self.scope { number = group.group }
     let edit = number.flatMap { edits[$0] }
-    if let number {
+    if let number, record.undoes != nil {
+      // A commit that undoes a step has the group of the step.
+      undone.insert(number)
+      let count = present.undone[number, default: 0] + 1
+      present.undone[number] = count
+      if count > present.applied[number, default: 0] { return "edit \(number) was undone \(count) times" }
+    } else if let number {
       guard let edit else { return "the server has committed edit \(number), which no user has made" }
       committed.insert(number)
       let count = present.applied[number, default: 0] + 1
@@ -105,14 +136,17 @@ struct OfflineHistory {
       if let failure = failure(of: edit, record, model) { return "edit \(number): \(failure)" }
     }
     for change in record.changes {
-      if let failure = note(change, by: edit?.device, model) { return failure }
+      if let failure = note(change, by: edit?.device, isUndo: record.undoes != nil, model) { return failure }
     }
     return nil
   }
 
-  private mutating func note(_ change: ObjectChange, by device: Int?, _ model: Model) -> String? {
+  private mutating func note(_ change: ObjectChange, by device: Int?, isUndo: Bool, _ model: Model) -> String? {
     switch change.kind {
     case .deleted: present.deleted.insert(change.id)
+    case .inserted where isUndo:
+      // The undo of a delete.
+      present.deleted.remove(change.id)
     case .inserted:
       if present.deleted.contains(change.id) { return "\(change.id) was deleted and is back" }
       if model.isA(change.id, "Folder") { present.folders.insert(change.id.key) }
@@ -164,9 +198,11 @@ struct OfflineHistory {
 
   /// Whether a user of the replica has replaced a value before, or set it: the earlier edit may be parked now.
   private func wasSeen(_ value: Value, by edit: Edit, at property: String) -> Bool {
-    edits.values.contains { other in
-      other.lineage == edit.lineage && other.target == edit.target && other.property?.name == property
-        && (other.saw == value || other.mine == value)
+    let seen = edit.target.map { SeenValue(object: $0, property: property, value: value) }
+    return edits.values.contains { other in
+      if other.lineage != edit.lineage { return false }
+      if let seen, other.seen.contains(seen) { return true }
+      return other.target == edit.target && other.property?.name == property && other.mine == value
     }
   }
 

@@ -194,7 +194,12 @@ extension OfflineSimulation {
       commits = [MirroredCommit(unchangedUpTo: newest.token, time: now)]
     }
     if !commits.isEmpty {
-      _ = try mirror.apply(commits)
+      do {
+        _ = try mirror.apply(commits)
+      } catch is MirrorStore.Outdated {
+        count(.hiddenReferrer)
+        return go(run, .outdated)
+      }
       count(.received)
     }
     go(run, .received(try mirror.head.revision, commits: commits.count))
@@ -262,7 +267,13 @@ extension OfflineSimulation {
     guard let mirror = run.mirror else { preconditionFailure("an intent is sent over an open mirror") }
     trace("number \(intent.number) is sent as \(intent.transaction.sequence) of \(intent.transaction.replica)")
     if !intent.texts.isEmpty { count(.followedText) }
-    run.connection.handle(.save(try intent.transaction(over: mirror)))
+    switch intent.content {
+    case .changes: run.connection.handle(.save(try intent.transaction(over: mirror)))
+    case .undo(let revision, let redo):
+      count(.sentUndo)
+      run.connection.handle(.undo(UndoRequest(intent.transaction, revision: revision, redo: redo)))
+    case .undoEdit: preconditionFailure("the undo of an edit is sent as that of its revision: \(intent.number)")
+    }
   }
 
   private func mark(_ numbers: [Int64], _ run: OfflineRun, _ form: IntentForm) throws -> [Intent] {

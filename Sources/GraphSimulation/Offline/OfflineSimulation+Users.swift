@@ -20,7 +20,8 @@ extension OfflineSimulation {
       all.append(second)
     }
     let policy = random.chance(50) ? MergePolicy.error : random.element(of: MergePolicy.allCases)
-    let edit = makeEdit(device, process, change, property, policy, model, isAlone: all.count == 1)
+    var edit = makeEdit(device, process, change, property, policy, model, isAlone: all.count == 1)
+    edit.seen = all.flatMap { seen($0, process.view, model) }
     let group = UndoGroup(scope: OfflineHistory.scope, group: history.nextEdit, name: "edit")
     lastTransaction += 1
     let transaction = Transaction(
@@ -55,6 +56,18 @@ extension OfflineSimulation {
       (edit.saw, edit.mine) = (image[known], value)
     }
     return edit
+  }
+
+  /// The values that a user sees of the properties that a change edits.
+  private func seen(
+    _ change: Change, _ view: [ObjectID: ObjectImage], _ model: Model
+  ) -> [OfflineHistory.SeenValue] {
+    guard let image = view[change.id] else { return [] }
+    return change.edits.compactMap { edit in
+      guard let property = model.property(edit.property) else { return nil }
+      let name = if let renamed = property.renamed { renamed } else { property.name }
+      return OfflineHistory.SeenValue(object: change.id, property: name, value: image[property])
+    }
   }
 
   /// The replica as a store in a process; nil while there is no mirror of the program's version.
@@ -219,11 +232,16 @@ extension OfflineSimulation {
       let numbers = try file.dependents(of: entry.number, form: form)
       _ = try file.discard(entry.number, form: form)
       trace("device \(device.number): numbers \(numbers) are discarded")
-      for number in numbers { device.open[number] = nil }
+      for number in numbers { remove(number, from: device) }
       count(.discarded)
     } catch is Refusal {
       // One that depends on it is on its way.
     }
+  }
+
+  /// Records that the user has removed an edit from the queue.
+  private func remove(_ number: Int64, from device: OfflineDevice) {
+    if let edit = device.open.removeValue(forKey: number) { history.recordRemoval(of: edit) }
   }
 
   private func mirrorRevision(of device: OfflineDevice) throws -> Revision? {
@@ -236,24 +254,36 @@ extension OfflineSimulation {
     }
   }
 
-  /// The user undoes the newest edit, which is removed if it has not left.
+  /// The user undoes the newest edit, which is removed if it has not left. If it has, its undo is queued.
   func undo(_ device: OfflineDevice) throws {
     let process = random.element(of: device.processes)
     guard let store = try openStore(device, process), let file = device.file else { return }
-    // The undo of an edit that is on its way, or was committed, waits as a step of its own.
     let form = IntentForm(model.versions[device.version])
-    guard let newest = try file.newest(form, limit: 1).first, !newest.hasLeft else { return }
     lastTransaction += 1
     let request = UndoRequest(TransactionID(replica: UniqueID(high: 2, low: 2), sequence: lastTransaction))
     let author = accounts.users[device.user].principal
     let before = try numbers(in: file, device)
     let outcome = try store.commit([.undo(request, author: author)], now: now)[0].outcome
-    let gone = before.subtracting(try numbers(in: file, device))
+    let after = try numbers(in: file, device)
+    let (gone, new) = (before.subtracting(after), after.subtracting(before))
     guard case .committed = outcome else {
-      return try check(gone.isEmpty ? nil : "an undo that was refused has removed \(gone.sorted())")
+      return try check(gone.isEmpty && new.isEmpty ? nil : "an undo that was refused has changed the queue")
     }
-    trace("device \(device.number): numbers \(gone.sorted()) are undone")
-    for number in gone { device.open[number] = nil }
+    trace("device \(device.number): numbers \(gone.sorted()) are undone, \(new.sorted()) are queued")
+    for number in gone { remove(number, from: device) }
+    for number in new {
+      guard let group = try file.entry(number, form: form)?.intent?.undo else {
+        try check("the undo \(number) is not that of an edit of a user")
+        continue
+      }
+      var edit = OfflineHistory.Edit(
+        device: device.number, lineage: device.lineage, kind: .undo, target: nil, policy: .overwrite,
+        generation: process.generation)
+      edit.undone = group.group
+      device.open[number] = history.nextEdit
+      history.add(edit)
+      count(.queuedUndo)
+    }
     process.view = try Self.objects(of: store)
     count(.undone)
   }

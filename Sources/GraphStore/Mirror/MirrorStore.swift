@@ -32,6 +32,11 @@ package final class MirrorStore: @unchecked Sendable {
     }
   }
 
+  /// Commits do not lead from the mirror's objects to the server's: a new mirror must be loaded.
+  ///
+  /// A commit that hides an object from the user does not name the objects that refer to it.
+  package struct Outdated: Error {}
+
   package let path: String
   package let model: Model
   /// The id of the server's store.
@@ -127,25 +132,32 @@ package final class MirrorStore: @unchecked Sendable {
 
   /// Writes commits in one SQLite transaction; commits that the mirror already has, from another process, are skipped.
   /// - Returns: the objects that changed.
+  /// - Throws: `Outdated` if an object that is gone is still referred to. Then nothing is written.
   package func apply(_ commits: [MirroredCommit]) throws -> Set<ObjectID> {
-    try inQueue { database in
-      var changed = Set<ObjectID>()
-      do {
-        try database.inTransaction(.immediate) {
-          let writer = try currentWriter(database)
-          for commit in commits where commit.token.revision > writer.revision {
-            changed.formUnion(try writer.mirror(commit))
-          }
-          try writer.fullText.updateIfDue(head: writer.revision)
-          try trimHistory(writer)
-          return .commit
-        }
-      } catch {
-        writer = nil
-        throw error
-      }
-      return changed
+    do {
+      return try inQueue { try write(commits, $0) }
+    } catch is SQLConstraintFailure {
+      throw Outdated()
     }
+  }
+
+  private func write(_ commits: [MirroredCommit], _ database: Database) throws -> Set<ObjectID> {
+    var changed = Set<ObjectID>()
+    do {
+      try database.inTransaction(.immediate) {
+        let writer = try currentWriter(database)
+        for commit in commits where commit.token.revision > writer.revision {
+          changed.formUnion(try writer.mirror(commit))
+        }
+        try writer.fullText.updateIfDue(head: writer.revision)
+        try trimHistory(writer)
+        return .commit
+      }
+    } catch {
+      writer = nil
+      throw error
+    }
+    return changed
   }
 
   /// The number of commits that are kept, for comparisons and for undo.
