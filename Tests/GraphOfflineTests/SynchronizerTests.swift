@@ -10,7 +10,7 @@ import Testing
 
 /// Edits without the server, sent later: everything arrives, or waits in the list of conflicts.
 @MainActor
-@Suite(.timeLimit(.minutes(1))) struct SynchronizerTests {
+@Suite(.timeLimit(.minutes(3))) struct SynchronizerTests {
   @Test func editsOfATrainRideArrive() async throws {
     let fixture = try await OfflineFixture()
     try await fixture.turnOn()
