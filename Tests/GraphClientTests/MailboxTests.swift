@@ -63,7 +63,7 @@ import Testing
     owner = nil
     _ = consume first
     #expect(await released.wait() == false)
-    // What is posted now is released without being made.
+    // A call that is posted now is released and not made.
     let dropped = WakeSign()
     final class Ending: Sendable {
       let sign: WakeSign

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphReplicaStore
 
-/// What stays of a committed edit that has lost conflicts: everything that the server did not take.
+/// The rest of a committed edit that has lost conflicts: all changes that the server did not take.
 @Suite struct IntentRemainderTests {
   private let model: Model
 

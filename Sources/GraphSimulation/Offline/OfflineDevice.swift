@@ -80,7 +80,7 @@ final class OfflineDevice {
 final class OfflineProcess {
   let number: Int
   var store: ReplicaStore?
-  /// What its user has last seen.
+  /// The state that its user saw last.
   var view = [ObjectID: ObjectImage]()
   /// The number of restores of the server before the mirror that it has open.
   var generation = 0

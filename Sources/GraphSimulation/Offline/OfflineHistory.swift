@@ -1,7 +1,6 @@
 import GraphModel
 
-/// What the users of offline replicas have done, and what the server has committed: pure, and without the product's
-/// code.
+/// The edits of the users of offline replicas, and the server's commits of them: pure, and without the product's code.
 ///
 /// Each save of a user has an undo group of its own, whose number is the edit's: a commit is recognized by it under any
 /// transaction id.

@@ -32,7 +32,7 @@ extension OfflineSimulation {
       if try device.file?.replica.state == .off { try device.file?.setState(.on) }
       try sendEverything(device)
     }
-    // What the last devices have sent is received by the first ones.
+    // The first devices receive the edits that the last ones have sent.
     for device in devices {
       try synchronize(device)
       try compare(device)

@@ -4,7 +4,7 @@ import GraphReplicaStore
 import GraphStore
 import GraphStoreTools
 
-/// What happens to devices and to the server, apart from edits and runs.
+/// Events of devices and of the server other than edits and runs.
 extension OfflineSimulation {
   // MARK: - Devices
 

@@ -7,7 +7,7 @@ final class ReplicaConnection {
   let author: String
   private(set) var replica: Replica
   var link = ClientLink()
-  /// What the replica has reported, oldest first.
+  /// The reports of the replica, oldest first.
   private var notices = [ReplicaAction]()
   private var lastRequest: RequestID = 0
 
