@@ -7,7 +7,6 @@
 void configureAllocator(void) {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 8);
-  mallopt(M_MXFAST, 0);
 #endif
 }
 

@@ -48,14 +48,12 @@ extension HubRunner {
   }
 
   /// Frees the rows of a removed order in the next turn, when this turn's actions no longer refer to them.
-  ///
-  /// The memory is returned in parts: the allocator stops the event loop for as long as it returns one.
   func discard(_ rows: DiscardedRows) {
     let last = FreeableValue(rows)
     inNextTurn { runner in
       runner.internalReaders.enqueue {
         guard var rows = last.take() else { preconditionFailure("the rows of an order are freed once") }
-        while rows.freeSome() { releaseFreedMemory() }
+        while rows.freeSome() {}
         releaseFreedMemory()
       }
     }

@@ -4,13 +4,10 @@
 // keep the memory of its largest change. Swift's module of the C library leaves these functions out.
 #pragma once
 
-/// Configures the allocator; call it when the program starts.
+/// Limits the allocator to eight arenas, regardless of the number of processors; call it when the program starts.
 ///
-/// - It has up to eight arenas, regardless of the number of processors. `releaseFreedMemory` locks one arena after the
-///   other, a large one for a tenth of a second. With fewer arenas, the event loop shares one with the threads that read
-///   large results, and waits for it.
-/// - It keeps no lists of small freed blocks, whose merging would stop the event loop for 40 ms when another thread has
-///   freed a large result.
+/// `releaseFreedMemory` locks one arena after the other, a large one for a tenth of a second. With fewer arenas, the
+/// event loop shares one with the threads that read large results, and waits for it.
 void configureAllocator(void);
 
 /// Returns freed memory to the system; takes some tens of milliseconds for hundreds of megabytes.
