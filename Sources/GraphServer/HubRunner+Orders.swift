@@ -50,13 +50,7 @@ extension HubRunner {
   /// Frees the rows of a removed order in the next turn, when this turn's actions no longer refer to them.
   func discard(_ rows: DiscardedRows) {
     let last = FreeableValue(rows)
-    inNextTurn { runner in
-      runner.internalReaders.enqueue {
-        guard var rows = last.take() else { preconditionFailure("the rows of an order are freed once") }
-        while rows.freeSome() {}
-        releaseFreedMemory()
-      }
-    }
+    inNextTurn { $0.free { last.free() } }
   }
 
   /// Runs `work`, which frees memory, on another thread and returns the memory to the system.

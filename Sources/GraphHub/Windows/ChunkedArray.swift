@@ -19,14 +19,6 @@ struct ChunkedArray<Element> {
     count += 1
   }
 
-  /// Removes the elements of the last chunk.
-  /// - Returns: false if there are none.
-  mutating func removeLastChunk() -> Bool {
-    guard let last = chunks.popLast() else { return false }
-    count -= last.count
-    return true
-  }
-
   subscript(index: Int) -> Element {
     get { chunks[index / Self.chunkSize][index % Self.chunkSize] }
     // In place: with `get` and `set`, the element's own storage would be copied.

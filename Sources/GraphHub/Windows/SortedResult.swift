@@ -36,10 +36,6 @@ struct SortedResult {
 
   var count: Int { indices.count }
 
-  /// Frees a thousand rows of a result that is not used any more.
-  /// - Returns: false if there are no more.
-  mutating func freeLastNodes() -> Bool { nodes.removeLastChunk() }
-
   // MARK: - Modifying
 
   /// Inserts the object at the position of its sort key, or replaces its previous row.
